@@ -1,0 +1,43 @@
+# Everything a fresh clone needs: `make demo`, `make test`, `make lint`.
+# The only requirements are Python >= 3.11, git and what pip brings.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+ARGS ?=
+
+.PHONY: demo test test-real lint format bench clean
+
+demo: $(READY)
+	$(BIN)/acp-tui exec demo tour --policy yolo
+
+test: $(READY)
+	$(BIN)/pytest $(ARGS)
+
+# Real agents, installed under $REALAGENTS_HOME by hand; skipped where they are missing.
+test-real: $(READY)
+	$(BIN)/pytest -m real -n 2 $(ARGS)
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+
+# Remade when the project's metadata changes; otherwise this costs nothing.
+# pip reads dependency groups from 25.1 on, so it is brought up to date first.
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "acp-tui needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ..."; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	@touch $@

@@ -1,0 +1,1 @@
+"""The catalogue of agents and how each is launched."""

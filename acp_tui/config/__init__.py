@@ -1,0 +1,1 @@
+"""Where things are kept and what the user has set."""

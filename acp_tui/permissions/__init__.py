@@ -1,0 +1,1 @@
+"""What is asked, the rules, the decision and the memory."""

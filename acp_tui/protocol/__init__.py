@@ -1,0 +1,1 @@
+"""Frames to events: one translator per dialect, forgiving and pure."""

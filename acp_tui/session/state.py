@@ -1,0 +1,447 @@
+"""What is: the state of one conversation.
+
+A `Session` is an ordered list of entries (what the transcript shows) and the facts beside it.
+Only `reduce` changes it. All texts that may be displayed have been made safe by `protocol`
+before they come here, except `raw_*` fields and `Terminal.output`, which say so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from acp_tui.session.text import GrowingText, TerminalText
+
+RequestId = int | str | None
+Phase = Literal["connecting", "idle", "loading", "prompting", "dead"]
+Level = Literal["info", "warning", "error"]
+ToolStatus = str
+"""`pending`, `in_progress`, `completed`, `failed`, ours `cancelled` and `unfinished`, or what the agent said."""
+
+DONE_STATUSES = frozenset({"completed", "failed", "cancelled", "unfinished"})
+
+
+# --------------------------------------------------------------------------- content
+
+
+@dataclass(slots=True)
+class Annotations:
+    """What the sender says about a piece of content."""
+
+    audience: tuple[str, ...] = ()
+    priority: float | None = None
+    last_modified: str | None = None
+
+
+@dataclass(slots=True)
+class Content:
+    """One content block. `kind` is the protocol's word, also when we do not know it."""
+
+    kind: str  # text | image | audio | resource_link | resource | what the agent said
+    text: str = ""  # a text block's text, or that of an embedded text resource
+    data: str | None = None  # base64 of an image, a sound or an embedded blob
+    mime: str | None = None
+    uri: str | None = None
+    name: str | None = None
+    title: str | None = None
+    description: str | None = None
+    size: int | None = None
+    annotations: Annotations | None = None
+    raw: Any = None  # the block as sent, only for kinds we do not know
+
+    @property
+    def for_assistant_only(self) -> bool:
+        """True when the sender marked it as not meant for the user's eye."""
+        return self.annotations is not None and self.annotations.audience == ("assistant",)
+
+
+# --------------------------------------------------------------------------- entries
+
+
+@dataclass(slots=True, kw_only=True)
+class Entry:
+    """One thing in the transcript."""
+
+    id: int  # stable; also its position in the order of arrival
+    at: float  # when it began
+    turn: int = 0  # number of the prompt it belongs to; 0 before the first
+    version: int = 0  # grows with every change: caches compare it
+    stray: bool = False  # came out of phase (after the turn, before the session, …)
+    withdrawn: bool = False  # a refusal took it out of the agent's context
+
+
+@dataclass(slots=True, kw_only=True)
+class Message(Entry):
+    """Text and other content of one speaker; adjacent chunks are one message."""
+
+    message_id: str | None = None
+    parts: list[GrowingText | Content] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """All text of the message, without its other content."""
+        return "".join(str(part) if isinstance(part, GrowingText) else part.text for part in self.parts)
+
+
+@dataclass(slots=True, kw_only=True)
+class UserMessage(Message):
+    """What the user said."""
+
+
+@dataclass(slots=True, kw_only=True)
+class AgentMessage(Message):
+    """What the agent said."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Thought(Message):
+    """What the agent thought."""
+
+    ended_at: float | None = None  # when something else followed
+
+
+@dataclass(slots=True)
+class Location:
+    """A file the agent touches; lines are 1-based."""
+
+    path: str
+    line: int | None = None
+
+
+@dataclass(slots=True)
+class Diff:
+    """One file changed by a tool call."""
+
+    path: str
+    old: str | None  # None: a new file
+    new: str | None  # None: a deleted file
+    patch: str | None = None  # when the agent gave unified diff text instead of two versions
+
+
+@dataclass(slots=True)
+class TerminalRef:
+    """A tool call shows the output of this terminal."""
+
+    terminal_id: str
+
+
+ToolContent = Content | Diff | TerminalRef
+
+
+@dataclass(slots=True, kw_only=True)
+class ToolCall(Entry):
+    """One tool call, as the announcement and all its updates left it."""
+
+    call_id: str
+    title: str = ""
+    name: str | None = None
+    kind: str = "other"
+    kind_given: bool = False  # False: the agent never said
+    status: ToolStatus = "pending"
+    content: list[ToolContent] = field(default_factory=list)
+    locations: list[Location] = field(default_factory=list)
+    raw_input: Any = None  # as sent: not safe to display without `visible`
+    raw_output: Any = None  # likewise
+    meta: dict[str, Any] = field(default_factory=dict)  # all `_meta` seen, merged; as sent
+    announced: bool = False  # False: only updates or a permission request ever named it
+    ended_at: float | None = None
+
+    @property
+    def done(self) -> bool:
+        """True when nothing more is expected."""
+        return self.status in DONE_STATUSES
+
+
+@dataclass(slots=True)
+class PlanItem:
+    """One step of a plan."""
+
+    content: str
+    status: str = "pending"
+    priority: str = "medium"
+
+
+@dataclass(slots=True, kw_only=True)
+class Plan(Entry):
+    """A plan as it was at one point; the current one is also `Session.plan`."""
+
+    plan_id: str | None = None
+    items: list[PlanItem] = field(default_factory=list)
+    markdown: str | None = None  # the unstable plan variants
+    uri: str | None = None
+    removed: bool = False
+
+
+@dataclass(slots=True)
+class PermissionOption:
+    """One answer the agent offers, in its words."""
+
+    id: str
+    name: str
+    kind: str  # allow_once | allow_always | reject_once | reject_always | what the agent said
+
+
+@dataclass(slots=True, kw_only=True)
+class Permission(Entry):
+    """A permission request and what became of it."""
+
+    request_id: RequestId
+    call_id: str  # its tool call is `Session.tool_calls[call_id]`; made up when the agent named none
+    options: list[PermissionOption] = field(default_factory=list)
+    answerable: bool = True  # False: the request had no id
+    outcome: Literal["selected", "cancelled", "error"] | None = None  # None: pending
+    option: PermissionOption | None = None
+    by: str | None = None  # who answered: "you", "rule", "policy", "turn" …
+    why: str | None = None  # one sentence naming the rule or policy
+
+
+@dataclass(slots=True, kw_only=True)
+class Elicitation(Entry):
+    """Questions of the agent to the user. Answers are never kept."""
+
+    request_id: RequestId
+    mode: str  # form | url | what the agent said
+    message: str = ""
+    url: str | None = None  # as sent
+    elicitation_id: str | None = None
+    schema: dict[str, Any] | None = None  # as sent
+    outcome: Literal["accept", "decline", "cancel", "error"] | None = None
+    completed: bool = False  # the agent said that the page was finished
+
+
+@dataclass(slots=True, kw_only=True)
+class Terminal(Entry):
+    """A terminal: ours (made by `terminal/create`) or one the agent runs itself."""
+
+    terminal_id: str
+    owner: Literal["client", "agent"] = "client"
+    command: str | None = None
+    cwd: str | None = None
+    output: TerminalText = field(default_factory=TerminalText)  # raw: only for a line model
+    exit_code: int | None = None
+    signal: str | None = None
+    ended_at: float | None = None
+    released: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Notice(Entry):
+    """One line of ours or of the agent about something that happened."""
+
+    level: Level = "info"
+    text: str = ""
+    detail: str | None = None  # the rest, on a key
+    source: str = "client"  # "client" | "agent" | "rule" | "policy" | "protocol"
+
+
+@dataclass(slots=True, kw_only=True)
+class TurnEnd(Entry):
+    """The end of a turn, in the agent's word or as an error."""
+
+    stop_reason: str | None = None  # None: it failed
+    error: RpcError | None = None
+    empty: bool = False  # nothing came back at all
+
+
+@dataclass(slots=True, kw_only=True)
+class Compaction(Entry):
+    """The agent condensed its context."""
+
+    compaction_id: str
+    status: str = "in_progress"
+    summary: GrowingText = field(default_factory=GrowingText)
+    error: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Unrecognised(Entry):
+    """Something we do not know; nothing is hidden."""
+
+    what: str  # e.g. "session update 'foo'"
+    raw: Any = None  # as sent
+
+
+# --------------------------------------------------------------------------- facts
+
+
+@dataclass(slots=True)
+class RpcError:
+    """An error answer: the most readable text of it, and all of it."""
+
+    code: int
+    message: str
+    detail: str | None = None  # what `data` and odd shapes said beyond the message
+    raw: Any = None  # as sent
+    auth_required: bool = False
+
+
+@dataclass(slots=True)
+class AuthMethod:
+    """One way to sign in."""
+
+    id: str
+    name: str
+    description: str | None = None
+    kind: str = "agent"  # agent | terminal | env_var (removed; shown, never sent) | what the agent said
+    args: list[str] = field(default_factory=list)
+    env: dict[str, str] = field(default_factory=dict)
+    command: str | None = None  # only from `_meta["terminal-auth"]`
+    label: str | None = None
+    vars: list[str] = field(default_factory=list)  # env_var: the names it wants
+
+
+@dataclass(slots=True)
+class Agent:
+    """Who answered `initialize`, and what it can do."""
+
+    name: str | None = None
+    title: str | None = None
+    version: str | None = None
+    protocol_version: int | str | None = None
+    capabilities: dict[str, Any] = field(default_factory=dict)  # as sent; ask through `can`
+    auth_methods: list[AuthMethod] = field(default_factory=list)
+    meta: dict[str, Any] = field(default_factory=dict)
+
+    def can(self, *path: str) -> bool:
+        """Is this capability advertised? `can("sessionCapabilities", "fork")`, `can("loadSession")`.
+
+        An object counts as yes, also when it is empty; `false` and null as no.
+        """
+        found: Any = self.capabilities
+        for name in path:
+            if not isinstance(found, dict):
+                return False
+            found = found.get(name)
+        return found is not None and found is not False
+
+
+@dataclass(slots=True)
+class Mode:
+    """One of the agent's modes."""
+
+    id: str
+    name: str
+    description: str | None = None
+
+
+@dataclass(slots=True)
+class Choice:
+    """One value of a config option, or one model."""
+
+    value: str
+    name: str
+    description: str | None = None
+    group: str | None = None
+
+
+@dataclass(slots=True)
+class ConfigOption:
+    """One setting the agent offers. Unknown types are kept, and cannot be set."""
+
+    id: str
+    name: str
+    kind: str  # select | boolean | what the agent said
+    current: str | bool | None = None
+    description: str | None = None
+    category: str | None = None
+    choices: list[Choice] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Command:
+    """One slash command of the agent."""
+
+    name: str
+    description: str = ""
+    hint: str | None = None
+
+
+@dataclass(slots=True)
+class Cost:
+    """Money spent on the session so far."""
+
+    amount: float
+    currency: str
+
+
+@dataclass(slots=True)
+class Usage:
+    """The context window, the cost, and the tokens of the last turn that told them."""
+
+    used: int | None = None
+    size: int | None = None
+    cost: Cost | None = None
+    tokens: dict[str, int] = field(default_factory=dict)  # of the last prompt answer, the protocol's names
+
+
+@dataclass(slots=True)
+class QueuedPrompt:
+    """A prompt that waits for the agent."""
+
+    id: str
+    text: str
+    blocks: list[dict[str, Any]] = field(default_factory=list)  # what will be sent, when it is more than text
+
+
+@dataclass(slots=True)
+class Process:
+    """The agent's process."""
+
+    command: list[str] = field(default_factory=list)
+    cwd: str = ""
+    pid: int | None = None
+    exit_code: int | None = None
+    signal: str | None = None
+    stderr_tail: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Session:
+    """One conversation."""
+
+    # what is shown, in order
+    entries: list[Entry] = field(default_factory=list)
+
+    # who and where
+    session_id: str | None = None
+    cwd: str | None = None
+    directories: list[str] = field(default_factory=list)
+    agent: Agent | None = None
+    process: Process | None = None
+    dialect: Literal["v1", "0.1.0"] = "v1"
+    title: str | None = None
+    updated_at: str | None = None
+
+    # what is going on
+    phase: Phase = "connecting"
+    cancelling: bool = False
+    turn: int = 0
+    turn_started: float | None = None
+    heard_at: float | None = None  # the last word of the agent
+    heard: str | None = None  # … and what it was
+    auth_required: bool = False
+    stop_reason: str | None = None  # of the last turn; None when it failed
+    last_error: RpcError | None = None
+
+    # what the agent offers and says
+    modes: list[Mode] = field(default_factory=list)
+    mode: str | None = None
+    config_options: list[ConfigOption] = field(default_factory=list)
+    models: list[Choice] = field(default_factory=list)  # only where `session/set_model` is offered
+    model: str | None = None
+    commands: list[Command] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    plan: Plan | None = None  # the current one; an empty update clears it
+    queue: list[QueuedPrompt] = field(default_factory=list)
+    queue_paused: bool = False
+
+    # the same entries by the agent's names
+    tool_calls: dict[str, ToolCall] = field(default_factory=dict)
+    terminals: dict[str, Terminal] = field(default_factory=dict)
+    permissions: dict[RequestId, Permission] = field(default_factory=dict)  # pending ones only
+    elicitations: dict[RequestId, Elicitation] = field(default_factory=dict)  # pending ones only
+
+    @property
+    def working(self) -> bool:
+        """True while a prompt is being answered."""
+        return self.phase == "prompting"

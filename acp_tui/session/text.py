@@ -1,0 +1,209 @@
+"""Text as it arrives: made safe character by character, and grown without copying.
+
+Terminals obey what is written to them, so nothing an agent says may reach one as it came.
+The work is done on characters, never on chunks: however a text is cut, the result is the same.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from typing import Any
+
+# Everything that could move the cursor, start an escape sequence, reorder the line (bidi controls),
+# break it where nobody counts (line and paragraph separators) or is half a character (surrogates).
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+_LINE_BREAKS = re.compile("\r?\n")
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+
+def _stand_in(match: re.Match[str]) -> str:
+    """A visible character, or a few, for one that must not be shown as it is."""
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)  # ␛, ␍, …
+    if code == 0x7F:
+        return "␡"
+    if 0xD800 <= code <= 0xDFFF:
+        return REPLACEMENT
+    return f"‹{code:02x}›"
+
+
+def visible(text: str) -> str:
+    """The text with every dangerous character replaced by a visible stand-in; line ends become `\\n`."""
+    if not _UNSAFE.search(text):
+        return text
+    text = _LINE_BREAKS.sub("\n", _pair(text))
+    return _UNSAFE.sub(_stand_in, text)
+
+
+def visible_line(text: str) -> str:
+    """The same on one line: for titles, names and paths."""
+    text = visible(text)
+    return " ".join(text.split("\n")).replace("\t", " ") if "\n" in text or "\t" in text else text
+
+
+def visible_json(value: Any) -> str:
+    """Any JSON value, indented and safe to display."""
+    return visible(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+def _pair(text: str) -> str:
+    """Two halves of a character that came as two escapes become the character."""
+    return _PAIR.sub(
+        lambda pair: chr(0x10000 + ((ord(pair[0][0]) - 0xD800) << 10) + ord(pair[0][1]) - 0xDC00), text
+    )
+
+
+# --------------------------------------------------------------------------- growth
+
+
+class GrowingText:
+    """A safe text that grows by appending; what is there is never copied.
+
+    What the end of a chunk leaves open (a CR that may be half a line end, half of a surrogate pair) is
+    held back until the next one, and shown by its stand-in meanwhile.
+    """
+
+    __slots__ = ("_carry", "_parts", "length")
+
+    def __init__(self, text: str = "") -> None:
+        self._parts: list[str] = []
+        self._carry = ""
+        self.length = 0
+        """Characters that are final: `since(length)` is what comes later."""
+        if text:
+            self.append(text)
+
+    def append(self, chunk: str) -> None:
+        """Add raw text."""
+        if self._carry or _UNSAFE.search(chunk):
+            chunk = self._carry + chunk
+            last = chunk[-1:]
+            self._carry = last if last == "\r" or "\ud800" <= last <= "\udbff" else ""
+            if self._carry:
+                chunk = chunk[:-1]
+            chunk = visible(chunk)
+        if chunk:
+            self._parts.append(chunk)
+            self.length += len(chunk)
+
+    def since(self, position: int) -> str:
+        """The final text from a position on; costs what it returns."""
+        if position <= 0:
+            return self._joined()
+        missing = self.length - position
+        found: list[str] = []
+        for part in reversed(self._parts):
+            if missing <= 0:
+                break
+            found.append(part if len(part) <= missing else part[-missing:])
+            missing -= len(part)
+        return "".join(reversed(found))
+
+    @property
+    def pending(self) -> str:
+        """The stand-in of what is held back, mostly nothing."""
+        return visible(self._carry) if self._carry else ""
+
+    def _joined(self) -> str:
+        if len(self._parts) > 1:
+            self._parts = ["".join(self._parts)]
+        return self._parts[0] if self._parts else ""
+
+    def __str__(self) -> str:
+        return self._joined() + self.pending
+
+    def __bool__(self) -> bool:
+        return bool(self._parts or self._carry)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GrowingText) and str(self) == str(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"GrowingText({str(self)!r})"
+
+
+KEPT = 256 * 1024
+"""Characters kept of a terminal's beginning, and again of its end."""
+
+
+class TerminalText:
+    """Raw terminal output, bounded: the head and the last part, and how much was left out between.
+
+    Not safe to display: only a line model reads it.
+    """
+
+    __slots__ = ("_head", "_head_length", "_skipped", "_tail", "_tail_length", "total")
+
+    def __init__(self) -> None:
+        self._head: list[str] = []
+        self._head_length = 0
+        self._tail: deque[str] = deque()
+        self._tail_length = 0
+        self._skipped = 0
+        self.total = 0
+        """Characters ever written."""
+
+    def append(self, text: str) -> None:
+        """Add output."""
+        self.total += len(text)
+        room = KEPT - self._head_length
+        if room > 0:
+            piece = text[:room]
+            self._head.append(piece)
+            self._head_length += len(piece)
+            text = text[room:]
+        if not text:
+            return
+        self._tail.append(text)
+        self._tail_length += len(text)
+        while self._tail_length - len(self._tail[0]) >= KEPT:
+            gone = len(self._tail.popleft())
+            self._tail_length -= gone
+            self._skipped += gone
+
+    def skip(self, count: int) -> None:
+        """So many characters came here and were not kept."""
+        self.total += count
+        self._skipped += count + self._tail_length
+        self._tail.clear()
+        self._tail_length = 0
+
+    @property
+    def head(self) -> str:
+        """The beginning."""
+        if len(self._head) > 1:
+            self._head = ["".join(self._head)]
+        return self._head[0] if self._head else ""
+
+    @property
+    def tail(self) -> str:
+        """The end, when there is more than the head."""
+        text = "".join(self._tail)
+        return text[-KEPT:] if len(text) > KEPT else text
+
+    @property
+    def skipped(self) -> int:
+        """Characters left out between head and tail."""
+        return self._skipped + max(0, self._tail_length - KEPT)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TerminalText) and (self.head, self.skipped, self.tail) == (
+            other.head,
+            other.skipped,
+            other.tail,
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"TerminalText({self.head!r}, skipped={self.skipped}, {self.tail!r})"

@@ -1,0 +1,18 @@
+"""What every test gets: a home of its own, so that nobody's settings or sessions are touched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The directory that holds acp-tui's own files during the test."""
+    directory = tmp_path / "acp-tui-home"
+    monkeypatch.setenv("ACP_TUI_HOME", str(directory))
+    return directory
