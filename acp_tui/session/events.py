@@ -8,25 +8,26 @@ makes them safe as they grow); all other texts meant for display are safe alread
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from acp_tui.session.state import (
-    Agent,
-    Annotations,
-    Choice,
-    Command,
-    ConfigOption,
-    Content,
-    Cost,
-    Level,
-    Location,
-    Mode,
-    PermissionOption,
-    PlanItem,
-    RequestId,
-    RpcError,
-    ToolContent,
-)
+if TYPE_CHECKING:
+    from acp_tui.session.state import (
+        Agent,
+        Annotations,
+        Choice,
+        Command,
+        ConfigOption,
+        Content,
+        Cost,
+        Level,
+        Location,
+        Mode,
+        PermissionOption,
+        PlanItem,
+        RequestId,
+        RpcError,
+        ToolContent,
+    )
 
 Speaker = Literal["user", "agent", "thought"]
 

@@ -1,0 +1,1 @@
+"""The app without a screen: what conversations share."""
