@@ -16,7 +16,7 @@ RequestId = int | str | None
 Phase = Literal["connecting", "idle", "loading", "prompting", "dead"]
 Level = Literal["info", "warning", "error"]
 ToolStatus = str
-"""`pending`, `in_progress`, `completed`, `failed`, ours `cancelled` and `unfinished`, or what the agent said."""
+"""`pending`, `in_progress`, `completed`, `failed`; ours `cancelled`, `unfinished`; or what the agent said."""
 
 DONE_STATUSES = frozenset({"completed", "failed", "cancelled", "unfinished"})
 
