@@ -1,0 +1,308 @@
+"""A folder per session, below `sessions/` in the data directory.
+
+sessions/20261120-101500-claude-code-3f2a/
+    meta.json      what a list of sessions shows, with the format's version
+    wire.jsonl     everything, from which the session is folded; whoever writes it holds its lock
+    stderr.log     the agent's standard error, bounded
+    baseline.git/  the state of the project before the session (see `workspace`)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.config.paths import private_directory, write_private
+from acp_tui.errors import UserError
+from acp_tui.store.locks import locked, try_lock
+from acp_tui.store.stderr import StderrLog
+from acp_tui.store.wirelog import NullLog, WireLog, read_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from acp_tui.session.record import Record
+
+FORMAT = 1
+WIRE = "wire.jsonl"
+STDERR = "stderr.log"
+META = "meta.json"
+
+
+def sessions_directory(data_dir: Path) -> Path:
+    """Where the session folders are."""
+    return data_dir / "sessions"
+
+
+def store_lock(sessions: Path) -> Path:
+    """The file whose lock is held while a folder is made, opened for writing or taken away."""
+    return sessions / ".lock"
+
+
+# --------------------------------------------------------------------------- reading
+
+
+@dataclass(slots=True)
+class StoredSession:
+    """A recorded session, to be read. Works also while another acp-tui writes it."""
+
+    path: Path
+    meta: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """The name of the folder."""
+        return self.path.name
+
+    @property
+    def wire(self) -> Path:
+        """The wire log."""
+        return self.path / WIRE
+
+    @property
+    def updated(self) -> float:
+        """When something last happened in it, in seconds since the epoch."""
+        for key in ("updated", "started"):
+            moment = self.meta.get(key)
+            if isinstance(moment, int | float):
+                return float(moment)
+        for path in (self.wire, self.path):
+            with suppress(OSError):
+                return path.stat().st_mtime
+        return 0.0
+
+    def text(self, key: str) -> str | None:
+        """A text of the meta data; None when there is none, or something else is there."""
+        value = self.meta.get(key)
+        return value if isinstance(value, str) and value else None
+
+    def records(self, damaged: Callable[[int], None] | None = None) -> Iterator[Record]:
+        """The records of its wire log; none when it has no log."""
+        with suppress(FileNotFoundError):
+            yield from read_log(self.wire, damaged)
+
+    def size(self) -> int:
+        """Bytes in the folder, with everything below."""
+        total = 0
+        for directory, _, names in os.walk(self.path):
+            for name in names:
+                with suppress(OSError):  # it may be written or pruned just now
+                    total += os.lstat(os.path.join(directory, name)).st_size  # noqa: PTH118 - thousands of git objects
+        return total
+
+
+def read_folder(path: Path) -> StoredSession:
+    """A session folder as it is. Damaged meta data counts as none."""
+    meta: Any = None
+    with suppress(OSError, ValueError, RecursionError):
+        meta = json.loads((path / META).read_bytes())
+    return StoredSession(path, meta if isinstance(meta, dict) else {})
+
+
+def list_folders(data_dir: Path) -> list[StoredSession]:
+    """All sessions, the last used first."""
+    try:
+        found = [
+            read_folder(Path(entry.path))
+            for entry in os.scandir(sessions_directory(data_dir))
+            if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
+        ]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(found, key=lambda session: (session.updated, session.id), reverse=True)
+
+
+def open_folder(data_dir: Path, reference: str) -> StoredSession:
+    """The session with this id, this beginning of an id, or in this folder."""
+    path = Path(reference).expanduser()
+    if path.is_dir() and ("/" in reference or (path / WIRE).exists()):
+        return read_folder(path.absolute())
+    known = list_folders(data_dir)
+    matching = [session for session in known if session.id.startswith(reference)] if reference else []
+    exact = [session for session in matching if session.id == reference]
+    if len(found := exact or matching) == 1:
+        return found[0]
+    raise UserError(_not_one(reference, matching, [session.id for session in known]))
+
+
+def _not_one(reference: str, matching: list[StoredSession], known: list[str]) -> str:
+    if matching:
+        few = ", ".join(session.id for session in matching[:3])
+        more = f" and {len(matching) - 3} more" if len(matching) > 3 else ""
+        return f"“{reference}” is the beginning of several sessions: {few}{more}. Type more of the id."
+    if not known:
+        return f"There is no session “{reference}”: none has been recorded yet."
+    from difflib import get_close_matches
+
+    near = get_close_matches(reference, known, n=1, cutoff=0.4)
+    hint = f" The nearest is {near[0]}." if near else ""
+    return f"There is no session “{reference}”.{hint} `acp-tui sessions` lists them."
+
+
+# --------------------------------------------------------------------------- writing
+
+
+class SessionFolder:
+    """A session being recorded. Its lock is held until `close`, or until this process is gone.
+
+    Nothing here raises once it is open: what cannot be written is told to `on_trouble`, once, and the
+    conversation goes on.
+    """
+
+    def __init__(self, path: Path, meta: dict[str, Any], wire: int, clock: Callable[[], float]) -> None:
+        self.path = path
+        self.meta = meta
+        self.on_trouble: Callable[[str], None] | None = None
+        """Told, in a sentence, that recording stopped or works again."""
+        self._clock = clock
+        self._troubled = False
+        self._wire = wire
+        self._stderr = os.open(path / STDERR, _APPEND, 0o600)
+        self._stderr_log = StderrLog(self._stderr, trouble=self._trouble)
+        self.log = WireLog(wire, trouble=self._trouble)
+        self._closed = False
+
+    @property
+    def id(self) -> str:
+        """The name of the folder."""
+        return self.path.name
+
+    def update_meta(self, **fields: Any) -> None:
+        """Change some of the meta data; the time of the change is noted with it."""
+        self.meta |= fields | {"updated": self._clock()}
+        try:
+            write_private(self.path / META, json.dumps(self.meta, indent=2) + "\n")
+        except OSError as error:
+            self._trouble(error)
+
+    def stderr_sink(self, data: bytes | str) -> None:
+        """Keep what the agent wrote to its standard error."""
+        self._stderr_log.write(data)
+
+    def close(self) -> None:
+        """Give up the lock; what comes afterwards is not kept."""
+        if not self._closed:
+            self._closed = True
+            self._stderr_log.close()
+            self.log.close()
+            os.close(self._stderr)
+            os.close(self._wire)
+
+    def _trouble(self, error: OSError | None) -> None:
+        if (error is not None) == self._troubled:
+            return
+        self._troubled = error is not None
+        if self.on_trouble is None:
+            return
+        if error is None:
+            self.on_trouble(f"This session is recorded again; what came meanwhile is missing in {self.path}.")
+        else:
+            reason = error.strerror or str(error)
+            self.on_trouble(f"This session is not recorded just now: {reason} ({self.path}).")
+
+
+class NullFolder:
+    """The folder of `--no-log`, or where none can be made: the same interface, and nothing is kept."""
+
+    path = None
+    id = None
+
+    def __init__(self) -> None:
+        self.meta: dict[str, Any] = {}
+        self.on_trouble: Callable[[str], None] | None = None
+        self.log = NullLog()
+
+    def update_meta(self, **fields: Any) -> None:
+        """Remember it as long as the session lives."""
+        self.meta |= fields
+
+    def stderr_sink(self, data: bytes | str) -> None:
+        """Forget it."""
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+
+
+def create(
+    data_dir: Path,
+    *,
+    agent: str,
+    title: str,
+    cwd: str,
+    command: Sequence[str],
+    clock: Callable[[], float] = time.time,
+) -> SessionFolder:
+    """Begin to record a session. A `UserError` says why that cannot be."""
+    sessions = sessions_directory(data_dir)
+    started = clock()
+    try:
+        private_directory(sessions)
+        with locked(store_lock(sessions)):  # nobody may prune it before it has its own lock
+            path = _new_directory(sessions, agent, started)
+            try:
+                wire = _open_locked(path)
+            except OSError:
+                shutil.rmtree(path, ignore_errors=True)
+                raise
+        meta = {
+            "format": FORMAT,
+            "agent": agent,
+            "agent_title": title,
+            "cwd": cwd,
+            "directories": [],
+            "command": list(command),
+            "session_id": None,
+            "title": None,
+            "started": started,
+            "updated": started,
+            "stop": None,
+        }
+        folder = SessionFolder(path, meta, wire, clock)
+    except OSError as error:
+        raise UserError(f"The session cannot be recorded: {error.strerror or error} ({sessions}).") from error
+    folder.update_meta()
+    return folder
+
+
+def reopen(session: StoredSession, *, clock: Callable[[], float] = time.time) -> SessionFolder:
+    """Go on recording a session. A `UserError` says that somebody else does, or why it cannot be."""
+    version = session.meta.get("format", FORMAT)
+    if not isinstance(version, int) or version > FORMAT:
+        raise UserError(f"The session {session.id} was written by a newer acp-tui: please update.")
+    try:
+        with locked(store_lock(session.path.parent)):
+            wire = _open_locked(session.path)
+        return SessionFolder(session.path, session.meta or {"format": FORMAT}, wire, clock)
+    except OSError as error:
+        raise UserError(f"The session {session.id} cannot be opened: {error.strerror or error}.") from error
+
+
+def _new_directory(sessions: Path, agent: str, started: float) -> Path:
+    # UTC, so that names sort by time also when clocks go back in autumn.
+    moment = datetime.fromtimestamp(started, UTC).strftime("%Y%m%d-%H%M%S")
+    slug = re.sub("[^a-z0-9]+", "-", agent.lower()).strip("-")[:24].strip("-") or "agent"
+    while True:
+        path = sessions / f"{moment}-{slug}-{secrets.token_hex(2)}"
+        with suppress(FileExistsError):
+            path.mkdir(mode=0o700)
+            return path
+
+
+def _open_locked(path: Path) -> int:
+    descriptor = os.open(path / WIRE, _APPEND, 0o600)
+    if not try_lock(descriptor):
+        os.close(descriptor)
+        raise UserError(f"The session {path.name} is open in another acp-tui.")
+    return descriptor

@@ -1,0 +1,141 @@
+"""The wire log: everything that crossed the wire, and what the client did, one record a line.
+
+    {"t": 1763633999.25, "dir": "received", "frame": {"jsonrpc": "2.0", …}}
+
+Each record is handed to the system in one write before anybody looks at the frame: when we are killed,
+nothing that was acted upon is missing. (A write costs about 2 µs; a buffer would save one of them.)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, get_args
+
+from acp_tui.session.record import Direction, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+    from typing import Protocol
+
+    class Redacts(Protocol):
+        """What takes secrets out of a frame."""
+
+        def redact(self, direction: Direction, frame: Any, line: str | None) -> Any:
+            """The frame without secrets: the same object when there were none."""
+
+
+_DIRECTIONS = frozenset(get_args(Direction))
+
+
+class WireLog:
+    """Appends records to an open file. It never raises: a full disk must not end a conversation."""
+
+    def __init__(
+        self, descriptor: int, *, redactor: Redacts | None = None, trouble: Callable[[OSError | None], None]
+    ) -> None:
+        """`trouble` hears of a write that failed and, with None, that writing works again."""
+        self._descriptor = descriptor
+        self._redactor = redactor
+        self._trouble = trouble
+        self._failing = False
+        self._torn = _ends_torn(descriptor)
+
+    def append(self, at: float, direction: Direction, frame: Any, line: str | None = None) -> None:
+        """Write one record.
+
+        `line` is the frame's JSON text as it crossed the wire: it is kept as it was, not serialised again.
+        A frame that is a string was not JSON, and is kept as a JSON string.
+        """
+        if self._redactor is not None:
+            harmless = self._redactor.redact(direction, frame, line)
+            if harmless is not frame:
+                frame, line = harmless, None
+        if line is None or "\n" in line or type(frame) is str:
+            line = _one_line(frame, line)
+        text = f'{{"t":{at!r},"dir":"{direction}","frame":{line}}}\n'
+        try:
+            data = text.encode()
+        except UnicodeEncodeError:  # half a character, unescaped: only an escape can hold it
+            data = f'{{"t":{at!r},"dir":"{direction}","frame":{json.dumps(frame)}}}\n'.encode()
+        self._write(data)
+
+    def close(self) -> None:
+        """Write no more. The file itself is the caller's."""
+        self._descriptor = -1  # its number may soon be another file's
+        self._failing = True  # not worth a word
+
+    def _write(self, data: bytes) -> None:
+        if self._torn:
+            data = b"\n" + data
+        try:
+            written = os.write(self._descriptor, data)
+            while written < len(data):
+                self._torn = True  # unless the rest still finds room
+                data = data[written:]
+                written = os.write(self._descriptor, data)
+        except OSError as error:
+            # The next record is tried again: somebody may have made room.
+            if not self._failing:
+                self._failing = True
+                self._trouble(error)
+            return
+        self._torn = False
+        if self._failing:
+            self._failing = False
+            self._trouble(None)
+
+
+class NullLog:
+    """The log of `--no-log`: keeps nothing."""
+
+    def append(self, at: float, direction: Direction, frame: Any, line: str | None = None) -> None:
+        """Forget it."""
+
+
+def _one_line(frame: Any, line: str | None) -> str:
+    """The frame as JSON on one line, from the original text where that is possible."""
+    if line is not None and type(frame) is not str:
+        line = line.strip()
+        if "\n" not in line:
+            return line
+    return json.dumps(frame, ensure_ascii=False, separators=(",", ":"))
+
+
+def _ends_torn(descriptor: int) -> bool:
+    """Did the last writer die in the middle of a line?"""
+    try:
+        size = os.fstat(descriptor).st_size
+        return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+    except OSError:
+        return False
+
+
+# --------------------------------------------------------------------------- reading
+
+
+def read_log(path: Path, damaged: Callable[[int], None] | None = None) -> Iterator[Record]:
+    """The records of a wire log, in order.
+
+    A last line without an end is what a crash leaves, and is no damage unless it can be read. Any other
+    line that is no record is skipped, and `damaged` is told its number.
+    """
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, start=1):
+            record = _record(line)
+            if record is not None:
+                yield record
+            elif damaged is not None and line.endswith(b"\n") and not line.isspace():
+                damaged(number)
+
+
+def _record(line: bytes) -> Record | None:
+    try:
+        # A machine that lost power may have left zeros where a write was under way.
+        match json.loads(line.lstrip(b"\0")):
+            case {"t": int() | float() as at, "dir": str() as direction, "frame": frame}:
+                return Record(at, direction, frame) if direction in _DIRECTIONS else None  # type: ignore[arg-type]
+    except (ValueError, RecursionError):
+        pass
+    return None
