@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class UserError(Exception):
     """One clear sentence that says what happened and what to do; shown without a traceback."""
@@ -9,3 +11,13 @@ class UserError(Exception):
     def __init__(self, sentence: str, *, exit_code: int = 1) -> None:
         super().__init__(sentence)
         self.exit_code = exit_code
+
+
+class Refusal(Exception):
+    """What a served request of the agent is answered with when it is not served: a JSON-RPC error."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data

@@ -1,0 +1,291 @@
+"""The agent's process: started with everything it needs, heard on both its outputs, ended with all it started."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import shutil
+import signal
+import socket
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.connection.errors import AgentGone, CannotStart
+from acp_tui.processes.reaper import watcher_command
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.agents.launch import Launch
+
+BLOCK = 1 << 18
+"""Bytes read at once; a pipe rarely holds more."""
+KEPT_LINES = 200
+KEPT_WIDTH = 2000
+PATIENCE = 1.5
+"""Seconds an agent has to leave by itself after its input was closed."""
+LAST_OUTPUT = 3.0
+"""Seconds that output of a dead agent is awaited: somebody else may hold its pipe for ever."""
+WATCHER_DONE = 6.0
+"""Seconds after which the watcher must have ended everything (it asks, and then forces)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How the agent's process ended."""
+
+    code: int | None = None
+    signal: str | None = None  # its name
+    stderr_tail: list[str] = field(default_factory=list)  # safe to display
+    expected: bool = False  # we ended it
+    reason: str | None = None  # why we ended it, or what is known when the status is not
+
+    def describe(self, title: str) -> str:
+        """What happened, as the beginning of a sentence."""
+        if self.reason:
+            return f"{title} {self.reason}"
+        if self.signal:
+            return f"{title} was ended by {self.signal}"
+        return f"{title} ended with exit code {self.code}"
+
+
+class LineRing:
+    """The last lines of a stream, bounded in number and width however much flows through."""
+
+    def __init__(self, lines: int = KEPT_LINES, width: int = KEPT_WIDTH) -> None:
+        self._lines: deque[bytes] = deque(maxlen=lines)
+        self._width = width
+        self._open = b""
+
+    def add(self, block: bytes) -> None:
+        """More of the stream."""
+        # Only the end of a block can still be in the ring when all of it has been added.
+        block = block[-(self._lines.maxlen or 1) * self._width :]
+        *ended, last = block.split(b"\n")
+        for line in ended:
+            self._lines.append((self._open + line)[: self._width])
+            self._open = b""
+        self._open = (self._open + last)[: self._width]
+
+    def tail(self, count: int = KEPT_LINES) -> list[str]:
+        """The last lines, safe to display; empty ones left out."""
+        lines = (visible_line(line.decode("utf-8", "replace").rstrip()) for line in (*self._lines, self._open))
+        return [line for line in lines if line][-count:]
+
+
+class AgentProcess:
+    """One running agent. Made by `spawn`."""
+
+    def __init__(
+        self,
+        watcher: asyncio.subprocess.Process,
+        reader: asyncio.StreamReader,
+        control: asyncio.StreamWriter,
+        on_stderr: Callable[[bytes], None] | None,
+    ) -> None:
+        self._watcher = watcher
+        self._control = control
+        self._on_stderr = on_stderr
+        self._ring = LineRing()
+        self._started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._ended = asyncio.Event()
+        self._status: tuple[int | None, str | None] = (None, None)
+        self._reason: str | None = None
+        self._closing = False
+        self.pid = 0
+        """Also the number of its process group and session."""
+        self._stderr_task = asyncio.create_task(self._drain_stderr())
+        self._status_task = asyncio.create_task(self._follow(reader))
+
+    # ----------------------------------------------------------------- start
+
+    @classmethod
+    async def spawn(
+        cls, launch: Launch, cwd: str, *, on_stderr: Callable[[bytes], None] | None = None
+    ) -> AgentProcess:
+        """Start the agent in `cwd`; returns when it runs.
+
+        Raises `CannotStart` with what to do about it. `on_stderr` gets what the agent writes to stderr, as it is.
+        """
+        env = {**os.environ, **launch.env}
+        program = _find_program(launch, cwd, env)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                watcher = await asyncio.create_subprocess_exec(
+                    *watcher_command(theirs.fileno(), program, *launch.command),
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=asyncio.subprocess.PIPE,
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,  # a Ctrl+C in our terminal is not meant for the agent
+                    limit=4 * BLOCK,
+                    cwd=cwd,
+                    env=env,
+                )
+            except OSError as error:
+                ours.close()
+                raise CannotStart(f"{launch.title} cannot be started: {os.strerror(error.errno or 0)}.") from error
+        reader, control = await asyncio.open_connection(sock=ours)
+        process = cls(watcher, reader, control, on_stderr)
+        try:
+            process.pid = await process._started
+        except OSError as error:
+            await process.close()
+            raise CannotStart(_exec_failure(launch, program, error)) from None
+        except BaseException:
+            await process.close()
+            raise
+        return process
+
+    # ----------------------------------------------------------------- its streams
+
+    async def read(self) -> bytes:
+        """The next piece of its output; empty at the end."""
+        assert self._watcher.stdout is not None
+        return await self._watcher.stdout.read(BLOCK)
+
+    def write(self, data: bytes) -> None:
+        """Put into its input; in order, without waiting. Raises `ConnectionError` when that is closed."""
+        stdin = self._watcher.stdin
+        assert stdin is not None
+        if stdin.is_closing():
+            raise ConnectionResetError("the agent's input is closed")
+        stdin.write(data)
+
+    async def drain(self) -> None:
+        """Wait until the agent has read most of what was written."""
+        assert self._watcher.stdin is not None
+        await self._watcher.stdin.drain()
+
+    def stderr_tail(self, count: int = KEPT_LINES) -> list[str]:
+        """The last lines it wrote to stderr, safe to display."""
+        return self._ring.tail(count)
+
+    async def _drain_stderr(self) -> None:
+        stderr = self._watcher.stderr
+        assert stderr is not None
+        while block := await stderr.read(BLOCK):
+            self._ring.add(block)
+            if self._on_stderr is not None:
+                self._on_stderr(block)
+
+    # ----------------------------------------------------------------- its end
+
+    @property
+    def exit(self) -> Exit | None:
+        """How it ended; None while it runs."""
+        if not self._ended.is_set():
+            return None
+        code, name = self._status
+        return Exit(code, name, self.stderr_tail(), self._closing and self._reason is None, self._reason)
+
+    async def wait(self) -> Exit:
+        """Wait for its end, and for the last it has to say on stderr."""
+        await self._ended.wait()
+        await asyncio.wait([self._stderr_task], timeout=LAST_OUTPUT)
+        ended = self.exit
+        assert ended is not None
+        return ended
+
+    async def _follow(self, reader: asyncio.StreamReader) -> None:
+        """What the watcher reports: the start, and the end."""
+        try:
+            while line := await reader.readline():
+                word, _, number = line.decode().strip().partition(" ")
+                if word == "started":
+                    self._started.set_result(int(number))
+                elif word == "failed":
+                    self._started.set_exception(OSError(int(number), os.strerror(int(number))))
+                elif word == "exit":
+                    self._end(int(number), None)
+                elif word == "signal":
+                    self._end(None, _signal_name(int(number)))
+        except ConnectionError:
+            pass
+        finally:
+            if not self._started.done():
+                self._started.set_exception(OSError(errno.ECHILD, "its watcher was ended"))
+            if not self._ended.is_set():  # somebody ended the watcher: nobody else would end the agent
+                self._kill_group()
+                self._reason = self._reason or "lost the process that watches over it"
+                self._end(None, None)
+
+    def _end(self, code: int | None, name: str | None) -> None:
+        self._status = (code, name)
+        self._ended.set()
+        stdout = self._watcher.stdout
+        if stdout is not None:
+            asyncio.get_running_loop().call_later(LAST_OUTPUT, stdout.feed_eof)
+
+    def _kill_group(self) -> None:
+        if self.pid:
+            with contextlib.suppress(OSError):
+                os.killpg(self.pid, signal.SIGKILL)
+
+    async def close(self, *, reason: str | None = None, patience: float = PATIENCE) -> Exit:
+        """End it and everything it started: its input closes, then SIGTERM, then SIGKILL.
+
+        `reason` continues a sentence that begins with its title, when it is ended for a fault.
+        """
+        if not self._ended.is_set():
+            self._closing = True
+            self._reason = self._reason or reason
+        if self._watcher.stdin is not None:
+            self._watcher.stdin.close()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._ended.wait(), patience)
+        with contextlib.suppress(OSError):
+            self._control.write_eof()
+        done, _ = await asyncio.wait([self._status_task], timeout=WATCHER_DONE)
+        if not done:
+            self._kill_group()
+            with contextlib.suppress(ProcessLookupError):
+                self._watcher.kill()
+        await self._watcher.wait()
+        await self._status_task
+        self._control.close()
+        return await self.wait()
+
+
+def _find_program(launch: Launch, cwd: str, env: dict[str, str]) -> str:
+    """The file to execute; a sentence for a person when there is none."""
+    name = launch.command[0]
+    if not Path(cwd).is_dir():
+        raise CannotStart(f"{launch.title} cannot be started in {visible_line(cwd)}: there is no such folder.")
+    if os.sep not in name:
+        if found := shutil.which(name, path=env.get("PATH", os.defpath)):
+            return str(Path(found).absolute())
+        raise CannotStart(f"{launch.title} cannot be started: there is no program “{name}” in PATH.{_hint(launch)}")
+    path = Path(cwd, Path(name).expanduser())
+    if path.is_dir():
+        raise CannotStart(f"{launch.title} cannot be started: {path} is a folder, not a program.")
+    if not path.exists():
+        raise CannotStart(f"{launch.title} cannot be started: {path} does not exist.{_hint(launch)}")
+    if not os.access(path, os.X_OK):
+        raise CannotStart(f"{launch.title} cannot be started: {path} is not executable (try chmod +x).")
+    return str(path)
+
+
+def _exec_failure(launch: Launch, program: str, error: OSError) -> str:
+    why = {
+        errno.ENOENT: "the interpreter named in its first line does not exist",
+        errno.ENOEXEC: "it is neither a binary for this machine nor a script with a #! line",
+    }.get(error.errno or 0, error.strerror or "unknown reason")
+    return f"{launch.title} cannot be started: {program}: {why}.{_hint(launch)}"
+
+
+def _hint(launch: Launch) -> str:
+    return f" Install it with: {launch.install_hint}" if launch.install_hint else ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,9 @@
+"""Processes of ours, and the certainty that none of them outlives us.
+
+The neutral ground below connection and workspace: both start programs, and neither may leave one behind,
+not even when acp-tui itself is killed without a chance to clean up.
+"""
+
+from acp_tui.processes.reaper import Reaper
+
+__all__ = ["Reaper"]

@@ -1,0 +1,228 @@
+"""The small process that ends what acp-tui started when acp-tui is gone, however it went.
+
+Run as a file, on nothing but the interpreter: `python -I -S watcher.py CONTROL [PATH ARGV0 ARG…]`.
+CONTROL is the inherited end of a socket whose other end only acp-tui holds: when that closes, also because
+of SIGKILL, everything is ended. With a program, that is started here as a child: on Linux, where this
+process is a subreaper, even a daemon that left its group and its session comes back to it and is found.
+
+From acp-tui come lines: `watch PGID`, `forget PGID`, and `mark TEXT`, which ends every process with that
+text in its environment (for what was not started here). Back go `started PID`, then `exit CODE` or
+`signal N`; or `failed ERRNO`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import time
+
+PATIENCE = 1.5
+"""Seconds between SIGTERM and SIGKILL, and then until we give up on what cannot be killed."""
+PR_SET_CHILD_SUBREAPER = 36
+HAS_PROC = os.access("/proc/self/stat", os.R_OK)
+
+
+# --------------------------------------------------------------------------- what is left
+
+
+class Watched:
+    """What is to be ended, and how to find what is left of it."""
+
+    def __init__(self) -> None:
+        self.groups: set[int] = set()
+        self.mark = b""
+
+    def living(self) -> set[int]:
+        """Who is still there: process ids, or where there is no /proc, negative group ids."""
+        if not HAS_PROC:
+            return {-group for group in self.groups if _send(-group, 0)}
+        table = {int(name): entry for name in os.listdir("/proc") if name.isdigit() and (entry := _stat(name))}
+        found = _below(os.getpid(), table)
+        for pid, (_, group, session) in table.items():
+            if group in self.groups or session in self.groups or self._is_marked(pid):
+                found.add(pid)
+        return found
+
+    def _is_marked(self, pid: int) -> bool:
+        if not self.mark:
+            return False
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                return self.mark in file.read()
+        except OSError:
+            return False
+
+
+def _stat(pid: str) -> tuple[int, int, int] | None:
+    """Parent, group and session of a process that is more than a zombie."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            state, parent, group, session = file.read().rpartition(b")")[2].split(None, 4)[:4]
+    except (OSError, ValueError):
+        return None  # gone meanwhile
+    return None if state in (b"Z", b"X") else (int(parent), int(group), int(session))
+
+
+def _below(ancestor: int, table: dict[int, tuple[int, int, int]]) -> set[int]:
+    children: dict[int, list[int]] = {}
+    for pid, (parent, _, _) in table.items():
+        children.setdefault(parent, []).append(pid)
+    found: set[int] = set()
+    open_ends = [ancestor]
+    while open_ends:
+        fresh = [pid for pid in children.get(open_ends.pop(), ()) if pid not in found]
+        found.update(fresh)
+        open_ends.extend(fresh)
+    return found
+
+
+# --------------------------------------------------------------------------- ending it
+
+
+def _send(target: int, number: int) -> bool:
+    try:
+        os.kill(target, number)
+    except OSError:
+        return False  # gone, or not ours to end
+    return True
+
+
+def end(watched: Watched, reap: Reap) -> None:
+    """End everything: a request, patience, then force."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        told: set[int] = set()
+        pause = 0.005
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            reap()
+            living = watched.living()
+            if not living:
+                return
+            for target in living - told:  # those that were forked meanwhile hear it too
+                _send(target, number)
+            told |= living
+            time.sleep(pause)
+            pause = min(pause * 2, 0.1)
+
+
+# --------------------------------------------------------------------------- the child
+
+
+class Reap:
+    """Collects children that ended, and reports how the program did."""
+
+    def __init__(self, control: int) -> None:
+        self._control = control
+        self.program: int | None = None
+        self.ended = False
+
+    def __call__(self) -> None:
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    return
+                if pid == self.program:
+                    self.ended = True
+                    code = os.waitstatus_to_exitcode(status)
+                    self.report(f"exit {code}" if code >= 0 else f"signal {-code}")
+
+    def report(self, line: str) -> None:
+        """Tell acp-tui, if it is still there."""
+        with contextlib.suppress(OSError):
+            os.write(self._control, line.encode() + b"\n")
+
+
+def start(path: str, argv: list[str]) -> int | OSError:
+    """The program as a child in a session of its own; returns when it runs."""
+    failed, fails = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setsid()
+            for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
+            os.execv(path, argv)
+        except OSError as error:
+            os.write(fails, str(error.errno).encode())
+        finally:
+            os._exit(127)
+    os.close(fails)
+    with open(failed, "rb") as pipe:
+        number = pipe.read()
+    return OSError(int(number), "") if number else child
+
+
+def become_subreaper() -> None:
+    """Linux: orphans among our descendants become our children instead of init's."""
+    if HAS_PROC:
+        with contextlib.suppress(ImportError, OSError, AttributeError):
+            import ctypes
+
+            ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+# --------------------------------------------------------------------------- the watch
+
+
+def watch(control: int, watched: Watched, reap: Reap, wake: int) -> None:
+    """Wait until acp-tui is gone or the program has ended."""
+    buffer = b""
+    while not reap.ended:
+        ready, _, _ = select.select([control, wake], [], [])
+        if wake in ready:
+            os.read(wake, 4096)
+            reap()
+        if control in ready:
+            try:
+                block = os.read(control, 65536)
+            except OSError:
+                return
+            if not block:
+                return
+            *lines, buffer = (buffer + block).split(b"\n")
+            for line in lines:
+                _obey(line, watched)
+
+
+def _obey(line: bytes, watched: Watched) -> None:
+    word, _, value = line.partition(b" ")
+    if word == b"watch":
+        watched.groups.add(int(value))
+    elif word == b"forget":
+        watched.groups.discard(int(value))
+    elif word == b"mark":
+        watched.mark = value
+
+
+def main(argv: list[str]) -> None:
+    """Start, watch, end."""
+    control = int(argv[1])
+    os.set_inheritable(control, False)
+    wake, woken = os.pipe()
+    os.set_blocking(woken, False)
+    signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+    for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)  # only acp-tui's end is ours
+    watched, reap = Watched(), Reap(control)
+    if len(argv) > 2:
+        become_subreaper()
+        child = start(argv[2], argv[3:])
+        if isinstance(child, OSError):
+            reap.report(f"failed {child.errno}")
+            return
+        reap.program = child
+        watched.groups.add(child)
+        reap.report(f"started {child}")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):  # the program's own; holding them would hide their end
+        os.dup2(nowhere, stream)
+    watch(control, watched, reap, wake)
+    end(watched, reap)
+
+
+if __name__ == "__main__":
+    main(sys.argv)
