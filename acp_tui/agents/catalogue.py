@@ -1,0 +1,162 @@
+"""The agents known by name: those that come with acp-tui, and the user's own over them."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.agents.launch import Launch
+from acp_tui.config.problems import Problem, nearest
+from acp_tui.errors import UserError
+
+if TYPE_CHECKING:
+    from acp_tui.config.settings import Settings
+    from acp_tui.config.user_agents import UserAgent
+
+Which = Callable[[str], str | None]
+RUNNERS = ("npx", "uvx")
+"""Programs that fetch a package and run it."""
+
+_BUILT_IN = Path(__file__).with_name("catalogue.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAgent:
+    """An agent with a short name."""
+
+    name: str
+    title: str
+    about: str = ""
+    run: tuple[tuple[str, ...], ...] = ()  # commands; the first whose program is there is taken
+    env: dict[str, str] = field(default_factory=dict)
+    install: str | None = None  # a command
+    keys: tuple[str, ...] = ()  # environment variables, any of which it takes
+    sign_in: str | None = None
+    note: str | None = None
+    homepage: str | None = None
+    tried: str | None = None  # the version acp-tui was tried with
+    missing_file_is_empty: bool = False
+    source: str = "built in"  # or the user's file and line
+
+    def found(self, which: Which = shutil.which) -> list[str] | None:
+        """The command that would be run, with the program's absolute path; None when there is none."""
+        for program, *arguments in self.run:
+            if path := which(program):
+                return [str(Path(path).absolute()), *arguments]
+        return None
+
+
+def known(settings: Settings) -> dict[str, KnownAgent]:
+    """All agents by name."""
+    agents = dict(_built_in())
+    for name, entry in settings.agents.items():
+        base = agents.get(name)
+        if base or entry.command:
+            agents[name] = _customised(base or KnownAgent(name, name), entry)
+    return agents
+
+
+def problems(settings: Settings) -> list[Problem]:
+    """What is wrong with the user's agents and shows only beside the built-in ones."""
+    names = known(settings)
+    found = [
+        Problem(
+            entry.file, entry.line, f"agents.{name}", "it has no command, and there is no agent of this name"
+        )
+        for name, entry in settings.agents.items()
+        if name not in names
+    ]
+    if settings.agent and settings.agent not in names:
+        origin = settings.origin("agent")
+        found.append(Problem(origin.file, origin.line, "agent", _unknown(settings.agent, names)))
+    return found
+
+
+def resolve(name: str, settings: Settings, *, which: Which = shutil.which) -> Launch:
+    """How to start the agent of this name."""
+    agents = known(settings)
+    agent = agents.get(name)
+    if agent is None:
+        raise UserError(_unknown(name, agents), exit_code=2)
+    command = agent.found(which)
+    if command is None:
+        raise UserError(_missing(agent))
+    return Launch(
+        name=name,
+        title=agent.title,
+        command=command,
+        env=dict(agent.env),
+        install_hint=agent.install,
+        missing_file_is_empty=agent.missing_file_is_empty,
+    )
+
+
+def launch_from_command(line: str) -> Launch:
+    """How to start an agent that has no name, from a command as a shell would split it."""
+    try:
+        command = shlex.split(line)
+    except ValueError as error:
+        raise UserError(f"--command cannot be split into words: {str(error).lower()}", exit_code=2) from None
+    if not command:
+        raise UserError("--command is empty: give it a program and its arguments", exit_code=2)
+    name = Path(command[0]).name or command[0]
+    return Launch(name=name, title=name, command=command)
+
+
+def _built_in() -> dict[str, KnownAgent]:
+    # Without the current directory on the path: a project's own module `acp_tui` or `acp` is not ours.
+    demo = KnownAgent(
+        name="demo",
+        title="Demo agent",
+        about="scripted and offline: shows every feature of the protocol",
+        run=((sys.executable, "-P", "-m", "acp_tui.demo"),),
+        tried="comes with acp-tui",
+    )
+    entries = tomllib.loads(_BUILT_IN.read_text(encoding="utf-8"))
+    agents = {"demo": demo}
+    for name, entry in entries.items():
+        entry["run"] = tuple(tuple(shlex.split(line)) for line in entry["run"])
+        entry["keys"] = tuple(entry.get("keys", ()))
+        agents[name] = KnownAgent(name=name, **entry)
+    return agents
+
+
+def _customised(base: KnownAgent, entry: UserAgent) -> KnownAgent:
+    """A known agent with what the user says about it."""
+    agent = replace(
+        base,
+        title=entry.title or base.title,
+        env={**base.env, **entry.env},
+        install=entry.install or base.install,
+        source=str(entry.file) if entry.line is None else f"{entry.file}:{entry.line}",
+    )
+    if entry.command:
+        agent = replace(agent, run=(tuple(entry.command),), install=entry.install, tried=None)
+    if entry.missing_file:
+        agent = replace(agent, missing_file_is_empty=entry.missing_file == "empty")
+    return agent
+
+
+def _unknown(name: str, names: dict[str, KnownAgent]) -> str:
+    meant = nearest(name, names)
+    hint = f"did you mean {meant}? " if meant else ""
+    return (
+        f"there is no agent called {name!r}; {hint}`acp-tui agents` lists those known, "
+        "and --command 'PROGRAM ARGS' starts any other"
+    )
+
+
+def _missing(agent: KnownAgent) -> str:
+    """Why it cannot be started, with every way to change that."""
+    programs = [command[0] for command in agent.run]
+    own = [program for program in programs if program not in RUNNERS]
+    ways = [f"`{agent.install}`"] if agent.install else []
+    ways += [f"{program} (which fetches it by itself)" for program in programs if program in RUNNERS]
+    sentence = f"{agent.title} cannot be started: {' or '.join(own or programs)} was not found"
+    return f"{sentence}; install it with {', or install '.join(ways)}" if ways else sentence

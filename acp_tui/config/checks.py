@@ -1,0 +1,121 @@
+"""What a setting may be: each check returns the value to use, or says in words what is expected."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.config.problems import nearest, shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+POLICIES = ("deny", "read-only", "ask", "accept-edits", "yolo")
+"""How permission requests are answered when no rule does, from the strictest on."""
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kMG]?)B", re.IGNORECASE)
+_FACTORS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
+
+
+class WrongValueError(ValueError):
+    """A value that cannot be used; the message is a sentence for the user."""
+
+
+def wrong(expected: str, value: Any) -> WrongValueError:
+    """The usual sentence."""
+    return WrongValueError(f"expected {expected}, not {shown(value)}")
+
+
+def text(value: Any) -> str:
+    """Any text but an empty one."""
+    if isinstance(value, str) and value.strip():
+        return value
+    raise wrong("a text", value)
+
+
+def boolean(value: Any) -> bool:
+    """`true` or `false`."""
+    if isinstance(value, bool):
+        return value
+    raise wrong("true or false", value)
+
+
+def seconds(value: Any) -> float:
+    """A time that passes."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf:
+        return float(value)
+    raise wrong("a number of seconds above 0", value)
+
+
+def count(value: Any) -> int:
+    """How many."""
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    raise wrong("a whole number, 0 or above", value)
+
+
+def size(value: Any) -> int:
+    """Bytes, or a text such as `"500 MB"`."""
+    if isinstance(value, str) and (match := _SIZE.fullmatch(value.strip())):
+        return int(float(match[1]) * _FACTORS[match[2].lower()])
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    raise wrong('a number of bytes or a size such as "500 MB"', value)
+
+
+def policy(value: Any) -> str:
+    """One of the policies."""
+    if value in POLICIES:
+        return str(value)
+    meant = nearest(value, POLICIES) if isinstance(value, str) else None
+    hint = f"; did you mean {meant!r}?" if meant else ""
+    raise WrongValueError(f"expected one of {', '.join(POLICIES)}, not {shown(value)}{hint}")
+
+
+def texts(value: Any) -> list[str]:
+    """A list of texts."""
+    if isinstance(value, list) and all(isinstance(item, str) and item for item in value):
+        return list(value)
+    raise wrong("a list of texts", value)
+
+
+def command(value: Any) -> list[str]:
+    """A program and its arguments: a list of texts, or one line as a shell would split it."""
+    if isinstance(value, str):
+        try:
+            words = shlex.split(value)
+        except ValueError as error:
+            raise WrongValueError(f"cannot be split into words ({str(error).lower()})") from None
+        if words:
+            return words
+    elif isinstance(value, list) and value and all(isinstance(word, str) for word in value) and value[0]:
+        return list(value)
+    raise wrong("a program and its arguments", value)
+
+
+def mapping(value: Any) -> dict[str, str]:
+    """A table of texts; numbers and booleans are what people write for ports and switches."""
+    if not isinstance(value, dict):
+        raise wrong("a table of names and texts", value)
+    found = {}
+    for name, item in value.items():
+        if isinstance(item, bool):
+            found[name] = "true" if item else "false"
+        elif isinstance(item, str | int | float):
+            found[name] = str(item)
+        else:
+            raise WrongValueError(f"expected a text for {name!r}, not {shown(item)}")
+    return found
+
+
+def placed(program: str, folder: Path) -> str:
+    """A program as written in a file of that folder: a bare name is looked up, a path counts from there."""
+    return str(under(folder, program)) if "/" in program else program
+
+
+def under(folder: Path, path: str) -> Path:
+    """A path as written in a file of that folder, made absolute."""
+    return folder.absolute() / os.path.expanduser(path)  # noqa: PTH111 - leaves an unknown `~user` as it is

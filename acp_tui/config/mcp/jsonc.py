@@ -1,0 +1,50 @@
+"""JSON as people write it by hand: comments and trailing commas, and on which line a key stands."""
+
+from __future__ import annotations
+
+import json
+import re
+
+_STRING = r'"(?:\\.|[^"\\])*"'
+_COMMENT = re.compile(rf"({_STRING})|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_TRAILING_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
+_TOKEN = re.compile(rf"{_STRING}|[{{}}\[\],]", re.DOTALL)
+
+
+def without_comments(text: str) -> str:
+    """Plain JSON of the same length and lines."""
+    text = _COMMENT.sub(_blank, text)
+    return _TRAILING_COMMA.sub(_blank, text)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return match[1] or re.sub(r"[^\n]", " ", match[0])
+
+
+def key_lines(text: str) -> dict[tuple[str, ...], int]:
+    """The line, counted from 1, of every key of valid JSON; what is inside arrays is left out."""
+    lines: dict[tuple[str, ...], int] = {}
+    path: list[str] = []
+    open_brackets: list[str] = []
+    expects_key = False
+    line, counted = 1, 0
+    for token in _TOKEN.finditer(text):
+        line += text.count("\n", counted, token.start())
+        counted = token.start()
+        match token[0]:
+            case "{" | "[" as bracket:
+                open_brackets.append(bracket)
+                path.append("")
+                expects_key = bracket == "{"
+            case "}" | "]":
+                open_brackets.pop()
+                path.pop()
+                expects_key = False
+            case ",":
+                expects_key = open_brackets[-1] == "{"
+            case string if expects_key:
+                expects_key = False
+                if "[" not in open_brackets:
+                    path[-1] = json.loads(string)
+                    lines[tuple(path)] = line
+    return lines

@@ -1,0 +1,124 @@
+"""One MCP server as somebody wrote it down, in whichever of the common forms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from acp_tui.config import checks
+from acp_tui.config.checks import WrongValueError
+from acp_tui.config.problems import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Transport = Literal["stdio", "http", "sse"]
+
+TRANSPORTS: dict[str, Transport] = {
+    "stdio": "stdio",
+    "local": "stdio",
+    "http": "http",
+    "streamable-http": "http",
+    "streamable_http": "http",
+    "streamablehttp": "http",
+    "sse": "sse",
+}
+"""The words in use, in lower case."""
+
+
+@dataclass(slots=True)
+class Server:
+    """A server as written: nothing is expanded or looked up before it is sent."""
+
+    name: str
+    file: Path
+    line: int | None
+    transport: Transport = "stdio"
+    command: str = ""
+    args: list[str] = field(default_factory=list)
+    env: dict[str, str] = field(default_factory=dict)
+    url: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+    enabled: bool = True
+    agents: list[str] | None = None  # None: every agent
+    extra: dict[str, Any] = field(default_factory=dict)  # keys that other programs know
+    problems: list[str] = field(default_factory=list)  # why it is sent to nobody
+
+
+def _args(value: Any) -> list[str]:
+    if isinstance(value, list) and all(isinstance(word, str | int | float) for word in value):
+        return [str(word) for word in value]
+    raise checks.wrong("a list of texts", value)
+
+
+def _agents(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) and value else checks.texts(value)
+
+
+def _transport(value: Any) -> Transport:
+    if isinstance(value, str) and (known := TRANSPORTS.get(value.lower())):
+        return known
+    raise checks.wrong("stdio, http or sse", value)
+
+
+_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "args": _args,
+    "env": checks.mapping,
+    "headers": checks.mapping,
+    "enabled": checks.boolean,
+    "disabled": checks.boolean,
+    "agents": _agents,
+    "url": checks.text,
+    "httpUrl": checks.text,
+    "command": checks.command,
+    "type": _transport,
+    "transportType": _transport,
+    "transport": _transport,
+}
+
+
+def parse(name: str, entry: Any, file: Path, line: int | None) -> Server:
+    """Read one entry; what is wrong with it is kept with it."""
+    server = Server(name, file, line)
+    if not isinstance(entry, dict):
+        server.problems.append(f"expected a table, not {shown(entry)}")
+        return server
+    values: dict[str, Any] = {}
+    for key, value in entry.items():
+        if key not in _CHECKS:
+            server.extra[key] = value
+            continue
+        try:
+            # A command line with spaces is one program here: other clients do not split it either.
+            values[key] = [value] if key == "command" and isinstance(value, str) else _CHECKS[key](value)
+        except WrongValueError as error:
+            server.problems.append(f"{key}: {error}")
+    _fill(server, values)
+    return server
+
+
+def _fill(server: Server, values: dict[str, Any]) -> None:
+    command = values.get("command") or [""]
+    server.command = command[0]
+    server.args = [*command[1:], *values.get("args", [])]
+    server.url = values.get("httpUrl") or values.get("url", "")
+    server.env = values.get("env", {})
+    server.headers = values.get("headers", {})
+    server.enabled = values.get("enabled", True) and not values.get("disabled", False)
+    server.agents = values.get("agents")
+    said = [values[key] for key in ("type", "transportType", "transport") if key in values]
+    if said:
+        server.transport = said[0]
+    elif server.url and not server.command:
+        server.transport = _guess(server.url, "httpUrl" in values)
+    elif server.url and server.command:
+        server.problems.append("it has both a command and a URL: keep one, or say which with `type`")
+    if not server.problems and not (server.command if server.transport == "stdio" else server.url):
+        server.problems.append("no command" if server.transport == "stdio" else "no URL")
+
+
+def _guess(url: str, is_http: bool) -> Transport:
+    """Which transport a URL without a type means: the old one is served at `…/sse` by custom."""
+    ends_in_sse = url.partition("?")[0].rstrip("/").endswith("/sse")
+    return "sse" if ends_in_sse and not is_http else "http"

@@ -1,0 +1,60 @@
+"""Where MCP servers are written down: `[mcp_servers.NAME]`, and the JSON files of other programs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.config import checks
+from acp_tui.config.mcp import jsonc
+from acp_tui.config.mcp.server import Server, parse
+from acp_tui.config.problems import unknown
+from acp_tui.errors import UserError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from acp_tui.config.document import Document
+
+ROOTS = ("mcpServers", "servers")
+"""The key that holds the servers: most programs', VS Code's."""
+
+_OWN_KEYS = ("command", "args", "env", "url", "type", "headers", "enabled", "agents")
+
+
+def from_document(config: Document) -> list[Server]:
+    """The servers of `config.toml`; what is wrong with them becomes a problem of the file."""
+    entries = config.data.get("mcp_servers")
+    if not isinstance(entries, dict):
+        config.complain(("mcp_servers",), str(checks.wrong("tables, [mcp_servers.NAME]", entries)))
+        return []
+    servers = []
+    for name, entry in entries.items():
+        server = parse(name, entry, config.file, config.line("mcp_servers", name))
+        for problem in server.problems:
+            config.complain(("mcp_servers", name), f"{problem}; not sent to any agent")
+        for key in server.extra:
+            config.complain(("mcp_servers", name, key), unknown(key, _OWN_KEYS))
+        servers.append(server)
+    return servers
+
+
+def from_json_file(file: Path) -> list[Server]:
+    """The servers of a JSON file as other programs have it (`--mcp-config`)."""
+    try:
+        text = jsonc.without_comments(file.read_text(encoding="utf-8-sig"))
+        data = json.loads(text)
+    except OSError as error:
+        raise UserError(f"{file} cannot be read: {error.strerror}", exit_code=2) from None
+    except UnicodeDecodeError:
+        raise UserError(f"{file} is not UTF-8 text", exit_code=2) from None
+    except json.JSONDecodeError as error:
+        raise UserError(f"{file}:{error.lineno}: not valid JSON: {error.msg}", exit_code=2) from None
+    except RecursionError:
+        raise UserError(f"{file} is nested too deeply", exit_code=2) from None
+    root = next((key for key in ROOTS if isinstance(data, dict) and key in data), None)
+    if root is None or not isinstance(data[root], dict):
+        raise UserError(f'{file} has no "mcpServers" object', exit_code=2)
+    lines = jsonc.key_lines(text)
+    entries: dict[str, Any] = data[root]
+    return [parse(name, entry, file, lines.get((root, name))) for name, entry in entries.items()]

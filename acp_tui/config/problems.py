@@ -1,0 +1,53 @@
+"""What is wrong in a settings file, in words that name the place and the nearest valid key."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+SHOWN = 40
+"""Characters of a wrong value that are repeated to the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in the settings that was not understood and therefore not used."""
+
+    file: Path | None  # None: an environment variable
+    line: int | None
+    key: str
+    sentence: str
+
+    def __str__(self) -> str:
+        """`FILE:LINE: KEY: what is wrong`, with the parts that are known."""
+        place = "environment" if self.file is None else str(self.file)
+        if self.line is not None:
+            place += f":{self.line}"
+        return ": ".join(part for part in (place, self.key, self.sentence) if part)
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that was probably meant."""
+    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return found[0] if found else None
+
+
+def unknown(word: str, known: Iterable[str]) -> str:
+    """The sentence about a key that does not exist."""
+    names = sorted(known)
+    if meant := nearest(word, names):
+        return f"there is no such key; did you mean {meant!r}?"
+    return f"there is no such key; known here: {', '.join(names)}"
+
+
+def shown(value: Any) -> str:
+    """A wrong value as far as it helps to find it."""
+    if isinstance(value, dict):
+        return "a table"
+    text = repr(value)
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"

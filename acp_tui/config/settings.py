@@ -1,0 +1,263 @@
+"""The settings in force, and where each of them comes from.
+
+Layers, each over the one before: built in, `config.toml`, the project's `.acp-tui.toml`, the environment,
+the command line. Nothing here stops the start: what is wrong becomes a `Problem` and is not used.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.config import checks, document, mcp, user_agents
+from acp_tui.config.checks import WrongValueError
+from acp_tui.config.paths import paths
+from acp_tui.config.problems import Problem, nearest, unknown
+from acp_tui.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+PROJECT_FILE = ".acp-tui.toml"
+PREFIX = "ACP_TUI_"
+"""Of environment variables: `ACP_TUI_TIMEOUTS_SESSION=90` sets `timeouts.session`."""
+
+
+@dataclass(slots=True)
+class Timeouts:
+    """Seconds after which an agent that has not answered is given up."""
+
+    initialize: float = 60.0
+    session: float = 60.0
+
+
+@dataclass(slots=True)
+class Log:
+    """What is kept of each session."""
+
+    enabled: bool = True
+    keep_sessions: int = 200
+    keep_bytes: int = 1_000_000_000
+
+
+@dataclass(slots=True)
+class Workspace:
+    """What the client serves, beside the working directory."""
+
+    additional_directories: list[Path] = field(default_factory=list)
+    sensitive: list[str] = field(default_factory=list)  # patterns beside the built-in ones
+    max_baseline_file_size: int = 5_000_000  # larger files cannot be reverted
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a value comes from."""
+
+    layer: str  # built in | config | project | environment | command line
+    file: Path | None = None
+    line: int | None = None
+    variable: str | None = None
+
+    def __str__(self) -> str:
+        """In words, with file and line or the variable's name."""
+        if self.file is not None:
+            return str(self.file) if self.line is None else f"{self.file}:{self.line}"
+        return f"{self.layer} {self.variable}" if self.variable else self.layer
+
+
+@dataclass(slots=True)
+class Settings:
+    """Everything that can be set. The defaults are the built-in layer."""
+
+    agent: str | None = None  # the one that is started when none is named
+    policy: str | None = None  # None: each command has its own default
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    log: Log = field(default_factory=Log)
+    workspace: Workspace = field(default_factory=Workspace)
+    mcp_servers: list[mcp.Server] = field(default_factory=list)
+    agents: dict[str, user_agents.UserAgent] = field(default_factory=dict)
+    origins: dict[str, Origin] = field(default_factory=dict)  # by dotted key; not there: built in
+    problems: list[Problem] = field(default_factory=list)
+
+    def value(self, key: str) -> Any:
+        """The value of a dotted key."""
+        found: Any = self
+        for name in key.split("."):
+            found = getattr(found, name)
+        return found
+
+    def origin(self, key: str) -> Origin:
+        """Where the value of a dotted key comes from."""
+        return self.origins.get(key, BUILT_IN)
+
+
+BUILT_IN = Origin("built in")
+
+CHECKS: dict[str, Callable[[Any], Any]] = {
+    "agent": checks.text,
+    "policy": checks.policy,
+    "timeouts.initialize": checks.seconds,
+    "timeouts.session": checks.seconds,
+    "log.enabled": checks.boolean,
+    "log.keep_sessions": checks.count,
+    "log.keep_bytes": checks.size,
+    "workspace.additional_directories": checks.texts,
+    "workspace.sensitive": checks.texts,
+    "workspace.max_baseline_file_size": checks.size,
+}
+"""Every key that holds one value; `mcp_servers` and `agents` hold entries."""
+
+SECTIONS = {key.partition(".")[0] for key in CHECKS if "." in key}
+HARMLESS = frozenset({"agent"})
+"""What a project's file may set: a folder from elsewhere must not choose commands, servers or rules."""
+
+
+def load(
+    cwd: Path, *, overrides: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
+) -> Settings:
+    """The settings in force in a directory.
+
+    `overrides` are values of the command line by dotted key, where None means that nothing was said.
+    """
+    settings = Settings()
+    folder = paths().config
+    config = document.read(folder / "config.toml")
+    _read_config(settings, config)
+    agents, problems = user_agents.from_folder(folder / "agents")
+    for name, agent in agents.items():
+        if name in settings.agents:
+            there = settings.agents[name]
+            problems.append(
+                Problem(agent.file, None, "", f"not used: {there.file}:{there.line} defines {name} as well")
+            )
+        else:
+            settings.agents[name] = agent
+    settings.problems += problems
+    _read_project(settings, document.read(cwd / PROJECT_FILE))
+    _read_environment(settings, os.environ if environ is None else environ)
+    for key, value in (overrides or {}).items():
+        if value is not None:
+            _override(settings, key, value)
+    return settings
+
+
+# --------------------------------------------------------------------------- files
+
+
+def _read_config(settings: Settings, config: document.Document) -> None:
+    for name, value in config.data.items():
+        if name == "mcp_servers":
+            settings.mcp_servers = mcp.from_document(config)
+        elif name == "agents":
+            settings.agents = user_agents.from_document(config)
+        elif name in SECTIONS:
+            _read_section(settings, config, name, value)
+        elif name in CHECKS:
+            _set(settings, config, (name,), value, "config")
+        else:
+            config.complain((name,), unknown(name, _top_level()))
+    settings.problems += config.problems
+
+
+def _read_section(settings: Settings, config: document.Document, section: str, value: Any) -> None:
+    if not isinstance(value, dict):
+        config.complain((section,), str(checks.wrong(f"a table, [{section}]", value)))
+        return
+    known = [key.partition(".")[2] for key in CHECKS if key.startswith(f"{section}.")]
+    for name, item in value.items():
+        if name in known:
+            _set(settings, config, (section, name), item, "config")
+        else:
+            config.complain((section, name), unknown(name, known))
+
+
+def _read_project(settings: Settings, project: document.Document) -> None:
+    for name, value in project.data.items():
+        if name in HARMLESS:
+            _set(settings, project, (name,), value, "project")
+        elif name in _top_level():
+            project.complain(
+                (name,), f"not used: a project may set only {', '.join(HARMLESS)}; config.toml may set all"
+            )
+        else:
+            project.complain((name,), unknown(name, _top_level()))
+    settings.problems += project.problems
+
+
+def _top_level() -> set[str]:
+    return {key.partition(".")[0] for key in CHECKS} | {"mcp_servers", "agents"}
+
+
+def _set(
+    settings: Settings, source: document.Document, path: tuple[str, ...], value: Any, layer: str
+) -> None:
+    key = ".".join(path)
+    try:
+        value = CHECKS[key](value)
+    except WrongValueError as error:
+        source.complain(path, str(error))
+        return
+    if key == "workspace.additional_directories":
+        value = _directories(source, path, value)
+    _assign(settings, key, value, Origin(layer, source.file, source.line(*path)))
+
+
+def _directories(source: document.Document, path: tuple[str, ...], names: list[str]) -> list[Path]:
+    """Relative ones count from the file's folder; one that is missing is left out."""
+    found = []
+    for position, name in enumerate(names):
+        directory = checks.under(source.file.parent, name)
+        if directory.is_dir():
+            found.append(directory)
+        else:
+            source.complain((*path, position), f"there is no directory {directory}")
+    return found
+
+
+def _assign(settings: Settings, key: str, value: Any, origin: Origin) -> None:
+    section, _, name = key.rpartition(".")
+    setattr(settings.value(section) if section else settings, name, value)
+    settings.origins[key] = origin
+
+
+# --------------------------------------------------------------------------- environment, command line
+
+
+def variable(key: str) -> str:
+    """The environment variable that sets a key."""
+    return PREFIX + key.replace(".", "_").upper()
+
+
+def _read_environment(settings: Settings, environ: Mapping[str, str]) -> None:
+    # Lists have no form in a variable that everybody would guess.
+    keys = {variable(key): key for key, check in CHECKS.items() if check is not checks.texts}
+    for name in sorted(environ):
+        if key := keys.get(name):
+            try:
+                value = CHECKS[key](_typed(key, environ[name]))
+            except WrongValueError as error:
+                settings.problems.append(Problem(None, None, name, str(error)))
+            else:
+                _assign(settings, key, value, Origin("environment", variable=name))
+        elif name.startswith(PREFIX) and name != f"{PREFIX}HOME" and (meant := nearest(name, keys)):
+            settings.problems.append(Problem(None, None, name, f"not used; did you mean {meant}?"))
+
+
+def _typed(key: str, text: str) -> Any:
+    """A variable is always text; numbers and booleans are written as in TOML."""
+    if CHECKS[key] in (checks.text, checks.policy):
+        return text
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _override(settings: Settings, key: str, value: Any) -> None:
+    try:
+        _assign(settings, key, CHECKS[key](value), Origin("command line"))
+    except WrongValueError as error:
+        raise UserError(f"{key}: {error}", exit_code=2) from None
