@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os.path
 from fnmatch import fnmatchcase
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from acp_tui.config.paths import paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import PurePath
 
 # A pattern without a slash is about the file's name, one with a slash about the end of its path.
 # `*` crosses slashes, so that `.ssh/*` is everything below. Everything is in lower case.
@@ -33,7 +33,10 @@ _PATTERNS = {
         *("secring.*", ".gnupg", ".gnupg/*", ".age/*"),
     ],
     "belongs to SSH": [".ssh", ".ssh/*"],
-    "steers git, which may run programs named in it": [".git/config", ".git/config.worktree", ".git/hooks/*"],
+    "steers git, which may run programs named in it": [
+        *(".git", ".git/config", ".git/config.worktree", ".git/hooks/*"),
+        *(".git/modules/*/config", ".git/modules/*/hooks/*", ".git/worktrees/*/config.worktree"),
+    ],
     "may hold a registry's password": [
         *(".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".gem/credentials", ".bundle/config"),
         *(".cargo/credentials", ".cargo/credentials.toml", ".composer/auth.json", ".m2/settings.xml"),
@@ -79,7 +82,7 @@ def sensitive(path: str | PurePath, extra: Iterable[str] = ()) -> str | None:
         return "belongs to acp-tui itself"
     text = text.lower()
     for pattern in extra:
-        if _matches(os.path.expanduser(pattern).lower(), text):
+        if _matches(str(Path(pattern).expanduser()).lower(), text):
             return f"matches {pattern!r} of the sensitive files in your settings"
     if any(_matches(pattern, text) for pattern in _HARMLESS):
         return None
@@ -91,7 +94,7 @@ def sensitive(path: str | PurePath, extra: Iterable[str] = ()) -> str | None:
 
 def _matches(pattern: str, path: str) -> bool:
     if "/" not in pattern:
-        return fnmatchcase(os.path.basename(path), pattern)
+        return fnmatchcase(PurePath(path).name, pattern)
     if pattern.startswith("/"):
         return fnmatchcase(path, pattern)
     return fnmatchcase(path if path.startswith("/") else f"/{path}", f"*/{pattern}")

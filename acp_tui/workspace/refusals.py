@@ -1,0 +1,44 @@
+"""What the system says about a file, in words for the agent and its user."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+from acp_tui.errors import Refusal
+
+INVALID_PARAMS, FAILED, NOT_FOUND = -32602, -32603, -32002
+
+_SENTENCES = {
+    errno.EACCES: "permission denied",
+    errno.EPERM: "the system does not permit it",
+    errno.EROFS: "its file system is read-only",
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "it would be larger than files may be here",
+    errno.EISDIR: "it is a directory",
+    errno.ENOTDIR: "a part of its path is a file, not a directory",
+    errno.ELOOP: "there are too many links on its path",
+    errno.ENAMETOOLONG: "its name is too long",
+    errno.ENOENT: "it was moved or removed meanwhile",
+}
+
+
+def not_found(path: str) -> Refusal:
+    """The protocol's own error for a file that is not there."""
+    return Refusal(NOT_FOUND, f"Resource not found: {path}", {"path": path, "uri": Path(path).as_uri()})
+
+
+def unreadable(path: str, why: str, code: int = INVALID_PARAMS) -> Refusal:
+    """The file is there, and cannot be read as text."""
+    return Refusal(code, f"{path} cannot be read: {why}", {"path": path})
+
+
+def unwritable(path: str, why: str, code: int = INVALID_PARAMS) -> Refusal:
+    """The file is as it was."""
+    return Refusal(code, f"{path} cannot be written: {why}; nothing was changed", {"path": path})
+
+
+def sentence(error: OSError) -> str:
+    """What went wrong, in words that can follow the file's name."""
+    return _SENTENCES.get(error.errno or 0) or error.strerror or str(error)
