@@ -1,1 +1,1 @@
-"""The agent's process and the wire to it: spawn, transport, calls to the agent, requests from it."""
+"""The agent's side of the wire: its process, the transport, calls to it, requests from it."""

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
+    from acp_tui.connection.process import Exit
     from acp_tui.session.state import RpcError
 
 
-class ConnectionFault(UserError):
+class ConnectionFault(UserError):  # noqa: N818  # also what went wrong in the agent
     """Anything that keeps a call to the agent from its result."""
 
     def __init__(self, sentence: str, stderr_tail: list[str] | None = None) -> None:
@@ -25,7 +26,11 @@ class CannotStart(ConnectionFault):
 
 
 class AgentGone(ConnectionFault):
-    """The agent's process ended, or cannot be talked to any more."""
+    """The agent's process ended, or could not be talked to any more and was ended."""
+
+    def __init__(self, sentence: str, exit_status: Exit) -> None:
+        self.exit = exit_status
+        super().__init__(sentence, exit_status.stderr_tail)
 
 
 class TimedOut(ConnectionFault):
@@ -43,7 +48,9 @@ class NotOffered(ConnectionFault):
 class RequestFailed(ConnectionFault):
     """The agent answered with an error."""
 
-    def __init__(self, title: str, method: str, error: RpcError) -> None:
+    def __init__(
+        self, title: str, method: str, error: RpcError, stderr_tail: list[str] | None = None
+    ) -> None:
         self.method = method
         self.error = error
-        super().__init__(f"{title} answered {method} with an error: {error.message}")
+        super().__init__(f"{title} answered {method} with an error: {error.message}", stderr_tail)

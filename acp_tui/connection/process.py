@@ -1,4 +1,4 @@
-"""The agent's process: started with everything it needs, heard on both its outputs, ended with all it started."""
+"""The agent's process: started with all it needs, heard on both its outputs, ended with all it started."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.connection.errors import AgentGone, CannotStart
+from acp_tui.connection.errors import CannotStart
 from acp_tui.processes.reaper import watcher_command
 from acp_tui.session.text import visible_line
 
@@ -74,7 +74,9 @@ class LineRing:
 
     def tail(self, count: int = KEPT_LINES) -> list[str]:
         """The last lines, safe to display; empty ones left out."""
-        lines = (visible_line(line.decode("utf-8", "replace").rstrip()) for line in (*self._lines, self._open))
+        lines = (
+            visible_line(line.decode("utf-8", "replace").rstrip()) for line in (*self._lines, self._open)
+        )
         return [line for line in lines if line][-count:]
 
 
@@ -110,7 +112,7 @@ class AgentProcess:
     ) -> AgentProcess:
         """Start the agent in `cwd`; returns when it runs.
 
-        Raises `CannotStart` with what to do about it. `on_stderr` gets what the agent writes to stderr, as it is.
+        Raises `CannotStart` with what to do about it. `on_stderr` gets what it writes to stderr, as it is.
         """
         env = {**os.environ, **launch.env}
         program = _find_program(launch, cwd, env)
@@ -130,7 +132,9 @@ class AgentProcess:
                 )
             except OSError as error:
                 ours.close()
-                raise CannotStart(f"{launch.title} cannot be started: {os.strerror(error.errno or 0)}.") from error
+                raise CannotStart(
+                    f"{launch.title} cannot be started: {os.strerror(error.errno or 0)}."
+                ) from error
         reader, control = await asyncio.open_connection(sock=ours)
         process = cls(watcher, reader, control, on_stderr)
         try:
@@ -150,13 +154,16 @@ class AgentProcess:
         assert self._watcher.stdout is not None
         return await self._watcher.stdout.read(BLOCK)
 
-    def write(self, data: bytes) -> None:
-        """Put into its input; in order, without waiting. Raises `ConnectionError` when that is closed."""
+    @property
+    def writable(self) -> bool:
+        """False when its input is closed, by either side."""
         stdin = self._watcher.stdin
-        assert stdin is not None
-        if stdin.is_closing():
-            raise ConnectionResetError("the agent's input is closed")
-        stdin.write(data)
+        return stdin is not None and not stdin.is_closing()
+
+    def write(self, data: bytes) -> None:
+        """Put into its input; in order, without waiting."""
+        assert self._watcher.stdin is not None
+        self._watcher.stdin.write(data)
 
     async def drain(self) -> None:
         """Wait until the agent has read most of what was written."""
@@ -257,11 +264,15 @@ def _find_program(launch: Launch, cwd: str, env: dict[str, str]) -> str:
     """The file to execute; a sentence for a person when there is none."""
     name = launch.command[0]
     if not Path(cwd).is_dir():
-        raise CannotStart(f"{launch.title} cannot be started in {visible_line(cwd)}: there is no such folder.")
+        raise CannotStart(
+            f"{launch.title} cannot be started in {visible_line(cwd)}: there is no such folder."
+        )
     if os.sep not in name:
         if found := shutil.which(name, path=env.get("PATH", os.defpath)):
             return str(Path(found).absolute())
-        raise CannotStart(f"{launch.title} cannot be started: there is no program “{name}” in PATH.{_hint(launch)}")
+        raise CannotStart(
+            f"{launch.title} cannot be started: there is no program “{name}” in PATH.{_hint(launch)}"
+        )
     path = Path(cwd, Path(name).expanduser())
     if path.is_dir():
         raise CannotStart(f"{launch.title} cannot be started: {path} is a folder, not a program.")

@@ -39,7 +39,11 @@ class Watched:
         """Who is still there: process ids, or where there is no /proc, negative group ids."""
         if not HAS_PROC:
             return {-group for group in self.groups if _send(-group, 0)}
-        table = {int(name): entry for name in os.listdir("/proc") if name.isdigit() and (entry := _stat(name))}
+        table = {
+            int(name): entry
+            for name in os.listdir("/proc")  # noqa: PTH208  # pathlib is slow to import
+            if name.isdigit() and (entry := _stat(name))
+        }
         found = _below(os.getpid(), table)
         for pid, (_, group, session) in table.items():
             if group in self.groups or session in self.groups or self._is_marked(pid):
@@ -145,15 +149,15 @@ def start(path: str, argv: list[str]) -> int | OSError:
             os.setsid()
             for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGHUP):
                 signal.signal(number, signal.SIG_DFL)
-            os.execv(path, argv)
+            os.execv(path, argv)  # noqa: S606  # that is the purpose
         except OSError as error:
             os.write(fails, str(error.errno).encode())
         finally:
             os._exit(127)
     os.close(fails)
     with open(failed, "rb") as pipe:
-        number = pipe.read()
-    return OSError(int(number), "") if number else child
+        failure = pipe.read()
+    return OSError(int(failure), "") if failure else child
 
 
 def become_subreaper() -> None:

@@ -1,0 +1,152 @@
+"""Requests from the agent: each is served in a task of its own and gets exactly one answer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.errors import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection
+
+    Serve = Callable[[str, dict[str, Any], int | str], Awaitable[dict[str, Any] | None]]
+
+SERVED = frozenset(
+    {
+        "session/request_permission",
+        "fs/read_text_file",
+        "fs/write_text_file",
+        "terminal/create",
+        "terminal/output",
+        "terminal/wait_for_exit",
+        "terminal/kill",
+        "terminal/release",
+        "elicitation/create",
+    }
+)
+"""Methods that are handed on; anything else is answered with -32601."""
+WHEN_CANCELLED: dict[str, dict[str, Any]] = {
+    "session/request_permission": {"outcome": {"outcome": "cancelled"}},
+    "elicitation/create": {"action": "cancel"},
+}
+"""Methods with an outcome of their own for it; all others are answered with -32800."""
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+CANCELLED = -32800
+WRITING_TAKES = 2.0
+"""Seconds to wait for answers to be written: the agent may not be reading any more."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, eq=False)
+class Request:
+    """A request of the agent that is not answered yet."""
+
+    id: int | str
+    method: str
+    session_id: Any
+    withdrawn: bool = False
+    task: asyncio.Task[dict[str, Any] | None] | None = None
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def withdraw(self) -> None:
+        """Cancel the work on it, also when that has not begun."""
+        self.withdrawn = True
+        if self.task is not None:
+            self.task.cancel()
+
+
+CURRENT: ContextVar[Request] = ContextVar("CURRENT")
+"""Set where a request is received, and so visible in the task that the SDK makes for it."""
+
+
+class Incoming:
+    """The requests that wait for an answer of ours."""
+
+    def __init__(self, serve: Serve) -> None:
+        self._serve = serve
+        self._open: dict[int | str, Request] = {}
+
+    def register(self, request_id: int | str, method: str, params: Any) -> bool:
+        """A request arrived. False: that id still waits for its answer, and must not get two."""
+        if request_id in self._open:
+            return False
+        session_id = params.get("sessionId") if isinstance(params, dict) else None
+        request = Request(request_id, method, session_id)
+        self._open[request_id] = request
+        CURRENT.set(request)
+        return True
+
+    def withdraw(self, request_id: Any) -> None:
+        """The agent takes a request back; nothing happens when it has been answered."""
+        request = self._open.get(request_id) if isinstance(request_id, int | str) else None
+        if request is not None:
+            request.withdraw()
+
+    def answered(self, request_id: int | str) -> None:
+        """The answer was written."""
+        request = self._open.pop(request_id, None)
+        if request is not None:
+            request.answered.set()
+
+    async def answer_pending(
+        self, session_id: str | None = None, methods: Collection[str] | None = None
+    ) -> None:
+        """Cancel what is pending (of one session, of some methods); returns when the answers are written."""
+        chosen = [
+            request
+            for request in self._open.values()
+            if (session_id is None or request.session_id == session_id)
+            and (methods is None or request.method in methods)
+        ]
+        for request in chosen:
+            request.withdraw()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(WRITING_TAKES):
+                for request in chosen:
+                    await request.answered.wait()
+
+    async def handle(self, method: str, params: Any, _is_notification: bool) -> dict[str, Any]:
+        """The SDK's handler, for requests. The work runs in an inner task: cancelled, it is still answered."""
+        from acp.exceptions import RequestError
+
+        request = CURRENT.get()
+        try:
+            return await self._answer(request, method, params)
+        except Refusal as refusal:
+            raise RequestError(refusal.code, refusal.message, refusal.data) from None
+
+    async def _answer(self, request: Request, method: str, params: Any) -> dict[str, Any]:
+        if method not in SERVED:
+            raise Refusal(METHOD_NOT_FOUND, "Method not found", {"method": method})
+        if not isinstance(params, dict):
+            raise Refusal(INVALID_PARAMS, "Invalid params", {"details": "params must be an object"})
+        if not request.withdrawn:
+            request.task = task = asyncio.ensure_future(self._serve(method, params, request.id))
+            try:
+                await asyncio.wait([task])
+            except asyncio.CancelledError:  # the connection is torn down
+                task.cancel()
+                raise
+            if not task.cancelled():
+                return _result(task, method)
+        if method in WHEN_CANCELLED:
+            return WHEN_CANCELLED[method]
+        raise Refusal(CANCELLED, "Request cancelled")
+
+
+def _result(task: asyncio.Future[dict[str, Any] | None], method: str) -> dict[str, Any]:
+    error = task.exception()
+    if error is None:
+        return task.result() or {}
+    if isinstance(error, Refusal):
+        raise error
+    log.error("%s could not be served", method, exc_info=error)
+    raise Refusal(INTERNAL_ERROR, "Internal error", {"details": f"{type(error).__name__}: {error}"})

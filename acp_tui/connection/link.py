@@ -1,0 +1,204 @@
+"""The running connection to one agent: its process, calls to it, requests from it, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from typing import TYPE_CHECKING, Any, Self
+
+from acp_tui.connection.errors import AgentGone, RequestFailed, TimedOut
+from acp_tui.connection.incoming import Incoming
+from acp_tui.connection.params import trace_context
+from acp_tui.connection.process import AgentProcess, Exit
+from acp_tui.connection.transport import SENDING, Sent, WireTransport
+from acp_tui.session.state import RpcError
+from acp_tui.session.text import visible, visible_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Coroutine
+
+    from acp.connection import Connection
+
+    from acp_tui.agents.launch import Launch
+    from acp_tui.connection.incoming import Serve
+    from acp_tui.connection.transport import Observe
+    from acp_tui.session.state import Session
+
+STATUS_TAKES = 2.0
+"""Seconds between the end of an agent's output and its exit status; after that it is ended."""
+END_TAKES = 10.0
+
+
+class Link:
+    """One agent, from its start to its end. Made by `start`; one is made anew for a restart."""
+
+    def __init__(
+        self, launch: Launch, process: AgentProcess, session: Session, on_exit: Callable[[Exit], None]
+    ) -> None:
+        self.title = launch.title
+        self.session = session
+        self._process = process
+        self._on_exit = on_exit
+        self._trace = trace_context()
+        self._gone = asyncio.Event()
+        self._incoming: Incoming
+        self._transport: WireTransport
+        self._sdk: Connection
+
+    @classmethod
+    async def start(
+        cls,
+        launch: Launch,
+        cwd: str,
+        *,
+        session: Session,
+        observe: Observe,
+        serve: Serve,
+        on_exit: Callable[[Exit], None],
+        clock: Callable[[], float] = time.time,
+        stderr: Callable[[bytes], None] | None = None,
+    ) -> Self:
+        """Start the agent and listen to it.
+
+        `observe(record, line)` is called for every frame in wire order, both ways, before any effect.
+        `serve(method, params, request_id)` answers the agent's requests, or raises `Refusal`.
+        `on_exit` is called once, when the agent is gone. `session` is the live state; it is only read.
+        """
+        process = await AgentProcess.spawn(launch, cwd, on_stderr=stderr)
+        try:
+            # Half a second, which the agent uses to start.
+            sdk = await asyncio.to_thread(_import_sdk)
+        except BaseException:
+            await process.close(patience=0)
+            raise
+        link = cls(launch, process, session, on_exit)
+        link._incoming = Incoming(serve)
+        link._transport = WireTransport(process, link._incoming, observe, on_end=link._ended, clock=clock)
+        link._sdk = sdk(link._incoming.handle, link._transport)
+        return link
+
+    # ----------------------------------------------------------------- calls
+
+    async def call(
+        self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None
+    ) -> Any:
+        """Send any request and return the result as the agent sent it.
+
+        Raises `RequestFailed`, `AgentGone` or `TimedOut`. When the caller is cancelled, the agent is told.
+        """
+        from acp.exceptions import RequestError
+
+        sent = Sent()
+        token = SENDING.set(sent)
+        try:
+            async with asyncio.timeout(timeout):
+                return await self._sdk.send_request(method, self._traced(params or {}))
+        except RequestError as error:
+            raise RequestFailed(self.title, method, rpc_error(error.data), self.stderr_tail()) from None
+        except ConnectionError:
+            raise await self._why_gone() from None
+        except TimeoutError:
+            self._withdraw(method, sent)
+            sentence = f"{self.title} did not answer {method} within {timeout:g} s."
+            raise TimedOut(sentence, self.stderr_tail()) from None
+        except asyncio.CancelledError:
+            self._withdraw(method, sent)
+            raise
+        finally:
+            SENDING.reset(token)
+
+    async def notify(self, method: str, params: dict[str, Any]) -> None:
+        """Send a notification. Raises `AgentGone`."""
+        try:
+            await self._sdk.send_notification(method, params)
+        except ConnectionError:
+            raise await self._why_gone() from None
+
+    def _traced(self, params: dict[str, Any]) -> dict[str, Any]:
+        if not self._trace:
+            return params
+        return {**params, "_meta": {**self._trace, **params.get("_meta", {})}}
+
+    def _withdraw(self, method: str, sent: Sent) -> None:
+        if sent.request_id is None or method == "initialize":  # nothing may come before its answer
+            return
+        with contextlib.suppress(ConnectionError):
+            params = {"requestId": sent.request_id}
+            self._transport.post({"jsonrpc": "2.0", "method": "$/cancel_request", "params": params})
+
+    async def answer_pending(
+        self, session_id: str | None = None, methods: Collection[str] | None = None
+    ) -> None:
+        """Cancel the agent's open requests (of one session, of some methods) and write their answers."""
+        await self._incoming.answer_pending(session_id, methods)
+
+    # ----------------------------------------------------------------- the end
+
+    @property
+    def pid(self) -> int:
+        """The agent's process, process group and session."""
+        return self._process.pid
+
+    @property
+    def exit(self) -> Exit | None:
+        """How the agent ended; None while it runs."""
+        return self._process.exit
+
+    def stderr_tail(self, count: int = 20) -> list[str]:
+        """The last lines of the agent's stderr, safe to display."""
+        return self._process.stderr_tail(count)
+
+    async def close(self) -> Exit:
+        """Answer what is pending, then end the agent and everything it started."""
+        await self.answer_pending()
+        ended = await self._process.close()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._gone.wait(), END_TAKES)
+        await self._sdk.close()
+        return ended
+
+    async def _ended(self) -> None:
+        """The output of the agent has ended. Whoever waits for an answer hears it after this."""
+        try:
+            ended = await asyncio.wait_for(self._process.wait(), STATUS_TAKES)
+        except TimeoutError:
+            ended = await self._process.close(reason="closed its output and had to be ended")
+        self._gone.set()
+        self._on_exit(ended)
+
+    async def _unless_gone(self, awaited: Coroutine[Any, Any, Any]) -> None:
+        """Wait for something that will not happen any more when the agent is gone."""
+        task = asyncio.create_task(awaited)
+        gone = asyncio.create_task(self._gone.wait())
+        try:
+            await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise await self._why_gone()
+        finally:
+            task.cancel()
+            gone.cancel()
+
+    async def _why_gone(self) -> AgentGone:
+        """The agent cannot be reached: wait until it is known why, and end it if it still runs."""
+        try:
+            await asyncio.wait_for(self._gone.wait(), STATUS_TAKES)
+        except TimeoutError:
+            await self._process.close(reason="stopped reading its input and had to be ended")
+        ended = await self._process.wait()
+        return AgentGone(f"{ended.describe(self.title)}.", ended)
+
+
+def rpc_error(raw: Any) -> RpcError:
+    """An error answer of any shape."""
+    if not isinstance(raw, dict):
+        return RpcError(-32603, visible(raw if isinstance(raw, str) else visible_json(raw)), raw=raw)
+    code = raw.get("code")
+    code = code if isinstance(code, int) else -32603
+    return RpcError(code, visible(str(raw.get("message"))), raw=raw, auth_required=code == -32000)
+
+
+def _import_sdk() -> type[Connection]:
+    from acp.connection import Connection
+
+    return Connection
