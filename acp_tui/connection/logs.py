@@ -1,0 +1,51 @@
+"""Where logging goes: into a file, always. On stderr it would paint over the screen.
+
+The SDK logs through the root logger, as libraries do; so the root logger is what is set up.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from logging.handlers import RotatingFileHandler
+from typing import IO, TYPE_CHECKING, cast
+
+from acp_tui.config.paths import paths, private_directory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LARGEST = 1_000_000
+KEPT = 3
+
+
+class _PrivateFile(RotatingFileHandler):
+    """Readable by nobody else, from the first byte on; also after it was rotated."""
+
+    def _open(self) -> IO[str]:  # type: ignore[override]  # a text file, which is all the base class uses
+        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return cast("IO[str]", open(descriptor, self.mode, encoding=self.encoding, errors=self.errors))
+
+
+def log_to_file(level: int = logging.WARNING) -> Path | None:
+    """Send all logging to `acp-tui.log` in the state directory, instead of to stderr.
+
+    Returns the file; None when it cannot be written, and then logging goes nowhere.
+    """
+    path = paths().state / "acp-tui.log"
+    root = logging.getLogger()
+    for old in root.handlers[:]:
+        if isinstance(old, _PrivateFile | logging.NullHandler):
+            root.removeHandler(old)
+            old.close()
+    root.setLevel(level)
+    logging.raiseExceptions = False  # a full disk must not print tracebacks onto the screen
+    try:
+        private_directory(path.parent)
+        handler = _PrivateFile(path, maxBytes=LARGEST, backupCount=KEPT, encoding="utf-8", errors="replace")
+    except OSError:
+        root.addHandler(logging.NullHandler())
+        return None
+    handler.setFormatter(logging.Formatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
+    root.addHandler(handler)
+    return path
