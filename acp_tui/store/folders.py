@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
 import shutil
 import time
 from contextlib import suppress
@@ -24,6 +23,8 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.errors import UserError
 from acp_tui.store.locks import locked, try_lock
+from acp_tui.store.redact import Redactor, redact_value
+from acp_tui.store.secrets import redact_text
 from acp_tui.store.stderr import StderrLog
 from acp_tui.store.wirelog import NullLog, WireLog, read_log
 
@@ -167,8 +168,8 @@ class SessionFolder:
         self._troubled = False
         self._wire = wire
         self._stderr = os.open(path / STDERR, _APPEND, 0o600)
-        self._stderr_log = StderrLog(self._stderr, trouble=self._trouble)
-        self.log = WireLog(wire, trouble=self._trouble)
+        self._stderr_log = StderrLog(self._stderr, redact=redact_text, trouble=self._trouble)
+        self.log = WireLog(wire, redactor=Redactor(), trouble=self._trouble)
         self._closed = False
 
     @property
@@ -180,7 +181,7 @@ class SessionFolder:
         """Change some of the meta data; the time of the change is noted with it."""
         self.meta |= fields | {"updated": self._clock()}
         try:
-            write_private(self.path / META, json.dumps(self.meta, indent=2) + "\n")
+            write_private(self.path / META, json.dumps(redact_value(self.meta), indent=2) + "\n")
         except OSError as error:
             self._trouble(error)
 
@@ -294,7 +295,7 @@ def _new_directory(sessions: Path, agent: str, started: float) -> Path:
     moment = datetime.fromtimestamp(started, UTC).strftime("%Y%m%d-%H%M%S")
     slug = re.sub("[^a-z0-9]+", "-", agent.lower()).strip("-")[:24].strip("-") or "agent"
     while True:
-        path = sessions / f"{moment}-{slug}-{secrets.token_hex(2)}"
+        path = sessions / f"{moment}-{slug}-{os.urandom(2).hex()}"
         with suppress(FileExistsError):
             path.mkdir(mode=0o700)
             return path
