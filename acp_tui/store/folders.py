@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import private_directory, write_private
+from acp_tui.config.sensitive import sensitive
 from acp_tui.errors import UserError
 from acp_tui.store.locks import locked, try_lock
 from acp_tui.store.redact import Redactor, redact_value
@@ -159,7 +160,14 @@ class SessionFolder:
     conversation goes on.
     """
 
-    def __init__(self, path: Path, meta: dict[str, Any], wire: int, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        meta: dict[str, Any],
+        wire: int,
+        clock: Callable[[], float],
+        is_sensitive: Callable[[str], object],
+    ) -> None:
         self.path = path
         self.meta = meta
         self.on_trouble: Callable[[str], None] | None = None
@@ -169,7 +177,7 @@ class SessionFolder:
         self._wire = wire
         self._stderr = os.open(path / STDERR, _APPEND, 0o600)
         self._stderr_log = StderrLog(self._stderr, redact=redact_text, trouble=self._trouble)
-        self.log = WireLog(wire, redactor=Redactor(), trouble=self._trouble)
+        self.log = WireLog(wire, redactor=Redactor(is_sensitive), trouble=self._trouble)
         self._closed = False
 
     @property
@@ -244,8 +252,12 @@ def create(
     cwd: str,
     command: Sequence[str],
     clock: Callable[[], float] = time.time,
+    is_sensitive: Callable[[str], object] = sensitive,
 ) -> SessionFolder:
-    """Begin to record a session. A `UserError` says why that cannot be."""
+    """Begin to record a session. A `UserError` says why that cannot be.
+
+    The contents of files that `is_sensitive` names are not recorded.
+    """
     sessions = sessions_directory(data_dir)
     started = clock()
     try:
@@ -270,14 +282,19 @@ def create(
             "updated": started,
             "stop": None,
         }
-        folder = SessionFolder(path, meta, wire, clock)
+        folder = SessionFolder(path, meta, wire, clock, is_sensitive)
     except OSError as error:
         raise UserError(f"The session cannot be recorded: {error.strerror or error} ({sessions}).") from error
     folder.update_meta()
     return folder
 
 
-def reopen(session: StoredSession, *, clock: Callable[[], float] = time.time) -> SessionFolder:
+def reopen(
+    session: StoredSession,
+    *,
+    clock: Callable[[], float] = time.time,
+    is_sensitive: Callable[[str], object] = sensitive,
+) -> SessionFolder:
     """Go on recording a session. A `UserError` says that somebody else does, or why it cannot be."""
     version = session.meta.get("format", FORMAT)
     if not isinstance(version, int) or version > FORMAT:
@@ -285,7 +302,7 @@ def reopen(session: StoredSession, *, clock: Callable[[], float] = time.time) ->
     try:
         with locked(store_lock(session.path.parent)):
             wire = _open_locked(session.path)
-        return SessionFolder(session.path, session.meta or {"format": FORMAT}, wire, clock)
+        return SessionFolder(session.path, session.meta or {"format": FORMAT}, wire, clock, is_sensitive)
     except OSError as error:
         raise UserError(f"The session {session.id} cannot be opened: {error.strerror or error}.") from error
 

@@ -22,30 +22,17 @@ _ENVIRONMENTS = frozenset({"env", "environment", "headers"})
 """Below these, names decide: as an object, or as a list of `{"name": …, "value": …}`."""
 
 _SECRET_KEYS = frozenset(
-    [
-        "password",
-        "passwd",
-        "passphrase",
-        "secret",
-        "token",
-        "apikey",
-        "authtoken",
-        "accesstoken",
-        "refreshtoken",
-        "idtoken",
-        "bearertoken",
-        "clientsecret",
-        "secretkey",
-        "secretaccesskey",
-        "privatekey",
+    {
+        *("password", "passwd", "passphrase", "secret", "clientsecret", "apikey", "secretkey", "privatekey"),
+        *("token", "authtoken", "accesstoken", "refreshtoken", "idtoken", "bearertoken", "secretaccesskey"),
         "authorization",
-    ]
+    }
 )
 """Keys of any object whose texts are secrets, in lower case and without `-` and `_`."""
 
 _PATHS = ("path", "file_path", "filePath", "filepath", "abs_path", "absolute_path", "file", "filename", "uri")
 _HARMLESS_KEYS = frozenset(
-    {*_PATHS, "type", "kind", "name", "toolName", "terminalId", "terminal_id", "description"}
+    {*_PATHS, "type", "kind", "name", "toolName", "description", "terminalId", "terminal_id"}
 )
 """Of a tool call on a sensitive file these stay: they say what was done, and where."""
 

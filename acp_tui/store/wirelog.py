@@ -40,7 +40,7 @@ class WireLog:
         self._redactor = redactor
         self._trouble = trouble
         self._failing = False
-        self._torn = _ends_torn(descriptor)
+        self._torn = ends_torn(descriptor)
 
     def append(self, at: float, direction: Direction, frame: Any, line: str | None = None) -> None:
         """Write one record.
@@ -103,7 +103,7 @@ def _one_line(frame: Any, line: str | None) -> str:
     return json.dumps(frame, ensure_ascii=False, separators=(",", ":"))
 
 
-def _ends_torn(descriptor: int) -> bool:
+def ends_torn(descriptor: int) -> bool:
     """Did the last writer die in the middle of a line?"""
     try:
         size = os.fstat(descriptor).st_size

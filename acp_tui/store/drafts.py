@@ -1,0 +1,42 @@
+"""Prompts that were being written, so that a crash does not take them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.store.jsonlines import JsonLines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from acp_tui.store.jsonlines import Record
+
+
+class Drafts:
+    """The unsent prompt of each session, by the session's local id."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self._lines = JsonLines(state_dir / "drafts.jsonl", condense=_current)
+
+    def save(self, session: str, text: str) -> bool:
+        """Keep what is written so far; an empty text forgets it. False: it could not be written."""
+        return self._lines.append({"session": session, "text": text})
+
+    def load(self, session: str) -> str:
+        """What was being written, or an empty text."""
+        for record in _current(self._lines.read()):
+            if record["session"] == session:
+                return str(record["text"])
+        return ""
+
+
+def _current(records: list[Record]) -> list[Record]:
+    """The last draft of each session, the latest last, without those that were emptied."""
+    latest: dict[str, Record] = {}
+    for record in records:
+        session, text = record.get("session"), record.get("text")
+        if isinstance(session, str) and isinstance(text, str):
+            latest.pop(session, None)
+            if text:
+                latest[session] = record
+    return list(latest.values())

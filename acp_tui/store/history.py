@@ -1,0 +1,45 @@
+"""The prompts sent in a project, for the arrow keys."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.store.jsonlines import JsonLines
+
+if TYPE_CHECKING:
+    from acp_tui.store.jsonlines import Record
+
+
+class History:
+    """What was asked in one project folder, by whichever agent was asked."""
+
+    def __init__(self, state_dir: Path, project: str) -> None:
+        self._lines = JsonLines(
+            state_dir / "history" / f"{_file_name(project)}.jsonl", condense=_last_of_each
+        )
+
+    def add(self, text: str, at: float) -> bool:
+        """Remember a prompt. False: it could not be written."""
+        return self._lines.append({"t": at, "text": text})
+
+    def entries(self) -> list[str]:
+        """The prompts, the latest last; one given several times stands where it was given last."""
+        return [record["text"] for record in _last_of_each(self._lines.read())]
+
+
+def _last_of_each(records: list[Record]) -> list[Record]:
+    latest: dict[str, Record] = {}
+    for record in records:
+        if isinstance(text := record.get("text"), str):
+            latest.pop(text, None)
+            latest[text] = record
+    return list(latest.values())
+
+
+def _file_name(project: str) -> str:
+    """Readable by its beginning, unique by its end."""
+    name = re.sub("[^A-Za-z0-9._-]+", "-", Path(project).name)[:40] or "root"
+    return f"{name.lstrip('.')}-{hashlib.sha256(project.encode(errors='surrogatepass')).hexdigest()[:12]}"

@@ -1,0 +1,77 @@
+"""Old sessions go when there are too many, or when they take too much room."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from acp_tui.store.folders import StoredSession, list_folders, sessions_directory, store_lock
+from acp_tui.store.locks import locked, try_lock
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_REMOVED = ".removed-"
+
+
+@dataclass(slots=True)
+class Surplus:
+    """A session that is over the limits."""
+
+    session: StoredSession
+    size: int
+
+
+def surplus(data_dir: Path, *, keep: int, max_bytes: int) -> list[Surplus]:
+    """The sessions beyond the newest `keep`, or beyond the newest that fit into `max_bytes`; oldest first."""
+    found: list[Surplus] = []
+    total = 0
+    for position, session in enumerate(list_folders(data_dir)):
+        size = session.size()
+        total += size
+        if position >= keep or total > max_bytes:
+            found.append(Surplus(session, size))
+    return found[::-1]
+
+
+def remove(data_dir: Path, chosen: Sequence[Surplus]) -> list[Surplus]:
+    """Remove these sessions with all that belongs to them; returns those that were, as none in use is."""
+    sessions = sessions_directory(data_dir)
+    if not sessions.is_dir():
+        return []
+    removed = [one for one in chosen if _take_away(sessions, one.session)]
+    # Deleting may take a while and be cut short, so it is done on what nobody sees any more.
+    for leftover in sessions.glob(f"{_REMOVED}*"):
+        shutil.rmtree(leftover, ignore_errors=True)
+    return removed
+
+
+def prune(data_dir: Path, *, keep: int, max_bytes: int) -> list[Surplus]:
+    """Bring the store within its limits; returns what was removed."""
+    return remove(data_dir, surplus(data_dir, keep=keep, max_bytes=max_bytes))
+
+
+def _take_away(sessions: Path, session: StoredSession) -> bool:
+    # Nobody can open it for writing while we hold the lock of the store.
+    with locked(store_lock(sessions)):
+        try:
+            if _in_use(session):
+                return False
+            session.path.rename(sessions / f"{_REMOVED}{session.id}")
+        except OSError:
+            return False
+    return True
+
+
+def _in_use(session: StoredSession) -> bool:
+    try:
+        descriptor = os.open(session.wire, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        return not try_lock(descriptor)
+    finally:
+        os.close(descriptor)
