@@ -41,7 +41,7 @@ class KnownAgent:
     note: str | None = None
     homepage: str | None = None
     tried: str | None = None  # the version acp-tui was tried with
-    missing_file_is_empty: bool = False
+    missing_file: str = "error"  # or "empty": how reading a file that is not there is answered
     source: str = "built in"  # or the user's file and line
 
     def found(self, which: Which = shutil.which) -> list[str] | None:
@@ -78,12 +78,17 @@ def problems(settings: Settings) -> list[Problem]:
     return found
 
 
+def find(name: str, settings: Settings) -> KnownAgent:
+    """The agent of this name."""
+    agents = known(settings)
+    if name not in agents:
+        raise UserError(_unknown(name, agents), exit_code=2)
+    return agents[name]
+
+
 def resolve(name: str, settings: Settings, *, which: Which = shutil.which) -> Launch:
     """How to start the agent of this name."""
-    agents = known(settings)
-    agent = agents.get(name)
-    if agent is None:
-        raise UserError(_unknown(name, agents), exit_code=2)
+    agent = find(name, settings)
     command = agent.found(which)
     if command is None:
         raise UserError(_missing(agent))
@@ -93,7 +98,7 @@ def resolve(name: str, settings: Settings, *, which: Which = shutil.which) -> La
         command=command,
         env=dict(agent.env),
         install_hint=agent.install,
-        missing_file_is_empty=agent.missing_file_is_empty,
+        missing_file_is_empty=agent.missing_file == "empty",
     )
 
 
@@ -134,12 +139,11 @@ def _customised(base: KnownAgent, entry: UserAgent) -> KnownAgent:
         title=entry.title or base.title,
         env={**base.env, **entry.env},
         install=entry.install or base.install,
+        missing_file=entry.missing_file or base.missing_file,
         source=str(entry.file) if entry.line is None else f"{entry.file}:{entry.line}",
     )
-    if entry.command:
-        agent = replace(agent, run=(tuple(entry.command),), install=entry.install, tried=None)
-    if entry.missing_file:
-        agent = replace(agent, missing_file_is_empty=entry.missing_file == "empty")
+    if entry.command:  # what installs and was tried is the built-in command, not this one
+        agent = replace(agent, run=(tuple(entry.command),), install=entry.install, note=None, tried=None)
     return agent
 
 

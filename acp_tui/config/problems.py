@@ -23,12 +23,16 @@ class Problem:
     key: str
     sentence: str
 
+    @property
+    def place(self) -> str:
+        """`FILE:LINE`, with the parts that are known."""
+        if self.file is None:
+            return "environment"
+        return str(self.file) if self.line is None else f"{self.file}:{self.line}"
+
     def __str__(self) -> str:
-        """`FILE:LINE: KEY: what is wrong`, with the parts that are known."""
-        place = "environment" if self.file is None else str(self.file)
-        if self.line is not None:
-            place += f":{self.line}"
-        return ": ".join(part for part in (place, self.key, self.sentence) if part)
+        """All of it on one line."""
+        return ": ".join(part for part in (self.place, self.key, self.sentence) if part)
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-PROJECT_FILE = ".acp-tui.toml"
 PREFIX = "ACP_TUI_"
 """Of environment variables: `ACP_TUI_TIMEOUTS_SESSION=90` sets `timeouts.session`."""
 
@@ -123,25 +122,24 @@ def load(
     `overrides` are values of the command line by dotted key, where None means that nothing was said.
     """
     settings = Settings()
-    folder = paths().config
-    config = document.read(folder / "config.toml")
-    _read_config(settings, config)
-    agents, problems = user_agents.from_folder(folder / "agents")
-    for name, agent in agents.items():
-        if name in settings.agents:
-            there = settings.agents[name]
-            problems.append(
-                Problem(agent.file, None, "", f"not used: {there.file}:{there.line} defines {name} as well")
-            )
-        else:
-            settings.agents[name] = agent
-    settings.problems += problems
-    _read_project(settings, document.read(cwd / PROJECT_FILE))
+    _read_config(settings, document.read(config_file()))
+    _read_agents(settings, paths().config / "agents")
+    _read_project(settings, document.read(project_file(cwd)))
     _read_environment(settings, os.environ if environ is None else environ)
     for key, value in (overrides or {}).items():
         if value is not None:
             _override(settings, key, value)
     return settings
+
+
+def config_file() -> Path:
+    """The file the user writes; it may be missing."""
+    return paths().config / "config.toml"
+
+
+def project_file(cwd: Path) -> Path:
+    """The file a project may bring along."""
+    return cwd / ".acp-tui.toml"
 
 
 # --------------------------------------------------------------------------- files
@@ -172,6 +170,16 @@ def _read_section(settings: Settings, config: document.Document, section: str, v
             _set(settings, config, (section, name), item, "config")
         else:
             config.complain((section, name), unknown(name, known))
+
+
+def _read_agents(settings: Settings, folder: Path) -> None:
+    agents, problems = user_agents.from_folder(folder)
+    settings.problems += problems
+    for name, agent in agents.items():
+        there = settings.agents.setdefault(name, agent)
+        if there is not agent:
+            sentence = f"not used: {there.file}:{there.line} defines {name} as well"
+            settings.problems.append(Problem(agent.file, None, "", sentence))
 
 
 def _read_project(settings: Settings, project: document.Document) -> None:
@@ -251,9 +259,10 @@ def _typed(key: str, text: str) -> Any:
     if CHECKS[key] in (checks.text, checks.policy):
         return text
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        written = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:
         return text
+    return written["value"] if len(written) == 1 else text
 
 
 def _override(settings: Settings, key: str, value: Any) -> None:

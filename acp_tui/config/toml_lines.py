@@ -57,6 +57,7 @@ class _Scanner:
         path: Path = ()
         names = self._key()
         for name in names[:-1]:
+            self.lines.setdefault((*path, name), line)
             path = self._into_last((*path, name))
         path = (*path, names[-1])
         self.lines.setdefault(path, line)

@@ -52,7 +52,7 @@ def from_document(config: document.Document) -> dict[str, UserAgent]:
     """The agents of `config.toml`."""
     entries = config.data.get("agents")
     if not isinstance(entries, dict):
-        config.complain(("agents",), "expected tables, [agents.NAME]")
+        config.complain(("agents",), str(checks.wrong("tables, [agents.NAME]", entries)))
         return {}
     found = (_read(config, name, entry, ("agents", name)) for name, entry in entries.items())
     return {agent.name: agent for agent in found if agent}

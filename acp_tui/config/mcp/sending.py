@@ -64,7 +64,7 @@ def _check(server: Server, agent: str, last: Server, takes: dict[str, bool]) -> 
     if not server.enabled:
         raise _Unfit("it is disabled")
     if server.agents is not None and agent not in server.agents:
-        raise _Unfit(f"it is only for {', '.join(server.agents)}")
+        raise _Unfit(f"it is only for {', '.join(server.agents)}" if server.agents else "it is for no agent")
     if server.problems:
         raise _Unfit("; ".join(server.problems))
     if not takes[server.transport]:

@@ -43,7 +43,12 @@ class Server:
     enabled: bool = True
     agents: list[str] | None = None  # None: every agent
     extra: dict[str, Any] = field(default_factory=dict)  # keys that other programs know
-    problems: list[str] = field(default_factory=list)  # why it is sent to nobody
+    faults: list[tuple[str, str]] = field(default_factory=list)  # keys, "" for all, and what is wrong
+
+    @property
+    def problems(self) -> list[str]:
+        """Why it is sent to nobody."""
+        return [f"{key}: {sentence}" if key else sentence for key, sentence in self.faults]
 
 
 def _args(value: Any) -> list[str]:
@@ -82,7 +87,7 @@ def parse(name: str, entry: Any, file: Path, line: int | None) -> Server:
     """Read one entry; what is wrong with it is kept with it."""
     server = Server(name, file, line)
     if not isinstance(entry, dict):
-        server.problems.append(f"expected a table, not {shown(entry)}")
+        server.faults.append(("", f"expected a table, not {shown(entry)}"))
         return server
     values: dict[str, Any] = {}
     for key, value in entry.items():
@@ -93,7 +98,7 @@ def parse(name: str, entry: Any, file: Path, line: int | None) -> Server:
             # A command line with spaces is one program here: other clients do not split it either.
             values[key] = [value] if key == "command" and isinstance(value, str) else _CHECKS[key](value)
         except WrongValueError as error:
-            server.problems.append(f"{key}: {error}")
+            server.faults.append((key, str(error)))
     _fill(server, values)
     return server
 
@@ -113,9 +118,9 @@ def _fill(server: Server, values: dict[str, Any]) -> None:
     elif server.url and not server.command:
         server.transport = _guess(server.url, "httpUrl" in values)
     elif server.url and server.command:
-        server.problems.append("it has both a command and a URL: keep one, or say which with `type`")
-    if not server.problems and not (server.command if server.transport == "stdio" else server.url):
-        server.problems.append("no command" if server.transport == "stdio" else "no URL")
+        server.faults.append(("", "it has both a command and a URL: keep one, or say which with `type`"))
+    if not server.faults and not (server.command if server.transport == "stdio" else server.url):
+        server.faults.append(("", "no command" if server.transport == "stdio" else "no URL"))
 
 
 def _guess(url: str, is_http: bool) -> Transport:

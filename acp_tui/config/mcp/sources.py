@@ -31,8 +31,9 @@ def from_document(config: Document) -> list[Server]:
     servers = []
     for name, entry in entries.items():
         server = parse(name, entry, config.file, config.line("mcp_servers", name))
-        for problem in server.problems:
-            config.complain(("mcp_servers", name), f"{problem}; not sent to any agent")
+        for key, sentence in server.faults:
+            path = ("mcp_servers", name, key) if key else ("mcp_servers", name)
+            config.complain(path, f"{sentence}; not sent to any agent")
         for key in server.extra:
             config.complain(("mcp_servers", name, key), unknown(key, _OWN_KEYS))
         servers.append(server)

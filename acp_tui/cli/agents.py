@@ -1,0 +1,77 @@
+"""`acp-tui agents`: which agents are known by name, and what starting one would do."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.agents import catalogue
+from acp_tui.cli.tables import aligned, labelled
+from acp_tui.config import settings as config
+
+if TYPE_CHECKING:
+    import argparse
+
+    from acp_tui.agents.catalogue import KnownAgent
+    from acp_tui.config.settings import Settings
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    actions.add_parser("list", help="all of them (the default)")
+    show = actions.add_parser("show", help="how one is started, and what it needs")
+    show.add_argument("name", metavar="NAME")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print them."""
+    settings = config.load(Path.cwd())
+    lines = _show(catalogue.find(args.name, settings)) if args.action == "show" else _list(settings)
+    print("\n".join(lines))
+    return 0
+
+
+def _list(settings: Settings) -> list[str]:
+    rows = [("NAME", "TITLE", "STATE", "TRIED")]
+    for agent in catalogue.known(settings).values():
+        title = f"{agent.title} (default)" if agent.name == settings.agent else agent.title
+        rows.append((agent.name, title, _state(agent), "tried" if agent.tried else "not tried here"))
+    return [*aligned(rows), "", "`acp-tui agents show NAME` tells how one is started and what it needs."]
+
+
+def _state(agent: KnownAgent) -> str:
+    command = agent.found()
+    if command is None:
+        return "missing"
+    runner = Path(command[0]).name
+    return f"via {runner}" if runner in catalogue.RUNNERS else "installed"
+
+
+def _show(agent: KnownAgent) -> list[str]:
+    fields = [("Agent", f"{agent.name}: {agent.title}" + (f", {agent.about}" if agent.about else ""))]
+    command = agent.found()
+    if command:
+        fields.append(("Starts", shlex.join(command)))
+    else:
+        wanted = " or ".join(shlex.join(command) for command in agent.run)
+        fields.append(("Starts", f"nothing: not found on PATH. Wanted: {wanted}"))
+    fields += [("With", f"{name} set") for name in agent.env]
+    fields += [("Install", agent.install)] if agent.install else []
+    if agent.keys:
+        states = (f"{name} ({'set' if _is_set(name, agent) else 'not set'})" for name in agent.keys)
+        fields.append(("Key", ", or ".join(states)))
+    fields += [("Sign-in", agent.sign_in)] if agent.sign_in else []
+    fields += [("Note", agent.note)] if agent.note else []
+    if agent.missing_file == "empty":
+        fields.append(("Files", "a file that does not exist reads as an empty one"))
+    fields.append(("Tried", agent.tried or "not tried here"))
+    fields += [("Home page", agent.homepage)] if agent.homepage else []
+    fields.append(("From", agent.source))
+    return labelled(fields)
+
+
+def _is_set(variable: str, agent: KnownAgent) -> bool:
+    return bool(agent.env.get(variable) or os.environ.get(variable))

@@ -1,0 +1,57 @@
+"""Plain text in aligned columns."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from typing import TYPE_CHECKING
+
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WIDTH = 80
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The rows as lines, each column as wide as its widest cell; texts are made safe."""
+    safe = [[visible_line(cell) for cell in row] for row in rows]
+    columns = max((len(row) for row in safe), default=0)
+    widths = [max((cells(row[at]) for row in safe if at < len(row)), default=0) for at in range(columns)]
+    return [
+        "  ".join(
+            cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=False)
+        ).rstrip()
+        for row in safe
+    ]
+
+
+def wrapped(text: str, indent: str = "") -> list[str]:
+    """One text on as many lines as it needs; long words, such as paths, stay whole."""
+    return textwrap.wrap(
+        visible_line(text),
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def labelled(fields: Sequence[tuple[str, str]], indent: str = "") -> list[str]:
+    """Labels in one column, their texts wrapped in the other."""
+    width = max((len(label) for label, _ in fields), default=0) + 2
+    lines: list[str] = []
+    for label, text in fields:
+        first, *more = wrapped(text, indent + " " * width) or [""]
+        lines += [f"{indent}{label:{width}}{first.lstrip()}".rstrip(), *more]
+    return lines
+
+
+def cells(text: str) -> int:
+    """Columns the text takes on a terminal."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+        for char in text
+    )

@@ -1,0 +1,217 @@
+"""MCP servers are read from `config.toml` and from the files of other programs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acp_tui.config import mcp
+from acp_tui.config.mcp import Server, jsonc
+from acp_tui.config.settings import load
+from acp_tui.errors import UserError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.config.conftest import WriteConfig
+
+
+def read(tmp_path: Path, entry: dict[str, Any]) -> Server:
+    """One server of a JSON file."""
+    file = tmp_path / "mcp.json"
+    file.write_text(json.dumps({"mcpServers": {"x": entry}}))
+    [server] = mcp.from_json_file(file)
+    return server
+
+
+def test_config_toml_describes_both_kinds(write_config: WriteConfig, project: Path) -> None:
+    file = write_config(
+        """
+[mcp_servers.files]
+command = "npx"
+args = ["-y", "server-files", "${HOME}"]
+env = { TOKEN = "${TOKEN}" }
+enabled = false
+agents = ["gemini", "codex"]
+
+[mcp_servers.web]
+url = "https://example.org/mcp"
+type = "sse"
+headers = { Authorization = "Bearer ${KEY}" }
+"""
+    )
+    settings = load(project, environ={})
+    assert settings.problems == []
+    assert settings.mcp_servers == [
+        Server(
+            name="files",
+            file=file,
+            line=2,
+            command="npx",
+            args=["-y", "server-files", "${HOME}"],
+            env={"TOKEN": "${TOKEN}"},
+            enabled=False,
+            agents=["gemini", "codex"],
+        ),
+        Server(
+            name="web",
+            file=file,
+            line=9,
+            transport="sse",
+            url="https://example.org/mcp",
+            headers={"Authorization": "Bearer ${KEY}"},
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("mcp_servers = []", ":1: mcp_servers: expected tables, [mcp_servers.NAME], not []"),
+        (
+            "mcp_servers.x = 3",
+            ":1: mcp_servers.x: expected a table, not 3; not sent to any agent",
+        ),
+        ("[mcp_servers.x]", ":1: mcp_servers.x: no command; not sent to any agent"),
+        (
+            '[mcp_servers.x]\ntype = "http"',
+            ":1: mcp_servers.x: no URL; not sent to any agent",
+        ),
+        (
+            '[mcp_servers.x]\ncommand = "y"\nurl = "http://y"',
+            ":1: mcp_servers.x: it has both a command and a URL: keep one, or say which with `type`"
+            + "; not sent to any agent",
+        ),
+        (
+            '[mcp_servers.x]\ncommand = "y"\n\nargs = "z"',
+            ":4: mcp_servers.x.args: expected a list of texts, not 'z'; not sent to any agent",
+        ),
+        (
+            '[mcp_servers.x]\ntype = "pigeon"\nurl = "http://y"',
+            ":2: mcp_servers.x.type: expected stdio, http or sse, not 'pigeon'; not sent to any agent",
+        ),
+        (
+            '[mcp_servers.x]\ncommand = "y"\ncomand = "z"',
+            ":3: mcp_servers.x.comand: there is no such key; did you mean 'command'?",
+        ),
+    ],
+)
+def test_what_is_wrong_in_config_toml_is_named(
+    write_config: WriteConfig, project: Path, text: str, problem: str
+) -> None:
+    file = write_config(text)
+    assert [str(found) for found in load(project, environ={}).problems] == [f"{file}{problem}"]
+
+
+def test_the_files_of_other_programs_are_understood(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text(
+        """// Gemini's settings.json, say
+{
+  "theme": "dark", /* not ours
+  */
+  "mcpServers": {
+    "local": {
+      "command": "./server",
+      "args": ["--port", 80],
+      "env": {"PORT": 80},
+      "cwd": "/x",
+      "trust": true,
+    },
+    "stream": {"httpUrl": "https://example.org/a", "headers": {"X": "y"}, "timeout": 5},
+    "events": {"url": "https://example.org/sse?x=1"},
+    "typed": {"url": "https://example.org/b", "transportType": "streamable-http", "disabled": true},
+    "odd \\"name\\" // no comment": {"type": "stdio", "command": ["npx", "-y"], "args": ["z"]}
+  },
+}
+"""
+    )
+    local, stream, events, typed, odd = mcp.from_json_file(file)
+    assert (local.transport, local.command, local.args) == ("stdio", "./server", ["--port", "80"])
+    assert (local.env, local.extra) == ({"PORT": "80"}, {"cwd": "/x", "trust": True})
+    assert (stream.transport, stream.url) == ("http", "https://example.org/a")
+    assert (stream.headers, stream.extra) == ({"X": "y"}, {"timeout": 5})
+    assert (events.transport, typed.transport) == ("sse", "http")
+    assert (events.enabled, typed.enabled) == (True, False)
+    assert (odd.name, odd.command, odd.args) == ('odd "name" // no comment', "npx", ["-y", "z"])
+    assert [server.line for server in (local, stream, events, typed, odd)] == [6, 13, 14, 15, 16]
+    assert {server.file for server in (local, odd)} == {file}
+    assert not any(server.problems for server in (local, stream, events, typed, odd))
+
+
+def test_the_form_of_vs_code_is_understood(tmp_path: Path) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text('{"inputs": [{"id": "key"}], "servers": {"x": {"type": "http", "url": "https://y"}}}')
+    [server] = mcp.from_json_file(file)
+    assert (server.name, server.transport, server.line) == ("x", "http", 1)
+
+
+@pytest.mark.parametrize(
+    ("entry", "transport"),
+    [
+        ({"url": "https://x/mcp"}, "http"),
+        ({"url": "https://x/sse/"}, "sse"),
+        ({"httpUrl": "https://x/sse"}, "http"),
+        ({"url": "https://x/sse", "type": "http"}, "http"),
+        ({"url": "https://x", "type": "SSE"}, "sse"),
+        ({"url": "https://x", "transport": "streamable_http"}, "http"),
+        ({"command": "x", "url": "https://x", "type": "http"}, "http"),
+        ({"command": "x", "type": "local"}, "stdio"),
+    ],
+)
+def test_the_transport_is_taken_from_the_type_or_the_kind_of_address(
+    tmp_path: Path, entry: dict[str, Any], transport: str
+) -> None:
+    server = read(tmp_path, entry)
+    assert (server.transport, server.problems) == (transport, [])
+
+
+def test_every_wrong_part_of_an_entry_is_named(tmp_path: Path) -> None:
+    server = read(tmp_path, {"command": "x", "args": {}, "env": {"A": None}, "agents": 3, "enabled": "yes"})
+    assert server.problems == [
+        "args: expected a list of texts, not a table",
+        "env: expected a text for 'A', not None",
+        "agents: expected a list of texts, not 3",
+        "enabled: expected true or false, not 'yes'",
+    ]
+    assert read(tmp_path, {}).problems == ["no command"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("{", r"mcp.json:1: not valid JSON"),
+        ('{"mcpServers": {\n"a": }}', r"mcp.json:2: not valid JSON"),
+        ("[]", r'mcp.json has no "mcpServers" object'),
+        ("{}", r'mcp.json has no "mcpServers" object'),
+        ('{"mcpServers": []}', r'mcp.json has no "mcpServers" object'),
+        ("[" * 100_000, r"mcp.json is nested too deeply"),
+    ],
+)
+def test_a_file_without_servers_is_a_usage_error(tmp_path: Path, text: str, sentence: str) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text(text)
+    with pytest.raises(UserError, match=sentence) as caught:
+        mcp.from_json_file(file)
+    assert caught.value.exit_code == 2
+
+
+def test_a_missing_or_foreign_file_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"gone\.json cannot be read: No such file"):
+        mcp.from_json_file(tmp_path / "gone.json")
+    file = tmp_path / "latin.json"
+    file.write_bytes(b'{"caf\xe9": 1}')
+    with pytest.raises(UserError, match="is not UTF-8 text"):
+        mcp.from_json_file(file)
+
+
+def test_what_looks_like_a_comment_inside_a_string_is_kept() -> None:
+    text = '{"a": "http://x, }", /* , */ "b": ["/* no */", // yes\n 1,], }'
+    assert json.loads(jsonc.without_comments(text)) == {"a": "http://x, }", "b": ["/* no */", 1]}
+
+
+def test_keys_inside_arrays_do_not_disturb_the_lines() -> None:
+    text = '{"a": [{"b": 1},\n ["c"], "d"],\n"e": {"f": {},\n"g": "h"}}'
+    assert jsonc.key_lines(text) == {("a",): 1, ("e",): 3, ("e", "f"): 3, ("e", "g"): 4}

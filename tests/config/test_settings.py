@@ -1,0 +1,273 @@
+"""Settings come in layers, know where they come from, and never stop the start."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.config.settings import CHECKS, Settings, config_file, load, variable
+from acp_tui.errors import UserError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.config.conftest import WriteConfig
+
+
+def said(settings: Settings) -> list[tuple[int | None, str, str]]:
+    """The problems without their files."""
+    return [(problem.line, problem.key, problem.sentence) for problem in settings.problems]
+
+
+def test_without_any_file_the_defaults_are_in_force(project: Path) -> None:
+    settings = load(project, environ={})
+    assert settings == Settings()
+    assert str(settings.origin("policy")) == "built in"
+    assert not config_file().exists()
+
+
+def test_every_key_of_the_file_is_read_and_knows_its_line(write_config: WriteConfig, project: Path) -> None:
+    (project / "more").mkdir()
+    file = write_config(
+        f"""
+agent = "gemini"
+policy = "read-only"
+timeouts = {{ initialize = 5, session = 1.5 }}
+log.enabled = false
+log.keep_sessions = 3
+log.keep_bytes = "1.5 GB"
+
+[workspace]
+additional_directories = [
+  "{project}/more",
+]
+sensitive = ["*.secret"]
+max_baseline_file_size = 100
+"""
+    )
+    settings = load(project, environ={})
+    assert settings.problems == []
+    assert (settings.agent, settings.policy) == ("gemini", "read-only")
+    assert (settings.timeouts.initialize, settings.timeouts.session) == (5.0, 1.5)
+    assert (settings.log.enabled, settings.log.keep_sessions, settings.log.keep_bytes) == (
+        False,
+        3,
+        1_500_000_000,
+    )
+    assert settings.workspace.additional_directories == [project / "more"]
+    assert (settings.workspace.sensitive, settings.workspace.max_baseline_file_size) == (["*.secret"], 100)
+    lines = [settings.origin(key).line for key in CHECKS]
+    assert lines == [2, 3, 4, 4, 5, 6, 7, 10, 13, 14]
+    assert str(settings.origin("policy")) == f"{file}:3"
+
+
+def test_each_layer_goes_over_the_one_before(write_config: WriteConfig, project: Path) -> None:
+    write_config('agent = "from-config"\npolicy = "deny"\n')
+    assert load(project, environ={}).agent == "from-config"
+    (project / ".acp-tui.toml").write_text('agent = "from-project"\n')
+    settings = load(project, environ={})
+    assert (settings.agent, settings.origin("agent").layer) == ("from-project", "project")
+    environ = {"ACP_TUI_AGENT": "from-environment"}
+    settings = load(project, environ=environ)
+    assert (settings.agent, str(settings.origin("agent"))) == (
+        "from-environment",
+        "environment ACP_TUI_AGENT",
+    )
+    settings = load(project, environ=environ, overrides={"agent": "from-command-line", "policy": None})
+    assert (settings.agent, str(settings.origin("agent"))) == ("from-command-line", "command line")
+    assert (settings.policy, settings.origin("policy").layer) == ("deny", "config")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "key", "sentence"),
+    [
+        ('\npolcy = "ask"', 2, "polcy", "there is no such key; did you mean 'policy'?"),
+        ("[timeouts]\nsesion = 3", 2, "timeouts.sesion", "there is no such key; did you mean 'session'?"),
+        (
+            "[log]\nzzz = 3",
+            2,
+            "log.zzz",
+            "there is no such key; known here: enabled, keep_bytes, keep_sessions",
+        ),
+        ("[timeout]\nsession = 3", 1, "timeout", "there is no such key; did you mean 'timeouts'?"),
+        ("agent = 3", 1, "agent", "expected a text, not 3"),
+        ('agent = " "', 1, "agent", "expected a text, not ' '"),
+        (
+            'policy = "yoloo"',
+            1,
+            "policy",
+            "expected one of deny, read-only, ask, accept-edits, yolo, not 'yoloo'; did you mean 'yolo'?",
+        ),
+        ("timeouts = 3", 1, "timeouts", "expected a table, [timeouts], not 3"),
+        ("timeouts.session = 0", 1, "timeouts.session", "expected a number of seconds above 0, not 0"),
+        ("timeouts.session = inf", 1, "timeouts.session", "expected a number of seconds above 0, not inf"),
+        ("timeouts.session = true", 1, "timeouts.session", "expected a number of seconds above 0, not True"),
+        ('log.enabled = "no"', 1, "log.enabled", "expected true or false, not 'no'"),
+        ("log.keep_sessions = -1", 1, "log.keep_sessions", "expected a whole number, 0 or above, not -1"),
+        (
+            'log.keep_bytes = "1 pound"',
+            1,
+            "log.keep_bytes",
+            "expected a number of bytes or a size such as \"500 MB\", not '1 pound'",
+        ),
+        ('workspace.sensitive = "*.x"', 1, "workspace.sensitive", "expected a list of texts, not '*.x'"),
+    ],
+)
+def test_what_is_wrong_is_named_and_the_default_stays(
+    write_config: WriteConfig, project: Path, text: str, line: int, key: str, sentence: str
+) -> None:
+    file = write_config(text)
+    settings = load(project, environ={})
+    assert said(settings) == [(line, key, sentence)]
+    assert str(settings.problems[0]) == f"{file}:{line}: {key}: {sentence}"
+    settings.problems.clear()
+    assert settings == Settings()
+
+
+def test_a_wrong_value_leaves_the_others_in_force(write_config: WriteConfig, project: Path) -> None:
+    write_config('policy = 1\nagent = "demo"\n')
+    assert load(project, environ={}).agent == "demo"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        ('agent = "demo"\npolicy = \n', 2, "not valid TOML: "),
+        ('agent = "demo"\n[timeouts\n', 2, "not valid TOML: "),
+        ('\n\nagent = """demo', 3, "not valid TOML: "),
+        ("agent = 1\nagent = 2", 2, "not valid TOML: "),
+        ("a = " + "[" * 5000 + "]" * 5000, None, "nested too deeply"),
+    ],
+)
+def test_a_file_that_is_not_toml_is_named_with_the_line_and_not_used(
+    write_config: WriteConfig, project: Path, text: str, line: int | None, reason: str
+) -> None:
+    write_config(text)
+    settings = load(project, environ={})
+    [(found_line, key, sentence)] = said(settings)
+    assert (found_line, key) == (line, "")
+    assert sentence.startswith(reason)
+    assert sentence.endswith("; nothing in this file is used")
+    assert settings.agent is None
+
+
+def test_a_file_in_another_encoding_is_named_with_the_line(write_config: WriteConfig, project: Path) -> None:
+    write_config("").write_bytes(b'agent = "demo"\n# caf\xe9\n')
+    settings = load(project, environ={})
+    assert said(settings) == [(2, "", "the file is not UTF-8 text; nothing in this file is used")]
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_no_matter(
+    write_config: WriteConfig, project: Path
+) -> None:
+    write_config("").write_bytes(b'\xef\xbb\xbf# hello\r\nagent = "demo"\r\npolcy = 1\r\n')
+    settings = load(project, environ={})
+    assert settings.agent == "demo"
+    assert settings.problems[0].line == 3
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_file_is_named(write_config: WriteConfig, project: Path) -> None:
+    write_config('agent = "demo"').chmod(0)
+    assert "cannot be read: Permission denied" in load(project, environ={}).problems[0].sentence
+
+
+def test_a_fifo_in_the_project_does_not_hold_up_the_start(project: Path) -> None:
+    os.mkfifo(project / ".acp-tui.toml")
+    assert load(project, environ={}) == Settings()
+
+
+# --------------------------------------------------------------------------- the project's file
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("policy", 'policy = "yolo"'),
+        ("mcp_servers", '[mcp_servers.evil]\ncommand = "sh"'),
+        ("agents", '[agents.demo]\ncommand = "sh"'),
+        ("workspace", '[workspace]\nadditional_directories = ["/"]'),
+        ("log", "[log]\nenabled = false"),
+        ("timeouts", "timeouts.session = 1"),
+    ],
+)
+def test_a_project_cannot_set_what_could_do_harm(project: Path, key: str, text: str) -> None:
+    (project / ".acp-tui.toml").write_text(text)
+    settings = load(project, environ={})
+    assert said(settings) == [(1, key, "not used: a project may set only agent; config.toml may set all")]
+    settings.problems.clear()
+    assert settings == Settings()
+
+
+def test_a_mistyped_key_of_a_project_is_named(project: Path) -> None:
+    (project / ".acp-tui.toml").write_text('agnet = "demo"')
+    assert said(load(project, environ={})) == [(1, "agnet", "there is no such key; did you mean 'agent'?")]
+
+
+# --------------------------------------------------------------------------- directories
+
+
+def test_additional_directories_count_from_the_file_and_must_exist(
+    write_config: WriteConfig, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(project))
+    file = write_config(
+        '[workspace]\nadditional_directories = [\n"beside",\n"gone",\n"~",\n"~nobody-here/x"]'
+    )
+    (file.parent / "beside").mkdir()
+    settings = load(project, environ={})
+    assert settings.workspace.additional_directories == [file.parent / "beside", project]
+    assert said(settings) == [
+        (4, "workspace.additional_directories.1", f"there is no directory {file.parent / 'gone'}"),
+        (6, "workspace.additional_directories.3", f"there is no directory {file.parent / '~nobody-here/x'}"),
+    ]
+
+
+# --------------------------------------------------------------------------- environment, command line
+
+
+def test_environment_variables_are_typed_by_their_key(project: Path) -> None:
+    environ = {
+        "ACP_TUI_TIMEOUTS_SESSION": "2.5",
+        "ACP_TUI_LOG_ENABLED": "false",
+        "ACP_TUI_LOG_KEEP_BYTES": "10 MB",
+        "ACP_TUI_AGENT": "7",  # a text stays a text
+    }
+    settings = load(project, environ=environ)
+    assert settings.problems == []
+    assert (settings.timeouts.session, settings.log.enabled) == (2.5, False)
+    assert (settings.log.keep_bytes, settings.agent) == (10_000_000, "7")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("ACP_TUI_LOG_ENABLED", "no", "expected true or false, not 'no'"),
+        (
+            "ACP_TUI_TIMEOUTS_SESSION",
+            "1\nagent = 2",
+            "expected a number of seconds above 0, not '1\\nagent = 2'",
+        ),
+        ("ACP_TUI_POLCY", "yolo", "not used; did you mean ACP_TUI_POLICY?"),
+    ],
+)
+def test_wrong_variables_are_named(project: Path, name: str, value: str, sentence: str) -> None:
+    settings = load(project, environ={name: value})
+    assert [str(problem) for problem in settings.problems] == [f"environment: {name}: {sentence}"]
+
+
+def test_other_variables_are_no_matter(project: Path) -> None:
+    environ = {"ACP_TUI_HOME": "/x", "ACP_TUI_SOMETHING_ELSE_ENTIRELY": "1", "PATH": "/bin"}
+    assert load(project, environ=environ) == Settings()
+
+
+def test_every_variable_belongs_to_one_key() -> None:
+    assert len({variable(key) for key in CHECKS}) == len(CHECKS)
+
+
+def test_a_wrong_value_on_the_command_line_is_a_usage_error(project: Path) -> None:
+    with pytest.raises(UserError, match="policy: expected one of deny") as caught:
+        load(project, environ={}, overrides={"policy": "maybe"})
+    assert caught.value.exit_code == 2

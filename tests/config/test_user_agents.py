@@ -1,0 +1,114 @@
+"""Agents of the user's own, from `config.toml` and from files of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.config.settings import load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.config.conftest import WriteConfig
+
+
+def test_an_agent_can_be_described_in_both_places(write_config: WriteConfig, project: Path) -> None:
+    config = write_config(
+        """
+[agents.mine]
+command = "my-agent --acp 'two words'"
+title = "My agent"
+env = { PORT = 80, DEBUG = true, NAME = "x" }
+install = "make install"
+missing_file = "empty"
+"""
+    )
+    file = write_config('command = ["./run", ""]\n', "agents/other.toml")
+    settings = load(project, environ={})
+    assert settings.problems == []
+    mine, other = settings.agents["mine"], settings.agents["other"]
+    assert (mine.file, mine.line) == (config, 2)
+    assert mine.command == ["my-agent", "--acp", "two words"]
+    assert mine.env == {"PORT": "80", "DEBUG": "true", "NAME": "x"}
+    assert (mine.title, mine.install, mine.missing_file) == ("My agent", "make install", "empty")
+    assert (other.file, other.command) == (file, [str(file.parent / "run"), ""])
+
+
+def test_a_path_counts_from_the_file_and_a_bare_name_stays(
+    write_config: WriteConfig, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(project))
+    config = write_config(
+        '[agents]\na.command = "bin/x y"\nb.command = "~/x"\nc.command = "/x"\nd.command = "x"\n'
+    )
+    agents = load(project, environ={}).agents
+    commands = {name: (agent.command or [])[0] for name, agent in agents.items()}
+    assert commands == {
+        "a": str(config.parent / "bin/x"),
+        "b": str(project / "x"),
+        "c": "/x",
+        "d": "x",
+    }
+
+
+def test_config_toml_goes_over_a_file_of_the_same_name(write_config: WriteConfig, project: Path) -> None:
+    config = write_config('[agents.twice]\ncommand = "one"\n')
+    file = write_config('command = "two"\n', "agents/twice.toml")
+    settings = load(project, environ={})
+    assert settings.agents["twice"].command == ["one"]
+    assert [str(problem) for problem in settings.problems] == [
+        f"{file}: not used: {config}:1 defines twice as well"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("agents = 3", ":1: agents: expected tables, [agents.NAME], not 3"),
+        ("agents.x = 3", ":1: agents.x: expected a table, [agents.x], not 3"),
+        (
+            '[agents.x]\ncomand = "y"',
+            ":2: agents.x.comand: there is no such key; did you mean 'command'?",
+        ),
+        ('[agents.x]\ncommand = ""', ":2: agents.x.command: expected a program and its arguments, not ''"),
+        ("[agents.x]\ncommand = []", ":2: agents.x.command: expected a program and its arguments, not []"),
+        (
+            '[agents.x]\ncommand = "it\'s"',
+            ":2: agents.x.command: cannot be split into words (no closing quotation)",
+        ),
+        ('[agents.x]\nenv = "A=1"', ":2: agents.x.env: expected a table of names and texts, not 'A=1'"),
+        ("[agents.x]\nenv = {A = []}", ":2: agents.x.env: expected a text for 'A', not []"),
+        (
+            '[agents.x]\nmissing_file = "no"',
+            ':2: agents.x.missing_file: expected "error" or "empty", not \'no\'',
+        ),
+        (
+            '[agents."a b"]\ncommand = "x"',
+            ":1: agents.a b: 'a b' cannot name an agent: use letters, digits and -",
+        ),
+        (
+            '[agents.--help]\ncommand = "x"',
+            ":1: agents.--help: '--help' cannot name an agent: use letters, digits and -",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named(write_config: WriteConfig, project: Path, text: str, problem: str) -> None:
+    file = write_config(text)
+    assert [str(found) for found in load(project, environ={}).problems] == [f"{file}{problem}"]
+
+
+def test_an_agent_whose_command_is_wrong_is_not_started_in_another_way(
+    write_config: WriteConfig, project: Path
+) -> None:
+    write_config("[agents.gemini]\ncommand = 3\n")
+    assert load(project, environ={}).agents == {}
+
+
+def test_a_broken_file_does_not_take_the_others_with_it(write_config: WriteConfig, project: Path) -> None:
+    write_config("command = ", "agents/broken.toml")
+    write_config('command = "x"', "agents/good.toml")
+    settings = load(project, environ={})
+    assert list(settings.agents) == ["good"]
+    assert "broken.toml:1: not valid TOML" in str(settings.problems[0])
