@@ -1,0 +1,129 @@
+"""One command as it will really run: out of its `sh -c`, in the directory it changes to."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from acp_tui.permissions.dangerous import dangerous, dangerous_argv
+from acp_tui.permissions.plain import NotPlainError, is_plain_argv, plain_words
+from acp_tui.permissions.wrappers import shell_script
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from acp_tui.permissions.asked import Place, Target
+
+_DEEPEST = 8
+_CHANGING_DIRECTORY = re.compile(
+    r"""\s*cd[ \t]+(?:--[ \t]+)?(?!-)
+        (?:'(?P<single>[^'\n]+)'|"(?P<double>[^"$`\\!\n]+)"|(?P<bare>[\w@%+:,./][\w@%+=:,./-]*))
+        [ \t]*&&(?!&)\s*(?P<rest>\S.*)""",
+    re.VERBOSE | re.DOTALL,
+)
+
+# Variables by which one program makes another load or run something.
+_HAZARDOUS = re.compile(
+    r"LD_\w+|DYLD_\w+|BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|ZDOTDIR|IFS|CDPATH|PATH|HOME"
+    r"|PYTHON(?:PATH|STARTUP|HOME|INSPECT|USERBASE|BREAKPOINT|WARNINGS)|NODE_(?:OPTIONS|PATH)|PERL5\w+|PERLLIB"
+    r"|RUBY(?:OPT|LIB)|GEM_(?:HOME|PATH)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|LUA_(?:PATH|INIT)\w*"
+    r"|GIT_(?:SSH|SSH_COMMAND|EXTERNAL_DIFF|PAGER|EDITOR|SEQUENCE_EDITOR|ASKPASS|PROXY_COMMAND|EXEC_PATH"
+    r"|TEMPLATE_DIR|CONFIG\w*|DIR|WORK_TREE)"
+    r"|PAGER|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL|BROWSER|SSH_ASKPASS|SUDO_ASKPASS|TERMINFO"
+    r"|RUSTC_WRAPPER|RUSTC|CC|CXX|MAKEFLAGS|npm_config_\w+",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command, read."""
+
+    line: str | None  # for a shell; None with `argv`
+    argv: tuple[str, ...] | None  # for no shell
+    words: tuple[str, ...] | None  # when it is plain
+    composite: str | None  # why it is not
+    cwd: Target
+    environment: tuple[tuple[str, str], ...] = ()
+    hazards: tuple[str, ...] = ()
+    dangerous: str | None = None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for two ways to say the same."""
+        return (self.words or self.line or self.argv, self.cwd.real)
+
+
+def read_command(
+    given: str | tuple[str, ...],
+    place: Place,
+    *,
+    cwd: str | None = None,
+    env: Mapping[str, str] | None = None,
+    shell_free: bool = False,
+) -> Command:
+    """Read a line for the shell, or a program with its arguments.
+
+    `shell_free`: we start it ourselves, so its arguments reach no shell whatever they hold. Of an agent
+    that gives a list this is not known.
+    """
+    directory = place.target(cwd or place.cwd)
+    danger = _danger(given, directory.real)
+    inner, directory = _unwrapped(given, directory, place)
+    if inner != given and not danger:
+        danger = _danger(inner, directory.real)
+    words, composite = _plain(inner, shell_free=shell_free)
+    return Command(
+        line=inner if isinstance(inner, str) else None,
+        argv=inner if isinstance(inner, tuple) else None,
+        words=words,
+        composite=composite,
+        cwd=directory,
+        environment=tuple((env or {}).items()),
+        hazards=tuple(f"it sets {name}" for name in env or {} if _HAZARDOUS.fullmatch(name)),
+        dangerous=danger,
+    )
+
+
+def _danger(given: str | tuple[str, ...], cwd: str) -> str | None:
+    return dangerous(given, cwd=cwd) if isinstance(given, str) else dangerous_argv(given, cwd=cwd)
+
+
+def _unwrapped(
+    given: str | tuple[str, ...], directory: Target, place: Place
+) -> tuple[str | tuple[str, ...], Target]:
+    """Without `sh -c` around it and `cd INSIDE &&` before it, as often as there are any."""
+    for _ in range(_DEEPEST):
+        script: str | None = None
+        if isinstance(given, tuple):
+            script = shell_script(given)
+        elif changing := _CHANGING_DIRECTORY.fullmatch(given):
+            path = changing["single"] or changing["double"] or changing["bare"]
+            target = place.target(path, directory.path)
+            if target.inside:
+                script, directory = changing["rest"], target
+        else:
+            script = _script_of_line(given)
+        if script is None:
+            break
+        given = script.strip()
+    return (given.strip() if isinstance(given, str) else given), directory
+
+
+def _script_of_line(line: str) -> str | None:
+    try:
+        return shell_script(plain_words(line))
+    except NotPlainError:
+        return None
+
+
+def _plain(given: str | tuple[str, ...], *, shell_free: bool) -> tuple[tuple[str, ...] | None, str | None]:
+    """The words, or why there are none."""
+    if isinstance(given, tuple):
+        if shell_free or is_plain_argv(given):
+            return given, None
+        return None, "its arguments would be a different command in a shell"
+    try:
+        return plain_words(given), None
+    except NotPlainError as reason:
+        return None, str(reason)

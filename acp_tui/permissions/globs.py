@@ -1,0 +1,62 @@
+"""Path patterns of rules."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import unicodedata
+
+
+def glob(pattern: str, base: str, *, fold: bool = False) -> re.Pattern[str]:
+    """The pattern as an expression over absolute paths. `*` stays in its folder, `**` does not."""
+    text = pattern if pattern.startswith("/") else posixpath.join(escaped(base), pattern)
+    if fold:
+        text = folded(text)
+    return re.compile(_expression(text), re.DOTALL)
+
+
+def _expression(text: str) -> str:
+    below = text.endswith(("/**", "/"))
+    text = re.sub(r"/(\*\*)?$", "", text) if below else text
+    found: list[str] = []
+    position = 0
+    while position < len(text):
+        if text.startswith("**/", position) and text[position - 1 : position] in ("/", ""):
+            found.append("(?:.*/)?")
+            position += 3
+        elif text.startswith("**", position):
+            found.append(".*")
+            position += 2
+        elif text[position] == "[" and (end := text.find("]", position + 2)) > 0:
+            found.append(_character_class(text[position + 1 : end]))
+            position = end + 1
+        else:
+            found.append({"*": "[^/]*", "?": "[^/]"}.get(text[position], re.escape(text[position])))
+            position += 1
+    return "".join(found) + ("(?:/.*)?" if below else "")
+
+
+def _character_class(content: str) -> str:
+    negated = content.startswith(("!", "^")) and len(content) > 1
+    inner = re.sub(r"([\\\[\]^&~|])", r"\\\1", content[1:] if negated else content)
+    expression = f"(?!/)[{'^' if negated else ''}{inner}]"
+    try:
+        re.compile(expression)
+    except re.error:  # `[z-a]`: matches nothing
+        return "(?!)"
+    return expression
+
+
+def escaped(path: str) -> str:
+    """A pattern that matches this path only."""
+    return re.sub(r"([*?\[])", r"[\1]", path)
+
+
+def unescaped(pattern: str) -> str:
+    """The path back from `escaped`."""
+    return re.sub(r"\[([*?\[])\]", r"\1", pattern)
+
+
+def folded(path: str) -> str:
+    """Some file systems take `Secrets` and `secrets`, or two spellings of `é`, for one name."""
+    return unicodedata.normalize("NFC", path).casefold()

@@ -1,0 +1,98 @@
+"""Commands so plain that every shell reads them alike: the only ones an allow rule may know by its words.
+
+This is a list of what is understood, not of what is feared. Whatever is not on it (an operator, an
+expansion, a glob, a backslash, an odd space) makes the command *not plain*, and then a person is asked.
+"""
+
+from __future__ import annotations
+
+import re
+
+_PIECE = re.compile(r"""(?P<bare>[\w@%+=:,./-]+)|'(?P<single>[^']*)'|"(?P<double>[^"$`\\!]*)\"""")
+_BLANKS = re.compile(r"[ \t]+")
+
+_NAMES = {
+    ";": "it joins commands with `;`",
+    "&": "it joins commands with `&`",
+    "|": "it joins commands with `|`",
+    "<": "it redirects",
+    ">": "it redirects",
+    "$": "it contains an expansion (`$`)",
+    "`": "it runs another command inside (`` ` ``)",
+    "(": "it contains a subshell",
+    ")": "it contains a subshell",
+    "\n": "it has several lines",
+    "\r": "it has several lines",
+    "\\": "it contains a backslash",
+    "#": "it contains a comment sign",
+    "!": "it contains `!`",
+    "~": "it contains `~`, which the shell replaces",
+    "'": "a quote is not closed",
+    '"': "a quote is not closed, or holds more than text",
+}
+
+
+class NotPlainError(ValueError):
+    """The command is more than one program with its arguments; the text says what makes it so."""
+
+
+def plain_words(command: str) -> tuple[str, ...]:
+    """The words of a plain command, quotes removed; raises `NotPlainError` with the reason otherwise."""
+    text = command.strip(" \t\n")
+    words: list[str] = []
+    position = 0
+    while position < len(text):
+        word, position = _word(text, position)
+        words.append(word)
+        blanks = _BLANKS.match(text, position)
+        position = blanks.end() if blanks else position
+    if not words:
+        raise NotPlainError("it is empty")
+    if "=" in words[0]:
+        raise NotPlainError("it sets a variable first")
+    return tuple(words)
+
+
+def is_plain_argv(argv: tuple[str, ...]) -> bool:
+    """Would these arguments stay the same words if somebody joined them with blanks for a shell?
+
+    Who says `["git", "commit", "-m", "a; b"]` may run it without a shell, or may not: only what
+    reads the same both ways is plain.
+    """
+    try:
+        return plain_words(" ".join(argv)) == argv
+    except NotPlainError:
+        return False
+
+
+def _word(text: str, start: int) -> tuple[str, int]:
+    """One word from `start` on, and where it ends."""
+    value: list[str] = []
+    position = start
+    while position < len(text) and text[position] not in " \t":
+        piece = _PIECE.match(text, position)
+        if piece is None:
+            raise NotPlainError(_reason(text[position]))
+        value.append(_value(piece, first=position == start))
+        position = piece.end()
+    return "".join(value), position
+
+
+def _value(piece: re.Match[str], *, first: bool) -> str:
+    bare = piece["bare"]
+    if bare is not None:
+        if first and bare.startswith("="):
+            raise NotPlainError("it contains a word that begins with `=`, which zsh replaces")
+        return bare
+    quoted: str = piece["single"] if piece["single"] is not None else piece["double"]
+    if not quoted.isprintable():
+        raise NotPlainError(_NAMES["\n"] if "\n" in quoted else "it contains a character that cannot be seen")
+    return quoted
+
+
+def _reason(character: str) -> str:
+    if character in _NAMES:
+        return _NAMES[character]
+    if character in "*?[]{}^":
+        return f"it contains `{character}`, which the shell may replace"
+    return "it contains a character that shells may read in different ways"

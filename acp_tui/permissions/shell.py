@@ -1,0 +1,407 @@
+"""Taking a command line apart, to find every command that it may run.
+
+This reading is generous where `plain` is strict: a *reject* rule and the list of dangerous commands
+have to see `git push` in `cd x && sudo env A=1 sh -c "git push"`. Finding a command too many is
+harmless; where something may hide that cannot be seen, `CommandLine.problem` says so, and a person is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from acp_tui.permissions.wrappers import UnclearError, unwrap
+
+_LONGEST = 64 * 1024
+_DEEPEST = 12
+_OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|[;&|\n]")
+_REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(?:<<<|<<-|<<|<>|<&|<|&>>|&>|>>|>\||>&|>)")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=")
+_PARAMETER = re.compile(r"\$(?:[A-Za-z_]\w*|[0-9@*#?$!-])")
+_SKIPPED = frozenset(
+    {"if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!", "coproc"}
+)
+_NAMING = frozenset({"for", "select"})
+_CLOSED = frozenset({"case", "esac", "function", "[[", "(("})
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a command. Not literal: something in it is replaced when it runs."""
+
+    text: str  # quotes removed, expansions as written
+    literal: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Redirection:
+    """Input or output of a command led elsewhere."""
+
+    operator: str
+    target: Word
+
+
+@dataclass(slots=True)
+class Part:
+    """One command that the line may run, without wrappers such as `sudo` and `env`."""
+
+    words: tuple[Word, ...]
+    redirections: tuple[Redirection, ...] = ()
+    assignments: tuple[str, ...] = ()
+    pipeline: int = 0  # parts of one pipeline share a number, and are in its order
+    inner: list[Part] = field(default_factory=list)  # run to make its words or its input: `$(…)`, `<(…)`
+
+    @property
+    def name(self) -> str:
+        """The program, without its directory; empty when there is none, or it cannot be known."""
+        if not self.words or not self.words[0].literal:
+            return ""
+        return self.words[0].text.rstrip("/").rpartition("/")[2]
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The words after the program, as written."""
+        return tuple(word.text for word in self.words[1:])
+
+
+@dataclass(slots=True)
+class CommandLine:
+    """All that was found in a command line."""
+
+    parts: list[Part] = field(default_factory=list)
+    problem: str | None = None  # why something may be hidden, in words
+
+
+class _CannotReadError(Exception):
+    """The line is beyond this reading; what was found so far stands."""
+
+
+@lru_cache(maxsize=256)
+def take_apart(command: str) -> CommandLine:
+    """Every command in a line for the shell. Treat the result as read-only: it is shared."""
+    line = CommandLine()
+    _Reader(command, line, depth=0).read_all()
+    return line
+
+
+def take_apart_argv(argv: tuple[str, ...]) -> CommandLine:
+    """The same for a program started without a shell."""
+    line = CommandLine()
+    part = Part(tuple(Word(text) for text in argv))
+    _Reader("", line, depth=0).settle(part)
+    return line
+
+
+class _Reader:
+    """Reads one text from left to right; adds what it finds to the line."""
+
+    def __init__(
+        self, text: str, line: CommandLine, *, depth: int, pipelines: list[int] | None = None
+    ) -> None:
+        self.text = text
+        self.line = line
+        self.depth = depth
+        self.at = 0
+        self.pipelines = pipelines if pipelines is not None else [0]  # the last number given away
+        self.here_documents: list[tuple[str, bool]] = []
+
+    def read_all(self) -> None:
+        """Read everything; what stops the reading becomes the problem."""
+        try:
+            self.check_size()
+            self.commands()
+        except _CannotReadError as reason:
+            self.problem(str(reason))
+        else:
+            if self.at < len(self.text):
+                self.problem("its brackets do not match")
+
+    def check_size(self) -> None:
+        """Nobody writes such lines by hand, and reading them must not take long."""
+        if len(self.text) > _LONGEST:
+            raise _CannotReadError("it is too long")
+        if self.depth > _DEEPEST:
+            raise _CannotReadError("it is nested too deeply")
+
+    def problem(self, why: str) -> None:
+        """Remember the first thing that could not be read."""
+        self.line.problem = self.line.problem or why
+
+    # ----------------------------------------------------------------- commands
+
+    def commands(self) -> list[Part]:
+        """Commands up to a `)` that was not opened here, or the end."""
+        found: list[Part] = []
+        pipeline = self._new_pipeline()
+        while True:
+            part = self.command(pipeline)
+            if part is not None:
+                found.append(part)
+            operator = _OPERATOR.match(self.text, self.at)
+            if operator is None:
+                return found
+            self.at = operator.end()
+            if operator[0] not in {"|", "|&"}:
+                pipeline = self._new_pipeline()
+            if operator[0] == "\n":
+                found.extend(self.skip_here_documents())
+
+    def _new_pipeline(self) -> int:
+        self.pipelines[0] += 1
+        return self.pipelines[0]
+
+    def command(self, pipeline: int) -> Part | None:
+        """One command up to an operator, with the commands inside its words."""
+        part = Part((), pipeline=pipeline)
+        words: list[Word] = []
+        redirections: list[Redirection] = []
+        assignments: list[str] = []
+        while self.skip_blanks():
+            character = self.text[self.at]
+            if character == "(" and not words and not assignments:
+                part.inner += self.group()
+            elif character == "(":
+                raise _CannotReadError("it defines a function or a list")
+            elif self.text.startswith(("<(", ">("), self.at):
+                words.append(self.word(part))
+            elif redirection := _REDIRECTION.match(self.text, self.at):
+                self.at = redirection.end()
+                redirections.append(self.redirection(redirection[0], part))
+            else:
+                assigning = not words and _ASSIGNMENT.match(self.text, self.at) is not None
+                word = self.word(part)
+                if assigning:
+                    assignments.append(word.text)
+                elif words or word.text not in _SKIPPED or not word.literal:
+                    words.append(word)
+        part.words, part.redirections, part.assignments = (
+            tuple(words),
+            tuple(redirections),
+            tuple(assignments),
+        )
+        if not (words or redirections or assignments or part.inner):
+            return None
+        self.settle(part)
+        return part
+
+    def settle(self, part: Part) -> None:
+        """Look through what wraps the command, and add it to what was found."""
+        first = part.words[0] if part.words else None
+        if first is not None and first.text in _NAMING:
+            part.words = ()  # `for x in …` names no command
+        elif first is not None and first.literal and first.text in _CLOSED:
+            self.problem(f"it contains `{first.text}`")
+        elif first is not None and not first.literal:
+            self.problem("the name of a command is only made when it runs")
+        self.line.parts.append(part)
+        if part.words:
+            self.look_inside(part)
+
+    def look_inside(self, part: Part) -> None:
+        """What `sudo`, `env`, `sh -c`, `eval` and the like would run."""
+        try:
+            wrapped = unwrap(tuple((word.text, word.literal) for word in part.words))
+        except UnclearError as reason:
+            self.problem(str(reason))
+            return
+        if wrapped is None:
+            return
+        if wrapped.script is not None:
+            inner = _Reader(wrapped.script, self.line, depth=self.depth + 1, pipelines=self.pipelines)
+            before = len(self.line.parts)
+            inner.read_all()
+            part.inner += self.line.parts[before:]
+        else:
+            rest = part.words[wrapped.skip :]
+            inside = Part(rest, part.redirections, part.assignments, part.pipeline, part.inner)
+            self.settle(inside)
+
+    def group(self) -> list[Part]:
+        """`( … )`: its commands."""
+        self.at += 1
+        return self.nested_until_bracket()
+
+    def nested_until_bracket(self) -> list[Part]:
+        """Commands up to the `)` that closes what has just been opened."""
+        self.depth += 1
+        self.check_size()
+        documents, self.here_documents = self.here_documents, []
+        found = self.commands()
+        self.here_documents = documents
+        self.depth -= 1
+        if self.text[self.at : self.at + 1] != ")":
+            raise _CannotReadError("a bracket is not closed")
+        self.at += 1
+        return found
+
+    # ----------------------------------------------------------------- redirections
+
+    def redirection(self, operator: str, part: Part) -> Redirection:
+        """What follows `<`, `>` and their kin."""
+        if not self.skip_blanks():
+            raise _CannotReadError("a redirection leads nowhere")
+        start = self.at
+        target = self.word(part)
+        if operator.endswith(("<<", "<<-")):
+            quoted = any(sign in self.text[start : self.at] for sign in "'\"\\")
+            self.here_documents.append((target.text, not quoted))
+        return Redirection(operator.lstrip("0123456789"), target)
+
+    def skip_here_documents(self) -> list[Part]:
+        """The lines of here-documents that begin here; commands inside those that are expanded."""
+        found: list[Part] = []
+        for delimiter, expanded in self.here_documents:
+            body: list[str] = []
+            while True:
+                if self.at >= len(self.text):
+                    raise _CannotReadError("a here-document is not closed")
+                end = self.text.find("\n", self.at)
+                end = len(self.text) if end < 0 else end
+                row = self.text[self.at : end]
+                self.at = min(end + 1, len(self.text))
+                if row.lstrip("\t") == delimiter:
+                    break
+                body.append(row)
+            if expanded and any("$" in row or "`" in row for row in body):
+                self.problem("a here-document contains expansions")
+        self.here_documents = []
+        return found
+
+    # ----------------------------------------------------------------- words
+
+    def skip_blanks(self) -> bool:
+        """Go to the next word of this command; False at its end."""
+        while self.at < len(self.text):
+            if self.text[self.at] in " \t":
+                self.at += 1
+            elif self.text.startswith("\\\n", self.at):
+                self.at += 2
+            elif self.text[self.at] == "#":
+                end = self.text.find("\n", self.at)
+                self.at = len(self.text) if end < 0 else end
+            elif self.text.startswith("&>", self.at):
+                return True
+            else:
+                return self.text[self.at] != ")" and _OPERATOR.match(self.text, self.at) is None
+        return False
+
+    def word(self, part: Part) -> Word:
+        """One word; commands inside it go to `part.inner`."""
+        pieces: list[str] = []
+        literal = True
+        while self.at < len(self.text):
+            character = self.text[self.at]
+            if self.text.startswith(("<(", ">("), self.at) and not pieces:
+                self.at += 2
+                part.inner += self.nested_until_bracket()
+                return Word("<(…)", literal=False)
+            if character in " \t\n;&|<>()":
+                break
+            piece, fixed = self.piece(character, part)
+            pieces.append(piece)
+            literal = literal and fixed
+        return Word("".join(pieces), literal)
+
+    def piece(self, character: str, part: Part) -> tuple[str, bool]:
+        """The next piece of a word: its text, and whether it stays as it is."""
+        if character == "\\":
+            taken = self.text[self.at + 1 : self.at + 2]
+            self.at += 2
+            return ("" if taken == "\n" else taken), True
+        if character == "'":
+            return self.until_quote(self.at + 1), True
+        if character == '"':
+            return self.double_quoted(part)
+        if character in "$`":
+            return self.expansion(part)
+        self.at += 1
+        if character == "{":  # alone, or `{}`, it stays; `{a,b}` is replaced
+            return character, self.text[self.at : self.at + 1] in {"", " ", "\t", "\n", "}"}
+        return character, character not in "*?["
+
+    def until_quote(self, start: int) -> str:
+        """Text in single quotes."""
+        end = self.text.find("'", start)
+        if end < 0:
+            raise _CannotReadError("a quote is not closed")
+        self.at = end + 1
+        return self.text[start:end]
+
+    def double_quoted(self, part: Part) -> tuple[str, bool]:
+        """Text in double quotes, with what is expanded in it."""
+        pieces: list[str] = []
+        literal = True
+        self.at += 1
+        while self.at < len(self.text):
+            character = self.text[self.at]
+            if character == '"':
+                self.at += 1
+                return "".join(pieces), literal
+            if character == "\\":
+                taken = self.text[self.at + 1 : self.at + 2]
+                pieces.append("" if taken == "\n" else taken if taken in '$`"\\' else character + taken)
+                self.at += 2
+            elif character in "$`":
+                piece, fixed = self.expansion(part)
+                pieces.append(piece)
+                literal = literal and fixed
+            else:
+                pieces.append(character)
+                self.at += 1
+        raise _CannotReadError("a quote is not closed")
+
+    def expansion(self, part: Part) -> tuple[str, bool]:
+        """`$…` or a backtick: its text as written, and whether it is mere text."""
+        start = self.at
+        if self.text[start] == "`":
+            self.backticks(part)
+        elif self.text.startswith("$(", start):
+            self.at += 2
+            part.inner += self.nested_until_bracket()
+        elif self.text.startswith("${", start):
+            self.parameter(part)
+        elif self.text.startswith("$'", start):
+            self.ansi_quoted()
+        elif name := _PARAMETER.match(self.text, start):
+            self.at = name.end()
+        else:
+            self.at += 1
+            return ("", False) if self.text.startswith('"', self.at) else ("$", True)
+        return self.text[start : self.at], False
+
+    def backticks(self, part: Part) -> None:
+        """The commands of an old-style substitution."""
+        end = self.at + 1
+        while end < len(self.text) and self.text[end] != "`":
+            end += 2 if self.text[end] == "\\" else 1
+        if end >= len(self.text):
+            raise _CannotReadError("a quote is not closed")
+        script = re.sub(r"\\([$`\\])", r"\1", self.text[self.at + 1 : end])
+        before = len(self.line.parts)
+        _Reader(script, self.line, depth=self.depth + 1, pipelines=self.pipelines).read_all()
+        part.inner += self.line.parts[before:]
+        self.at = end + 1
+
+    def parameter(self, part: Part) -> None:
+        """`${…}`; its default value may hold anything."""
+        self.at += 2
+        while self.at < len(self.text):
+            character = self.text[self.at]
+            if character == "}":
+                self.at += 1
+                return
+            if character in " \t\n;&|<>()":
+                self.at += 1
+            else:
+                self.piece(character, part)
+        raise _CannotReadError("a bracket is not closed")
+
+    def ansi_quoted(self) -> None:
+        """`$'…'`: skipped; what it means is not worked out."""
+        end = self.at + 2
+        while end < len(self.text) and self.text[end] != "'":
+            end += 2 if self.text[end] == "\\" else 1
+        if end >= len(self.text):
+            raise _CannotReadError("a quote is not closed")
+        self.at = end + 1

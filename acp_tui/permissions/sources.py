@@ -1,0 +1,168 @@
+"""Where a tool call tells what it is about: every source is read, so that they can be compared."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.session.state import Content, Diff
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from acp_tui.session.state import ToolCall
+
+_COMMAND = ("command", "cmd", "commandLine", "command_line")
+_DIRECTORY = ("cwd", "workdir", "working_directory", "workingDirectory", "directory", "dir_path")
+_PATH = (
+    *(
+        "file_path",
+        "filePath",
+        "filepath",
+        "path",
+        "abs_path",
+        "absolute_path",
+        "absolutePath",
+        "file",
+        "filename",
+    ),
+    *("notebook_path", "notebookPath", "target_file", "dir_path", "directory"),
+    *(
+        "source",
+        "destination",
+        "source_path",
+        "destination_path",
+        "old_path",
+        "new_path",
+        "oldPath",
+        "newPath",
+    ),
+)
+_PATHS = ("paths", "files", "file_paths", "edits", "changes")
+
+
+@dataclass(slots=True)
+class FoundCommands:
+    """Every command a tool call tells, and where it would run."""
+
+    commands: list[str | tuple[str, ...]] = field(default_factory=list)
+    cwd: str | None = None
+    env: dict[str, str] = field(default_factory=dict)
+    doubt: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTool:
+    """The MCP server and tool; both None when it is none."""
+
+    server: str | None = None
+    name: str | None = None
+    doubt: str | None = None
+
+
+def commands_of(call: ToolCall) -> FoundCommands:
+    """The commands in the raw input and in complete JSON in the text."""
+    found = FoundCommands()
+    for told in _inputs(call):
+        for key in _COMMAND:
+            value = told.get(key)
+            if value in (None, "", []):
+                continue
+            command = _command(value, told.get("args"))
+            if command is None:
+                found.doubt = f"`{key}` of its raw input is neither a text nor a list of texts"
+            else:
+                found.commands.append(command)
+        _add_directory(found, told)
+        if isinstance(told.get("env"), dict):
+            found.env |= {str(name): str(value) for name, value in told["env"].items()}
+    return found
+
+
+def paths_of(call: ToolCall) -> list[list[str]]:
+    """The paths each source names; sources that name none are left out."""
+    diffs = [part.path for part in call.content if isinstance(part, Diff)]
+    locations = [location.path for location in call.locations]
+    inputs = [list(dict.fromkeys(_paths(told))) for told in _inputs(call)]
+    return [source for source in (diffs, locations, *inputs) if source]
+
+
+def mcp_tool_of(call: ToolCall) -> FoundTool:
+    """The tool of an MCP server, from the call's name or what `_meta` says of it."""
+    names = {name for name in (call.name, *_names_in(call.meta)) if name}
+    found = {name for name in names if name.startswith("mcp__")}
+    if not found:
+        return FoundTool()
+    if len(names) > 1:
+        return FoundTool(doubt="its sources name different tools")
+    parts = found.pop().removeprefix("mcp__").split("__")
+    if len(parts) != 2 or not all(parts):
+        return FoundTool(doubt="the name of its tool cannot be told from that of the server")
+    return FoundTool(*parts)
+
+
+def url_of(call: ToolCall) -> str | None:
+    """The address a fetch names."""
+    urls = {told["url"] for told in _inputs(call) if isinstance(told.get("url"), str)}
+    return urls.pop() if len(urls) == 1 else None
+
+
+def _inputs(call: ToolCall) -> Iterator[Mapping[str, Any]]:
+    """The arguments of the call, in every place where they are complete."""
+    if isinstance(call.raw_input, dict):
+        yield call.raw_input
+    texts = [part.text for part in call.content if isinstance(part, Content) and part.kind == "text"]
+    for text in (call.raw_input, call.arguments, *texts):
+        if isinstance(text, str) and (told := _object(text)):
+            yield told
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    """A complete JSON object with members."""
+    text = text.strip()
+    if not (text.startswith("{") and text.endswith("}")):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _command(value: Any, args: Any) -> str | tuple[str, ...] | None:
+    if isinstance(value, str) and not args:
+        return value
+    words = value if isinstance(value, list) else [value]
+    words = [*words, *args] if isinstance(args, list) else words
+    if not all(isinstance(word, str) for word in words) or not (args is None or isinstance(args, list)):
+        return None
+    return tuple(words)
+
+
+def _add_directory(found: FoundCommands, told: Mapping[str, Any]) -> None:
+    for key in _DIRECTORY:
+        value = told.get(key)
+        if isinstance(value, str) and value:
+            if found.cwd not in (None, value):
+                found.doubt = "its sources tell different directories"
+            found.cwd = value
+
+
+def _paths(told: Mapping[str, Any]) -> Iterator[str]:
+    for key in _PATH:
+        if isinstance(told.get(key), str) and told[key]:
+            yield told[key]
+    for key in _PATHS:
+        for item in told[key] if isinstance(told.get(key), (list, dict)) else ():  # a dict: by path
+            if isinstance(item, str) and item:
+                yield item
+            elif isinstance(item, dict):
+                yield from (item[name] for name in _PATH if isinstance(item.get(name), str) and item[name])
+
+
+def _names_in(meta: Mapping[str, Any]) -> Iterator[str]:
+    """`_meta.toolName` and `_meta.AGENT.toolName`."""
+    for told in (meta, *meta.values()):
+        if isinstance(told, dict) and isinstance(told.get("toolName"), str):
+            yield told["toolName"]

@@ -1,0 +1,221 @@
+"""What is asked, read from what the agent sent: one permission request or guard question.
+
+An agent tells the same thing in several places: the raw input, JSON in the text, diffs, locations. Where
+they disagree, or say nothing, the subject is *uncertain*: then no narrow rule can match it, and a person
+is asked. A title is never a source, except for suspicion.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from acp_tui.permissions.asked import KINDS, PATH_KINDS, Place, Subject, Target
+from acp_tui.permissions.commands import read_command
+from acp_tui.permissions.dangerous import dangerous_talk
+from acp_tui.permissions.sources import commands_of, mcp_tool_of, paths_of, url_of
+from acp_tui.session.state import Content
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from acp_tui.permissions.commands import Command
+    from acp_tui.session.state import ToolCall
+
+__all__ = [
+    "KINDS",
+    "Place",
+    "Subject",
+    "Target",
+    "covers",
+    "subject_of_call",
+    "subject_of_command",
+    "subject_of_kind",
+    "subject_of_read",
+    "subject_of_write",
+]
+
+
+def subject_of_call(call: ToolCall, place: Place) -> Subject:
+    """What a permission request asks, from its merged tool call."""
+    tool = mcp_tool_of(call)
+    kind = call.kind if call.kind in KINDS and call.kind != "mcp" else "other"
+    if kind == "execute":
+        subject = _execution(call, place)
+    elif kind in PATH_KINDS:
+        subject = _files(call, kind, place)
+    elif kind == "other" and (tool.name or tool.doubt):
+        words = f"use `{tool.name}` of the MCP server {tool.server}" if tool.name else _use(call)
+        subject = Subject(kind="mcp", words=visible_line(words), doubt=tool.doubt)
+    else:
+        subject = _anything_else(call, kind)
+    return subject.but(server=tool.server, tool=tool.name, said_kind=call.kind)
+
+
+def subject_of_read(
+    path: str, *, inside: bool, sensitive: str | None = None, real: str | None = None
+) -> Subject:
+    """`fs/read_text_file`, as the workspace found the file."""
+    return _served("read", Target(path, real or path, inside, sensitive))
+
+
+def subject_of_write(
+    path: str, *, inside: bool, sensitive: str | None = None, real: str | None = None
+) -> Subject:
+    """`fs/write_text_file`, likewise."""
+    return _served("edit", Target(path, real or path, inside, sensitive))
+
+
+def subject_of_command(
+    command: str,
+    args: Sequence[str] = (),
+    *,
+    cwd: str | None = None,
+    env: Mapping[str, str] | None = None,
+    place: Place,
+    served: bool = True,
+) -> Subject:
+    """`terminal/create`: with arguments a program of its own, without them a line for the shell."""
+    given: str | tuple[str, ...] = (command, *args) if args else command
+    read = read_command(given, place, cwd=cwd, env=env or {}, shell_free=served and bool(args))
+    return _of_command(read, place, served=served)
+
+
+def subject_of_kind(
+    kind: str, paths: Sequence[str] = (), *, place: Place, server: str | None = None, tool: str | None = None
+) -> Subject:
+    """A request of a kind about some files or an MCP tool, as a person would name it."""
+    targets = tuple(place.target(path) for path in paths)
+    if kind in PATH_KINDS:
+        doubt = "it names no file" if not targets and kind != "search" else None
+        return Subject(kind=kind, words=_about_files(kind, targets, place), doubt=doubt, targets=targets)
+    words = f"use `{tool}` of the MCP server {server}" if server else _PLAIN_WORDS.get(kind, kind)
+    return Subject(kind=kind, words=visible_line(words), server=server, tool=tool)
+
+
+def covers(allowed: Subject, asked: Subject) -> bool:
+    """Is `asked`, a question of ours, what has just been allowed as a permission?
+
+    An agent that asked to run a command, and then has us run it, has been answered.
+    """
+    if not (allowed.certain and asked.certain and asked.served):
+        return False
+    if asked.kind == "execute":
+        same = (asked.command, asked.argv) == (allowed.command, allowed.argv) or (
+            asked.command_words is not None and asked.command_words == allowed.command_words
+        )
+        return (
+            allowed.kind == "execute"
+            and same
+            and asked.cwd is not None
+            and allowed.cwd is not None
+            and asked.cwd.real == allowed.cwd.real
+            and set(asked.hazards) <= set(allowed.hazards)
+        )
+    wanted = {"edit": {"edit", "move"}, "read": {"read"}}.get(asked.kind, set())
+    return allowed.kind in wanted and bool(asked.paths) and set(asked.paths) <= set(allowed.paths)
+
+
+# --------------------------------------------------------------------------- commands
+
+
+def _execution(call: ToolCall, place: Place) -> Subject:
+    found = commands_of(call)
+    locations = tuple(place.target(location.path) for location in call.locations)
+    read = [read_command(given, place, cwd=found.cwd, env=found.env) for given in found.commands]
+    suspicion = next((command.dangerous for command in read if command.dangerous), None)
+    doubt = found.doubt
+    if doubt is None and len({command.key for command in read}) > 1:
+        doubt = "its sources tell different commands"
+    if doubt is None and read:
+        return _of_command(read[0], place, targets=locations)
+    texts = [call.title, *(part.text for part in call.content if isinstance(part, Content))]
+    return Subject(
+        kind="execute",
+        words=visible_line(f"run a command that is not told for certain (“{call.title}”)"),
+        doubt=doubt or "no command is told apart from the title",
+        targets=locations,
+        cwd=place.target(found.cwd) if found.cwd else None,
+        dangerous=suspicion or next((why for text in texts if (why := dangerous_talk(text))), None),
+    )
+
+
+def _of_command(
+    command: Command, place: Place, *, served: bool = False, targets: tuple[Target, ...] = ()
+) -> Subject:
+    shown = command.line if command.line is not None else shlex.join(command.argv or ())
+    where = "" if command.cwd.real == place.target(place.cwd).real else f" in {place.shown(command.cwd)}"
+    return Subject(
+        kind="execute",
+        words=visible_line(f"run `{shown}`{where}"),
+        served=served,
+        targets=targets,
+        command=command.line,
+        argv=command.argv,
+        command_words=command.words,
+        composite=command.composite,
+        cwd=command.cwd,
+        environment=command.environment,
+        hazards=command.hazards,
+        dangerous=command.dangerous,
+    )
+
+
+# --------------------------------------------------------------------------- files
+
+_VERBS = {"read": "read", "search": "search in", "edit": "edit", "delete": "delete", "move": "move"}
+
+
+def _files(call: ToolCall, kind: str, place: Place) -> Subject:
+    sources = [[place.target(path) for path in source] for source in paths_of(call)]
+    targets = tuple({target.real: target for source in sources for target in source}.values())
+    doubt = None
+    if len({frozenset(target.real for target in source) for source in sources}) > 1:
+        doubt = "its sources name different files"
+    elif not targets and kind != "search":
+        doubt = "it names no file"
+    return Subject(kind=kind, words=_about_files(kind, targets, place), doubt=doubt, targets=targets)
+
+
+def _served(kind: str, target: Target) -> Subject:
+    words = visible_line(f"{_VERBS[kind]} {target.path}")
+    return Subject(kind=kind, words=words, served=True, targets=(target,))
+
+
+def _about_files(kind: str, targets: tuple[Target, ...], place: Place) -> str:
+    names = [place.shown(target) for target in targets]
+    if not names:
+        return "search" if kind == "search" else f"{_VERBS[kind]} a file that is not named"
+    if len(names) > 3:
+        names = [*names[:2], f"{len(names) - 2} more files"]
+    last = names.pop()
+    return visible_line(f"{_VERBS[kind]} {', '.join(names) + ' and ' + last if names else last}")
+
+
+# --------------------------------------------------------------------------- the rest
+
+_PLAIN_WORDS = {
+    "think": "think",
+    "fetch": "fetch something from the network",
+    "switch_mode": "change its mode",
+    "mcp": "use a tool of an MCP server",
+    "other": "do something that is not told",
+}
+
+
+def _anything_else(call: ToolCall, kind: str) -> Subject:
+    words = _PLAIN_WORDS[kind]
+    if kind == "fetch" and (url := url_of(call)):
+        words = f"fetch {url}"
+    elif kind == "other":
+        words = _use(call)
+    elif call.title:
+        words += f" (“{call.title}”)"
+    return Subject(kind=kind, words=visible_line(words))
+
+
+def _use(call: ToolCall) -> str:
+    if call.name:
+        return f"use `{call.name}`"
+    return f"do “{call.title}”" if call.title else _PLAIN_WORDS["other"]

@@ -1,0 +1,220 @@
+"""Programs that run other programs: what stands behind `sudo`, `env`, `timeout`, `sh -c`, `eval` …"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish"})
+_SHELL_HOMES = frozenset(
+    {"", "/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wrapper:
+    """How to find the command behind a wrapper's own words."""
+
+    valued: str = ""  # short options that take a value
+    long_valued: frozenset[str] = frozenset()
+    positionals: int = 0  # words of its own before the command
+    opaque: frozenset[str] = frozenset()  # options after which nothing is certain
+
+
+_PLAIN = _Wrapper()
+_WRAPPERS = {
+    "sudo": _Wrapper(
+        "ugprhtCDRTU", frozenset({"--user", "--group", "--prompt", "--chdir", "--host", "--role", "--type"})
+    ),
+    "doas": _Wrapper("uC"),
+    "env": _Wrapper("uC", frozenset({"--unset", "--chdir"}), opaque=frozenset({"-S", "--split-string"})),
+    "nohup": _PLAIN,
+    "time": _Wrapper("fo", frozenset({"--format", "--output"})),
+    "nice": _Wrapper("n", frozenset({"--adjustment"})),
+    "ionice": _Wrapper("cnp", frozenset({"--class", "--classdata"})),
+    "timeout": _Wrapper("ks", frozenset({"--kill-after", "--signal"}), positionals=1),
+    "gtimeout": _Wrapper("ks", frozenset({"--kill-after", "--signal"}), positionals=1),
+    "setsid": _PLAIN,
+    "stdbuf": _Wrapper("ioe", frozenset({"--input", "--output", "--error"})),
+    "xargs": _Wrapper(
+        "IiLnPsEead",
+        frozenset({"--replace", "--max-args", "--max-procs", "--max-lines", "--delimiter", "--arg-file"}),
+    ),
+    "command": _PLAIN,
+    "builtin": _PLAIN,
+    "exec": _Wrapper("a"),
+    "noglob": _PLAIN,
+    "nocorrect": _PLAIN,
+    "caffeinate": _Wrapper("tw"),
+    "chroot": _Wrapper(positionals=1, long_valued=frozenset({"--userspec", "--groups"})),
+    "busybox": _PLAIN,
+    "toybox": _PLAIN,
+    "unbuffer": _PLAIN,
+    "flock": _Wrapper("wEc", frozenset({"--timeout"}), positionals=1),
+}
+_HIDING = frozenset({"parallel", "su", "runuser", "script", "ssh", "watch", "trap", "alias", "at", "batch"})
+
+# Programs whose arguments may be code, or name any file to run or destroy: one yes says too much.
+_POWERFUL = frozenset(
+    {
+        "rm",
+        "find",
+        "awk",
+        "gawk",
+        "sed",
+        "python",
+        "python3",
+        "perl",
+        "ruby",
+        "node",
+        "php",
+        "lua",
+        "deno",
+        "bun",
+    }
+    | {
+        "npx",
+        "uvx",
+        "bunx",
+        "pipx",
+        "tclsh",
+        "osascript",
+        "vim",
+        "vi",
+        "emacs",
+        "source",
+        ".",
+        "dd",
+        "curl",
+        "wget",
+    }
+    | {
+        "docker",
+        "podman",
+        "kubectl",
+        "tar",
+        "rsync",
+        "scp",
+        "tee",
+        "mv",
+        "cp",
+        "chmod",
+        "chown",
+        "ln",
+        "install",
+    }
+)
+
+
+def runs_others(name: str) -> bool:
+    """Could this program, with other arguments, do anything at all?"""
+    base = name.rpartition("/")[2].rstrip("0123456789.")
+    return (
+        base in _POWERFUL
+        or base in SHELLS
+        or base in _WRAPPERS
+        or base in _HIDING
+        or base in {"eval", "fish"}
+    )
+
+
+Words = tuple[tuple[str, bool], ...]
+"""Text and whether it is literal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapped:
+    """What a wrapper runs: a script for a shell, or the words after the first `skip`."""
+
+    skip: int = 0
+    script: str | None = None
+
+
+class UnclearError(Exception):
+    """The command wraps another one, and which cannot be known; the text says why."""
+
+
+def unwrap(words: Words) -> Wrapped | None:
+    """What the command runs in its turn; None when it wraps nothing we know of."""
+    name = words[0][0].rpartition("/")[2]
+    if name in SHELLS:
+        return _script_of_shell(words)
+    if name == "eval":
+        return _script(words[1:])
+    if name == "find":
+        return _executed_by_find(words)
+    if name in _HIDING and len(words) > 1:
+        raise UnclearError(f"what `{name}` runs cannot be seen")
+    wrapper = _WRAPPERS.get(name)
+    return _behind(name, wrapper, words) if wrapper is not None else None
+
+
+def shell_script(argv: tuple[str, ...]) -> str | None:
+    """The script of exactly `SHELL -c SCRIPT` (or `-lc`) with a shell from a system's own directory."""
+    directory, _, name = argv[0].rpartition("/") if argv else ("", "", "")
+    if name not in SHELLS - {"fish"} or directory not in _SHELL_HOMES:
+        return None
+    if len(argv) == 3 and argv[1] in {"-c", "-lc", "-cl"}:
+        return argv[2]
+    if len(argv) == 4 and argv[1:3] in {("-l", "-c"), ("--login", "-c")}:
+        return argv[3]
+    return None
+
+
+def _script(words: Words) -> Wrapped | None:
+    if not words:
+        return None
+    if not all(literal for _, literal in words):
+        raise UnclearError("what it evaluates is only made when it runs")
+    return Wrapped(script=" ".join(text for text, _ in words))
+
+
+def _script_of_shell(words: Words) -> Wrapped | None:
+    """`-c` anywhere among a shell's options."""
+    position = 1
+    while position < len(words) and words[position][0].startswith(("-", "+")):
+        option = words[position][0]
+        if not option.startswith("--") and "c" in option[1:]:
+            return _script(words[position + 1 : position + 2])
+        position += 2 if option in {"-o", "+o", "-O", "+O", "--rcfile", "--init-file"} else 1
+        if not option.startswith("--") and option[-1] == "o" and len(option) > 2:
+            position += 1  # `-euo pipefail`
+    return None
+
+
+def _executed_by_find(words: Words) -> Wrapped | None:
+    for position, (text, _) in enumerate(words):
+        if text in {"-exec", "-execdir", "-ok", "-okdir"} and position + 1 < len(words):
+            return Wrapped(skip=position + 1)
+    return None
+
+
+def _behind(name: str, wrapper: _Wrapper, words: Words) -> Wrapped | None:
+    """Skip the wrapper's options, its own words, and variables."""
+    position, own = 1, wrapper.positionals
+    while position < len(words):
+        text, literal = words[position]
+        if not literal and not (own or "=" in text):
+            raise UnclearError(f"what `{name}` runs is only made when it runs")
+        if text in wrapper.opaque or (name == "env" and text.startswith("-S")):
+            raise UnclearError(f"what `{name} {text}` runs cannot be seen")
+        if text.startswith("-") and text != "-":
+            position += 2 if _takes_next(wrapper, text) else 1
+        elif name in {"env", "sudo", "doas"} and "=" in text:
+            position += 1
+        elif own:
+            own -= 1
+            position += 1
+        else:
+            return Wrapped(skip=position)
+    return None
+
+
+def _takes_next(wrapper: _Wrapper, option: str) -> bool:
+    """Is the option's value the next word?"""
+    if option.startswith("--"):
+        return option in wrapper.long_valued
+    return (
+        len(option) >= 2
+        and option[-1] in wrapper.valued
+        and not any(c in wrapper.valued for c in option[1:-1])
+    )
