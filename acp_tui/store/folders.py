@@ -136,6 +136,15 @@ def open_folder(data_dir: Path, reference: str) -> StoredSession:
     raise UserError(_not_one(reference, matching, [session.id for session in known]))
 
 
+def recorded_as(data_dir: Path, *, agent: str, session_id: str) -> list[StoredSession]:
+    """The recordings of a session that the agent knows by this id, the last used first."""
+    return [
+        session
+        for session in list_folders(data_dir)
+        if (session.text("agent"), session.text("session_id")) == (agent, session_id)
+    ]
+
+
 def _not_one(reference: str, matching: list[StoredSession], known: list[str]) -> str:
     if matching:
         few = ", ".join(session.id for session in matching[:3])

@@ -1,0 +1,208 @@
+"""A folder per session: found again, locked while it is written, private."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from acp_tui.errors import UserError
+from acp_tui.store import folders
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOON = 1795176000.0  # 2026-11-20 12:00:00 UTC
+
+
+def create(data_dir: Path, agent: str = "claude-code", at: float = NOON) -> folders.SessionFolder:
+    return folders.create(
+        data_dir, agent=agent, title="Claude Code", cwd="/project", command=["claude"], clock=lambda: at
+    )
+
+
+def test_an_id_says_when_and_with_whom(tmp_path: Path) -> None:
+    assert create(tmp_path).id[:-4] == "20261120-120000-claude-code-"
+    assert create(tmp_path, agent="./My Agent (β)/").id[:-4] == "20261120-120000-my-agent-"
+    assert create(tmp_path, agent="β").id[:-4] == "20261120-120000-agent-"
+
+
+def test_ids_are_unique_when_many_begin_at_once(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(16) as pool:
+        made = list(pool.map(lambda _: create(tmp_path), range(100)))
+
+    assert len({folder.id for folder in made}) == 100
+    for folder in made:
+        folder.close()
+
+
+def test_everything_is_private(tmp_path: Path) -> None:
+    folder = create(tmp_path / "data")
+    folder.log.append(1, "sent", {})
+    folder.stderr_sink("x\n")
+
+    for path in [tmp_path / "data", *(tmp_path / "data").rglob("*")]:
+        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_meta_data_is_read_back(tmp_path: Path) -> None:
+    folder = create(tmp_path)
+    folder.update_meta(session_id="abc", title="A title")
+    session = folders.open_folder(tmp_path, folder.id)
+
+    assert session.meta == folder.meta
+    assert session.meta["format"] == 1
+    assert (session.meta["agent"], session.meta["session_id"]) == ("claude-code", "abc")
+    assert session.text("title") == "A title"
+    assert session.updated == NOON
+
+
+def test_secrets_on_the_command_line_are_not_written_down(tmp_path: Path) -> None:
+    folder = folders.create(
+        tmp_path, agent="x", title="X", cwd="/", command=["agent", "--api-key", "hunter2", "--token=abc"]
+    )
+
+    written = (folder.path / "meta.json").read_text()
+    assert "hunter2" not in written
+    assert json.loads(written)["command"][:2] == ["agent", "--api-key"]
+
+
+def test_the_last_used_session_is_listed_first(tmp_path: Path) -> None:
+    first = create(tmp_path, at=NOON)
+    second = create(tmp_path, at=NOON + 1)
+    moments = iter([NOON - 5, NOON - 5, NOON + 9])
+    third = folders.create(tmp_path, agent="x", title="X", cwd="/", command=[], clock=lambda: next(moments))
+    third.update_meta(stop="end_turn")
+
+    assert [session.id for session in folders.list_folders(tmp_path)] == [third.id, second.id, first.id]
+
+
+def test_damaged_folders_are_listed_and_do_no_harm(tmp_path: Path) -> None:
+    sessions = folders.sessions_directory(tmp_path)
+    good = create(tmp_path)
+    for name, meta in {
+        "broken": b"{",
+        "list": b"[]",
+        "deep": b"[" * 100_000,
+        "odd": b'{"updated": "x"}',
+    }.items():
+        (sessions / name).mkdir()
+        (sessions / name / "meta.json").write_bytes(meta)
+    (sessions / "empty").mkdir()
+    (sessions / "a file").touch()
+    (sessions / "elsewhere").symlink_to(tmp_path)
+
+    found = {session.id: session for session in folders.list_folders(tmp_path)}
+    assert set(found) == {good.id, "broken", "list", "deep", "odd", "empty"}
+    assert found["broken"].meta == {}
+    assert list(found["empty"].records()) == []
+    assert found["odd"].updated > 0
+
+
+def test_without_a_store_there_are_no_sessions(tmp_path: Path) -> None:
+    assert folders.list_folders(tmp_path / "nowhere") == []
+
+
+def test_a_session_is_found_by_id_by_its_beginning_and_by_its_folder(tmp_path: Path) -> None:
+    one = create(tmp_path, at=NOON)
+    two = create(tmp_path, at=NOON + 3600)
+
+    assert folders.open_folder(tmp_path, two.id).path == two.path
+    assert folders.open_folder(tmp_path, "20261120-13").path == two.path
+    assert folders.open_folder(tmp_path, str(one.path)).path == one.path
+    with pytest.raises(UserError, match="several sessions"):
+        folders.open_folder(tmp_path, "2026")
+
+
+def test_an_unknown_id_names_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="none has been recorded"):
+        folders.open_folder(tmp_path, "x")
+    folder = create(tmp_path)
+    with pytest.raises(UserError, match=f"nearest is {folder.id}"):
+        folders.open_folder(tmp_path, folder.id.replace("claude", "claud"))
+    with pytest.raises(UserError, match="no session"):
+        folders.open_folder(tmp_path, "")
+
+
+HOLD = """
+import pathlib, sys
+from acp_tui.store import folders
+folder = folders.reopen(folders.read_folder(pathlib.Path(sys.argv[1])))
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_two_processes_cannot_write_one_session(tmp_path: Path) -> None:
+    folder = create(tmp_path)
+    folder.close()
+    session = folders.read_folder(folder.path)
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(folder.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"open\n"
+        with pytest.raises(UserError, match="open in another acp-tui"):
+            folders.reopen(session)
+        holder.kill()  # a process that dies leaves no lock behind
+    folders.reopen(session).close()
+
+
+def test_a_reopened_session_goes_on_where_it_was(tmp_path: Path) -> None:
+    folder = create(tmp_path)
+    folder.log.append(1, "sent", "a")
+    folder.close()
+    again = folders.reopen(folders.open_folder(tmp_path, folder.id), clock=lambda: NOON + 5)
+    again.log.append(2, "sent", "b")
+    again.update_meta(stop="cancelled")
+    again.close()
+
+    session = folders.open_folder(tmp_path, folder.id)
+    assert [record.frame for record in session.records()] == ["a", "b"]
+    assert session.meta == folder.meta | {"stop": "cancelled", "updated": NOON + 5}
+
+
+def test_a_session_of_a_newer_version_is_shown_and_not_written(tmp_path: Path) -> None:
+    folder = create(tmp_path)
+    folder.update_meta(format=2)
+    folder.close()
+
+    with pytest.raises(UserError, match="newer acp-tui"):
+        folders.reopen(folders.open_folder(tmp_path, folder.id))
+
+
+def test_sessions_are_found_by_the_agents_own_id(tmp_path: Path) -> None:
+    folder = create(tmp_path)
+    folder.update_meta(session_id="abc")
+    create(tmp_path, agent="other").update_meta(session_id="abc")
+
+    found = folders.recorded_as(tmp_path, agent="claude-code", session_id="abc")
+    assert [session.id for session in found] == [folder.id]
+
+
+def test_where_no_folder_can_be_made_the_reason_is_said(tmp_path: Path) -> None:
+    (tmp_path / "sessions").touch()
+
+    with pytest.raises(UserError, match=r"cannot be recorded: .*sessions"):
+        create(tmp_path)
+
+
+def test_stderr_keeps_its_beginning_and_its_end_and_hides_secrets(tmp_path: Path) -> None:
+    folder = create(tmp_path)
+    folder.stderr_sink(b"first line, password=hun")
+    folder.stderr_sink(b"ter2\nhalf a character \xc3")
+    folder.stderr_sink(b"\xa9\n")
+    for number in range(300):
+        folder.stderr_sink(f"line {number} {'x' * 10_000}\n")
+    folder.stderr_sink("last words")
+    folder.close()
+
+    text = (folder.path / "stderr.log").read_text()
+    assert text.startswith("first line, password=[redacted]\nhalf a character é\nline 0 x")
+    assert "bytes left out here" in text
+    assert text.endswith("last words")
+    assert len(text) < 2_200_000

@@ -1,0 +1,231 @@
+"""The wire log keeps everything, exactly, whatever happens to us or the disk."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any, TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_tui.session.record import Record
+from acp_tui.store import folders
+from acp_tui.store.wirelog import NullLog, read_log
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CHUNK = (
+    '{"jsonrpc":"2.0", "method":"session/update","params":{"sessionId":"s","update":'
+    '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"h\\u00e9llo \\ud83d / \\/"}}}}'
+)
+
+directions = st.sampled_from(["sent", "received", "client"])
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> folders.SessionFolder:
+    return folders.create(tmp_path, agent="demo", title="Demo", cwd="/p", command=["demo"])
+
+
+def wire(folder: folders.SessionFolder) -> Path:
+    return folder.path / "wire.jsonl"
+
+
+def records(folder: folders.SessionFolder) -> list[Record]:
+    return list(read_log(wire(folder)))
+
+
+def test_a_line_is_kept_as_it_crossed_the_wire(folder: folders.SessionFolder) -> None:
+    folder.log.append(1.5, "received", json.loads(CHUNK), CHUNK)
+
+    assert wire(folder).read_text() == f'{{"t":1.5,"dir":"received","frame":{CHUNK}}}\n'
+    assert records(folder) == [Record(1.5, "received", json.loads(CHUNK))]
+
+
+def test_frames_without_their_text_and_lines_that_are_no_json_are_kept_too(
+    folder: folders.SessionFolder,
+) -> None:
+    folder.log.append(1, "client", {"event": "noticed", "text": "é\ud83d"})
+    folder.log.append(2, "received", 'Warning: "odd"\r', 'Warning: "odd"\r')
+
+    assert records(folder) == [
+        Record(1, "client", {"event": "noticed", "text": "é\ud83d"}),
+        Record(2, "received", 'Warning: "odd"\r'),
+    ]
+
+
+@pytest.mark.parametrize("line", ['{"a":\n1}', '  {"a":1}\n', '{"a":1}\r\n'])
+def test_a_record_is_one_line_however_its_frame_was_written(folder: folders.SessionFolder, line: str) -> None:
+    folder.log.append(1, "received", {"a": 1}, line)
+
+    assert wire(folder).read_bytes().count(b"\n") == 1
+    assert records(folder) == [Record(1, "received", {"a": 1})]
+
+
+def test_half_a_character_that_was_not_escaped_is_escaped(folder: folders.SessionFolder) -> None:
+    folder.log.append(1, "received", {"a": "\udce9"}, '{"a":"\udce9"}')
+
+    assert records(folder) == [Record(1, "received", {"a": "\udce9"})]
+
+
+@given(
+    frames=st.lists(
+        st.tuples(st.floats(0, 2e9), st.sampled_from(["sent", "received", "client"]), json_values)
+    ),
+    spaced=st.booleans(),
+)
+def test_what_is_read_is_what_was_written(
+    tmp_path_factory: pytest.TempPathFactory, frames: list[tuple[float, Any, Any]], spaced: bool
+) -> None:
+    directory = tmp_path_factory.mktemp("data")
+    folder = folders.create(directory, agent="a", title="A", cwd="/", command=[])
+    for at, direction, frame in frames:
+        folder.log.append(at, direction, frame, json.dumps(frame) if spaced else None)
+    folder.close()
+
+    assert records(folder) == [Record(*each) for each in frames]
+
+
+def test_a_line_cut_anywhere_takes_nothing_but_itself(folder: folders.SessionFolder, tmp_path: Path) -> None:
+    folder.log.append(1, "sent", {"first": 1})
+    whole = wire(folder).stat().st_size
+    folder.log.append(2, "received", {"second": "é"})
+    data = wire(folder).read_bytes()
+    damaged: list[int] = []
+
+    for end in range(whole, len(data) - 1):
+        cut = tmp_path / "cut.jsonl"
+        cut.write_bytes(data[:end])
+        assert [record.at for record in read_log(cut, damaged.append)] == [1]
+    assert damaged == []
+
+
+def test_after_a_torn_line_the_next_record_begins_a_line_of_its_own(folder: folders.SessionFolder) -> None:
+    folder.log.append(1, "sent", {"first": 1})
+    folder.close()
+    with wire(folder).open("ab") as file:
+        file.write(b'{"t":2,"dir":"rec')
+
+    again = folders.reopen(folders.read_folder(folder.path))
+    again.log.append(3, "sent", {"third": 3})
+    damaged: list[int] = []
+
+    assert [record.at for record in read_log(wire(folder), damaged.append)] == [1, 3]
+    assert damaged == [2]
+
+
+def test_damaged_lines_are_skipped_and_named(tmp_path: Path) -> None:
+    log = tmp_path / "wire.jsonl"
+    good = b'{"t":1,"dir":"sent","frame":null}\n'
+    bad = [
+        b"nonsense\n",
+        b'{"t":1,"dir":"sideways","frame":1}\n',
+        b'{"dir":"sent","frame":1}\n',
+        b'{"t":"1","dir":"sent","frame":1}\n',
+        b'{"t":1,"dir":"sent"}\n',
+        b"[1]\n",
+        b"\xff\xfe\n",
+        b"[" * 100_000 + b"\n",
+    ]
+    log.write_bytes(good + b"".join(bad) + b"\n" + b"\0\0\0" + good)
+    damaged: list[int] = []
+
+    assert len(list(read_log(log, damaged.append))) == 2
+    assert damaged == list(range(2, 2 + len(bad)))
+
+
+def test_an_empty_log_has_no_records(tmp_path: Path) -> None:
+    (tmp_path / "wire.jsonl").touch()
+
+    assert list(read_log(tmp_path / "wire.jsonl")) == []
+
+
+def test_a_frame_of_many_megabytes_is_kept(folder: folders.SessionFolder) -> None:
+    frame = {"text": "x" * 20_000_000}
+    folder.log.append(1, "received", frame, json.dumps(frame))
+
+    assert records(folder) == [Record(1, "received", frame)]
+
+
+KILLED = """
+import os, pathlib, signal, sys
+from acp_tui.store import folders
+folder = folders.create(pathlib.Path(sys.argv[1]), agent="a", title="A", cwd="/", command=[])
+for number in range(1000):
+    folder.log.append(number, "received", {"n": number})
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_nothing_is_lost_when_we_are_killed(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
+
+    (session,) = folders.list_folders(tmp_path)
+    assert [record.frame["n"] for record in session.records()] == list(range(1000))
+
+
+DISK_FULL = """
+import json, pathlib, resource, sys
+from acp_tui.store import folders
+
+folder = folders.create(pathlib.Path(sys.argv[1]), agent="a", title="A", cwd="/", command=[])
+heard = []
+folder.on_trouble = heard.append
+frame = {"text": "x" * 1000}
+folder.log.append(0, "received", frame)
+_, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (3000, hard))
+for number in range(1, 10):
+    folder.log.append(number, "received", frame)
+folder.update_meta(title="x" * 10_000)
+stopped = list(heard)
+resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+folder.log.append(10, "received", frame)
+json.dump([stopped, heard], sys.stdout)
+"""
+
+
+def test_a_full_disk_is_told_once_and_recording_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", DISK_FULL, str(tmp_path)], check=True, capture_output=True, text=True
+    )
+    stopped, heard = json.loads(ran.stdout)
+
+    assert len(stopped) == 1
+    assert "not recorded" in stopped[0]
+    assert len(heard) == 2
+    assert "recorded again" in heard[1]
+    (session,) = folders.list_folders(tmp_path)
+    assert [record.at for record in session.records()] == [0, 1, 10]
+
+
+def test_after_closing_nothing_is_written_and_nothing_is_said(folder: folders.SessionFolder) -> None:
+    heard: list[str] = []
+    folder.on_trouble = heard.append
+    folder.close()
+    folder.log.append(1, "sent", {})
+    folder.stderr_sink("late\n")
+    folder.close()
+
+    assert records(folder) == []
+    assert heard == []
+
+
+def test_without_a_log_nothing_is_kept() -> None:
+    folder = folders.NullFolder()
+    folder.log.append(1, "sent", {})
+    folder.stderr_sink(b"x")
+    folder.update_meta(title="kept in memory")
+    folder.close()
+
+    assert isinstance(folder.log, NullLog)
+    assert folder.meta == {"title": "kept in memory"}
