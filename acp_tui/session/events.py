@@ -94,6 +94,7 @@ class SessionOpened(Event):
     """… and answered. None: the answer did not say, what was known stays."""
 
     session_id: str | None = None
+    how: Literal["new", "load", "resume", "fork"] = "new"
     modes: list[Mode] | None = None
     mode: str | None = None
     config_options: list[ConfigOption] | None = None
@@ -136,6 +137,7 @@ class PromptSent(Event):
     """`session/prompt` was sent."""
 
     contents: list[Content]
+    raw_text: str = ""  # raw: all its text, to know the agent's echo by
 
 
 @dataclass(slots=True)
@@ -205,6 +207,7 @@ class ToolCallChanged(Event):
     has_raw_output: bool = False
     raw_output: Any = None
     meta: dict[str, Any] | None = None
+    asked: bool = False  # from a permission request: its content joins what is there
 
 
 @dataclass(slots=True)
@@ -237,6 +240,14 @@ class ConfigOptionsChanged(Event):
     """The complete list of config options."""
 
     options: list[ConfigOption]
+
+
+@dataclass(slots=True)
+class ConfigOptionSet(Event):
+    """`session/set_config_option` was answered without the state it should carry: take the answer for a yes."""
+
+    option_id: str
+    value: str | bool
 
 
 @dataclass(slots=True)
@@ -312,6 +323,21 @@ class ProtocolFault(Event):
 
     text: str
     raw: Any = None
+
+
+@dataclass(slots=True)
+class Noise(Event):
+    """A line on the agent's standard output that is no JSON at all."""
+
+    text: str
+
+
+@dataclass(slots=True)
+class Elsewhere(Event):
+    """It happened in another session than ours, on the same connection."""
+
+    session_id: str
+    event: Event
 
 
 # --------------------------------------------------------------------------- what the agent asks

@@ -39,6 +39,9 @@ class Content:
 
     kind: str  # text | image | audio | resource_link | resource | what the agent said
     text: str = ""  # a text block's text, or that of an embedded text resource
+    coloured: str | None = (
+        None  # the text with its SGR escapes (`session.colours`): to be parsed, never printed
+    )
     data: str | None = None  # base64 of an image, a sound or an embedded blob
     mime: str | None = None
     uri: str | None = None
@@ -53,6 +56,21 @@ class Content:
     def for_assistant_only(self) -> bool:
         """True when the sender marked it as not meant for the user's eye."""
         return self.annotations is not None and self.annotations.audience == ("assistant",)
+
+
+class AnnotatedText(GrowingText):
+    """A stretch of a message's text with annotations of its own."""
+
+    __slots__ = ("annotations",)
+
+    def __init__(self, annotations: Annotations) -> None:
+        super().__init__()
+        self.annotations = annotations
+
+    @property
+    def for_assistant_only(self) -> bool:
+        """True when the sender marked it as not meant for the user's eye."""
+        return self.annotations.audience == ("assistant",)
 
 
 # --------------------------------------------------------------------------- entries
@@ -273,6 +291,7 @@ class RpcError:
     detail: str | None = None  # what `data` and odd shapes said beyond the message
     raw: Any = None  # as sent
     auth_required: bool = False
+    auth_methods: list[AuthMethod] = field(default_factory=list)  # when the error itself named them
 
 
 @dataclass(slots=True)
@@ -396,6 +415,28 @@ class Process:
 
 
 @dataclass(slots=True)
+class Bookkeeping:
+    """What `reduce` remembers for itself from one event to the next; nobody else reads it."""
+
+    message: Message | None = None  # the one that grows: nothing of another kind came since
+    by_message_id: dict[tuple[type[Message], str], Message] = field(default_factory=dict)  # of this turn
+    turn_began: int = 0  # where the turn's entries begin
+    prompts: int = 0  # sent and not answered; more than one only with another client's log
+    open_calls: dict[str, ToolCall] = field(default_factory=dict)
+    echo: str = ""  # the prompt's text, which the agent may repeat
+    echo_at: int | None = None  # how much of it came; None: nothing is expected (any more)
+    opening: str | None = None  # `new`, `load` … while it waits for its answer
+    phase_before: Phase = "connecting"  # … and the phase to return to when it fails
+    replay: Session | None = None  # a history we may hold already is replayed into this one
+    replays_other: bool = False  # … it is the history of another session than ours
+    noise: Notice | None = None  # collects this turn's lines that are no protocol
+    noise_lines: int = 0
+    foreign: set[str] = field(default_factory=set)  # other sessions already spoken of
+    elicitations: dict[str, Elicitation] = field(default_factory=dict)  # by the agent's name for them
+    compactions: dict[str, Compaction] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Session:
     """One conversation."""
 
@@ -441,7 +482,20 @@ class Session:
     permissions: dict[RequestId, Permission] = field(default_factory=dict)  # pending ones only
     elicitations: dict[RequestId, Elicitation] = field(default_factory=dict)  # pending ones only
 
+    books: Bookkeeping = field(default_factory=Bookkeeping, repr=False, compare=False)
+
     @property
     def working(self) -> bool:
         """True while a prompt is being answered."""
         return self.phase == "prompting"
+
+    @property
+    def mode_option(self) -> ConfigOption | None:
+        """The config option that holds the mode. When there is one, `modes` and `mode` mirror it, and the
+        mode is set through it."""
+        return next((option for option in self.config_options if option.category == "mode"), None)
+
+    @property
+    def touching(self) -> list[Location]:
+        """The files that unfinished tool calls are at."""
+        return [location for call in self.books.open_calls.values() for location in call.locations]

@@ -1,0 +1,49 @@
+"""A session is a fold over its records: live and replayed alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.protocol import Translator
+from acp_tui.session.events import Elsewhere
+from acp_tui.session.reduce import reduce
+from acp_tui.session.state import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from acp_tui.session.change import Change
+    from acp_tui.session.record import Record
+
+
+class Fold:
+    """The state of one conversation, and how each record of it changes that."""
+
+    def __init__(self) -> None:
+        self.session = Session()
+        self.others: dict[str, Session] = {}
+        """Other sessions that spoke on the same connection, by their ids."""
+        self._translator = Translator()
+
+    def apply(self, record: Record) -> list[Change]:
+        """Take in one record; returns what is different in our session."""
+        changes: list[Change] = []
+        for event in self._translator.translate(record):
+            changes += reduce(self.session, event, record.at)
+            if type(event) is Elsewhere:
+                reduce(self._other(event.session_id), event.event, record.at)
+        return changes
+
+    def _other(self, session_id: str) -> Session:
+        """Nothing is known of its turns: all it says counts as part of one."""
+        if session_id not in self.others:
+            self.others[session_id] = Session(session_id=session_id, phase="prompting")
+        return self.others[session_id]
+
+
+def fold(records: Iterable[Record]) -> Session:
+    """The session that these records give."""
+    state = Fold()
+    for record in records:
+        state.apply(record)
+    return state.session

@@ -1,0 +1,151 @@
+"""What agents ask of the client, and what the client answered."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.protocol import read
+from acp_tui.protocol.updates import tool_call
+from acp_tui.session import events as ev
+from acp_tui.session.state import PermissionOption
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.session.state import RequestId, RpcError
+
+PERMISSION = "session/request_permission"
+ELICITATION = "elicitation/create"
+
+_SERVED = frozenset(
+    {
+        "fs/read_text_file", "fs/write_text_file", "terminal/create", "terminal/output",
+        "terminal/wait_for_exit", "terminal/kill", "terminal/release",
+    }
+)  # fmt: skip
+
+
+def asked(method: str, params: dict[str, Any], request_id: RequestId, made_up: str) -> list[ev.Event]:
+    """The events of a request from the agent. `made_up` names a tool call that the agent did not name."""
+    if method == PERMISSION:
+        return permission(params, request_id, made_up)
+    if method == ELICITATION:
+        return [_elicitation(params, request_id)]
+    if method in _SERVED:
+        return [ev.Nothing(f"the request {method}")]
+    return [ev.Unknown(f"request {visible_line(method)!r}", params)]
+
+
+def permission(
+    params: dict[str, Any], request_id: RequestId, made_up: str, *, answerable: bool = True
+) -> list[ev.Event]:
+    """A permission request: its tool call first, merged with what is known of it, then the question."""
+    source = read.obj(read.first(params, "toolCall", "tool_call"))
+    call_id = read.raw(source, "toolCallId") or read.raw(params, "toolCallId") or made_up
+    call = tool_call(source, call_id, asked=True)
+    if call.title is None:
+        call.title = read.line(params, "title", "description", "message")
+    options = [option for item in read.items(params.get("options")) if (option := _option(item)) is not None]
+    return [call, ev.PermissionRequested(request_id, call_id, options, answerable)]
+
+
+def _option(item: Any) -> PermissionOption | None:
+    source = read.obj(item)
+    identity = read.raw(source, "optionId", "id")
+    if identity is None:
+        return None
+    kind = read.line(source, "kind") or ""
+    return PermissionOption(identity, read.line(source, "name", "label") or visible_line(identity), kind)
+
+
+def _elicitation(params: dict[str, Any], request_id: RequestId) -> ev.ElicitationRequested:
+    schema = params.get("requestedSchema")
+    return ev.ElicitationRequested(
+        request_id,
+        mode=read.line(params, "mode") or ("url" if "url" in params else "form"),
+        message=read.text(params, "message") or "",
+        url=read.raw(params, "url"),
+        elicitation_id=read.raw(params, "elicitationId"),
+        schema=schema if isinstance(schema, dict) else None,
+    )
+
+
+# --------------------------------------------------------------------------- our answers
+
+
+def answered(
+    method: str, params: dict[str, Any], request_id: RequestId, result: dict[str, Any], error: RpcError | None
+) -> list[ev.Event]:
+    """The events of our answer to a request of the agent."""
+    answer = _ANSWERS.get(method)
+    return [] if answer is None else answer(params, request_id, result, error)
+
+
+def _permission_answered(
+    params: dict[str, Any], request_id: RequestId, result: dict[str, Any], error: RpcError | None
+) -> list[ev.Event]:
+    outcome = read.obj(result.get("outcome"))
+    if error is not None:
+        return [ev.PermissionAnswered(request_id, "error")]
+    if outcome.get("outcome") == "selected":
+        return [ev.PermissionAnswered(request_id, "selected", read.raw(outcome, "optionId"))]
+    return [ev.PermissionAnswered(request_id, "cancelled")]
+
+
+def _elicitation_answered(
+    params: dict[str, Any], request_id: RequestId, result: dict[str, Any], error: RpcError | None
+) -> list[ev.Event]:
+    if error is not None:
+        return [ev.ElicitationAnswered(request_id, "error")]
+    match result.get("action"):
+        case "accept":
+            return [ev.ElicitationAnswered(request_id, "accept")]
+        case "decline":
+            return [ev.ElicitationAnswered(request_id, "decline")]
+    return [ev.ElicitationAnswered(request_id, "cancel")]
+
+
+def _file_read(
+    params: dict[str, Any], request_id: RequestId, result: dict[str, Any], error: RpcError | None
+) -> list[ev.Event]:
+    return [ev.FileServed(read.line(params, "path") or "", wrote=False, error=error)]
+
+
+def _file_written(
+    params: dict[str, Any], request_id: RequestId, result: dict[str, Any], error: RpcError | None
+) -> list[ev.Event]:
+    return [ev.FileServed(read.line(params, "path") or "", wrote=True, error=error)]
+
+
+def _terminal_created(
+    params: dict[str, Any], request_id: RequestId, result: dict[str, Any], error: RpcError | None
+) -> list[ev.Event]:
+    terminal_id = read.raw(result, "terminalId")
+    if terminal_id is None:
+        return []
+    command = read.raw(params, "command") or ""
+    args = read.strings(params.get("args"))
+    words = visible_line(shlex.join([command, *args]) if args else command)
+    return [ev.TerminalCreated(terminal_id, "client", words, read.line(params, "cwd"))]
+
+
+def _terminal_released(
+    params: dict[str, Any], request_id: RequestId, result: dict[str, Any], error: RpcError | None
+) -> list[ev.Event]:
+    terminal_id = read.raw(params, "terminalId")
+    return [] if terminal_id is None or error is not None else [ev.TerminalReleased(terminal_id)]
+
+
+if TYPE_CHECKING:
+    Answer = Callable[[dict[str, Any], RequestId, dict[str, Any], RpcError | None], list[ev.Event]]
+
+_ANSWERS: dict[str, Answer] = {
+    PERMISSION: _permission_answered,
+    ELICITATION: _elicitation_answered,
+    "fs/read_text_file": _file_read,
+    "fs/write_text_file": _file_written,
+    "terminal/create": _terminal_created,
+    "terminal/release": _terminal_released,
+}

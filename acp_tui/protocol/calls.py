@@ -1,0 +1,116 @@
+"""What we ask of the agent, and what it answered (but for prompts, whose end the dialect knows)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from acp_tui.protocol import offers, read
+from acp_tui.protocol.content import blocks
+from acp_tui.session import events as ev
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+How = Literal["new", "load", "resume", "fork"]
+OPENS: dict[str, How] = {
+    "session/new": "new",
+    "session/load": "load",
+    "session/resume": "resume",
+    "session/fork": "fork",
+}
+
+
+def call_sent(method: str, params: dict[str, Any]) -> list[ev.Event]:
+    """The events of a request of ours."""
+    if method == "session/prompt":
+        return [_prompt(params)]
+    if method == "initialize":
+        version = read.raw(params, "protocolVersion") or ""
+        return [ev.Initializing(read.whole(params, "protocolVersion") or version)]
+    how = OPENS.get(method)
+    if how is None:
+        return []
+    directories = read.strings(params.get("additionalDirectories"))
+    return [ev.SessionOpening(how, read.raw(params, "cwd") or "", directories, read.raw(params, "sessionId"))]
+
+
+def _prompt(params: dict[str, Any]) -> ev.PromptSent:
+    prompt = params.get("prompt")
+    if isinstance(prompt, str):
+        return ev.PromptSent(blocks(prompt), prompt)
+    listed = read.items(prompt)
+    texts = (read.obj(block).get("text") for block in listed)
+    return ev.PromptSent(blocks(listed), "".join(text for text in texts if isinstance(text, str)))
+
+
+def call_answered(method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
+    """The events of the agent's answer to it."""
+    answer = _ANSWERS.get(method)
+    if answer is None:
+        return [ev.Nothing(f"the answer to {method}")]
+    return answer(params, read.obj(result))
+
+
+def opened(method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
+    """A session was opened. Only `load` and `resume` may leave out which."""
+    how = OPENS[method]
+    answer = read.obj(result)
+    asked_for = read.raw(params, "sessionId") if how in ("load", "resume") else None
+    session_id = read.raw(answer, "sessionId") or asked_for
+    if session_id is None:
+        return [ev.ProtocolFault(f"The answer to {method} names no session", result)]
+    modes, mode = offers.modes(answer)
+    models, model = offers.models(answer)
+    opened = ev.SessionOpened(session_id, how, modes, mode, offers.config_options(answer), models, model)
+    return [opened, *_commands(answer)]
+
+
+def _commands(answer: dict[str, Any]) -> list[ev.Event]:
+    """The draft tells its commands in answers, too."""
+    commands = offers.commands(answer)
+    return [] if commands is None else [ev.CommandsChanged(commands)]
+
+
+def _initialized(params: dict[str, Any], answer: dict[str, Any]) -> list[ev.Event]:
+    return [ev.Initialized(offers.agent(answer)), *_commands(answer)]
+
+
+def _signed_in(params: dict[str, Any], answer: dict[str, Any]) -> list[ev.Event]:
+    return [ev.SignedIn(read.raw(params, "methodId") or "")]
+
+
+def _signed_out(params: dict[str, Any], answer: dict[str, Any]) -> list[ev.Event]:
+    return [ev.SignedOut()]
+
+
+def _mode_set(params: dict[str, Any], answer: dict[str, Any]) -> list[ev.Event]:
+    mode = read.raw(params, "modeId")
+    return [] if mode is None else [ev.ModeChanged(mode)]
+
+
+def _model_set(params: dict[str, Any], answer: dict[str, Any]) -> list[ev.Event]:
+    model = read.raw(params, "modelId")
+    return [] if model is None else [ev.ModelChanged(model)]
+
+
+def _option_set(params: dict[str, Any], answer: dict[str, Any]) -> list[ev.Event]:
+    options = offers.config_options(answer)
+    if options is not None:
+        return [ev.ConfigOptionsChanged(options)]
+    option_id, value = read.raw(params, "configId"), params.get("value")
+    if option_id is None or not isinstance(value, (str, bool)):
+        return []
+    return [ev.ConfigOptionSet(option_id, value)]
+
+
+_ANSWERS = cast(
+    "dict[str, Callable[[dict[str, Any], dict[str, Any]], list[ev.Event]]]",
+    {
+        "initialize": _initialized,
+        "authenticate": _signed_in,
+        "logout": _signed_out,
+        "session/set_mode": _mode_set,
+        "session/set_model": _model_set,
+        "session/set_config_option": _option_set,
+    },
+)

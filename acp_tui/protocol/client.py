@@ -1,0 +1,126 @@
+"""What the client itself did and captured, as records of the log: both ways.
+
+A record is `{"event": "snake_name", …fields}`; fields at their default are left out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.session import events as ev
+from acp_tui.session.text import visible, visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_TYPES: tuple[type[ev.Event], ...] = (
+    ev.AgentStarted,
+    ev.AgentExited,
+    ev.Decided,
+    ev.Noticed,
+    ev.Queued,
+    ev.Unqueued,
+    ev.QueuePaused,
+    ev.TerminalOutput,
+    ev.TerminalExited,
+)
+
+# Texts of these fields are displayed and may quote an agent. A queued prompt and terminal output stay raw:
+# one will be sent, the other goes through the terminal's line model.
+_DISPLAYED = {
+    ev.AgentExited: {"reason", "stderr_tail", "signal"},
+    ev.Decided: {"why", "subject", "by"},
+    ev.Noticed: {"text", "detail", "source"},
+    ev.TerminalExited: {"signal"},
+}
+
+
+def _snake(name: str) -> str:
+    return re.sub("(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+_NAMES: dict[type[ev.Event], str] = {kind: _snake(kind.__name__) for kind in _TYPES}
+_KINDS = {name: kind for kind, name in _NAMES.items()}
+
+
+def to_record(event: ev.Event) -> dict[str, Any]:
+    """The record of a client event."""
+    record: dict[str, Any] = {"event": _NAMES[type(event)]}
+    for field in dataclasses.fields(event):  # type: ignore[arg-type]  # every event is a dataclass
+        value = getattr(event, field.name)
+        if value != _default(field):
+            record[field.name] = value
+    return record
+
+
+def from_record(record: Any) -> ev.Event:
+    """The client event of a record; what cannot be one, from a newer or broken log, stays visible."""
+    name = record.get("event") if isinstance(record, dict) else None
+    kind = _KINDS.get(name) if isinstance(name, str) else None
+    if kind is None:
+        what = (
+            f"client event {visible_line(name)!r}"
+            if isinstance(name, str)
+            else "a client record without a name"
+        )
+        return ev.Unknown(what, record)
+    values: dict[str, Any] = {}
+    for field in dataclasses.fields(kind):  # type: ignore[arg-type]
+        if field.name in record:
+            value = record[field.name]
+            if not _CHECKS[str(field.type)](value):
+                return ev.Unknown(f"client event {name!r}", record)
+            values[field.name] = _safe(value) if field.name in _DISPLAYED.get(kind, ()) else value
+        elif _default(field) is dataclasses.MISSING:
+            return ev.Unknown(f"client event {name!r}", record)
+    return kind(**values)
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    return field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
+
+
+def _safe(value: Any) -> Any:
+    if isinstance(value, list):
+        return [visible_line(line) for line in value]
+    return visible(value) if isinstance(value, str) else value
+
+
+# --------------------------------------------------------------------------- the types of fields
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _truth(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _none_or(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or check(value)
+
+
+def _list_of(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(check(item) for item in value)
+
+
+# By the annotations that the client events use; a new one must be added here (the import fails otherwise).
+_CHECKS: dict[str, Callable[[Any], bool]] = {
+    "str": _text,
+    "str | None": _none_or(_text),
+    "int": _whole,
+    "int | None": _none_or(_whole),
+    "bool": _truth,
+    "bool | None": _none_or(_truth),
+    "list[str]": _list_of(_text),
+    "list[dict[str, Any]]": _list_of(lambda value: isinstance(value, dict)),
+    "Level": lambda value: value in ("info", "warning", "error"),
+    "RequestId": _none_or(lambda value: _text(value) or _whole(value)),
+}

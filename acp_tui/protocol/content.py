@@ -1,0 +1,158 @@
+"""Content blocks, and what tool calls contain. Nothing is left out: what cannot be read is kept as it came."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from acp_tui.protocol import read
+from acp_tui.session.colours import SGR, with_colours
+from acp_tui.session.state import Annotations, Content, Diff, Location, TerminalRef, ToolContent
+from acp_tui.session.text import visible, visible_line
+
+UNREADABLE = "unreadable"
+"""The kind of a block that is not even an object with a type."""
+
+
+def blocks(value: Any) -> list[Content]:
+    """The content of a message or a prompt: one block, several, or bare text."""
+    return [block(item) for item in (value if isinstance(value, list) else [value])]
+
+
+def block(value: Any) -> Content:
+    """One content block."""
+    if isinstance(value, str):
+        return Content("text", text=visible(value))
+    if not isinstance(value, dict):
+        return Content(UNREADABLE, raw=value)
+    kind = value.get("type")
+    if kind is None and isinstance(value.get("text"), str):
+        kind = "text"
+    reader = _BLOCKS.get(kind) if isinstance(kind, str) else None
+    if reader is None:
+        return Content(visible_line(kind) if isinstance(kind, str) else UNREADABLE, raw=value)
+    content = reader(value)
+    if isinstance(value.get("annotations"), dict):
+        content.annotations = annotations(value["annotations"])
+    return content
+
+
+def _text(value: dict[str, Any]) -> Content:
+    text = value.get("text")
+    return Content("text", text=visible(text)) if isinstance(text, str) else Content(UNREADABLE, raw=value)
+
+
+def _media(value: dict[str, Any]) -> Content:
+    return Content(
+        value["type"],
+        data=read.raw(value, "data"),
+        mime=read.line(value, "mimeType"),
+        uri=read.line(value, "uri"),
+    )
+
+
+def _link(value: dict[str, Any]) -> Content:
+    return Content(
+        "resource_link",
+        uri=read.line(value, "uri"),
+        name=read.line(value, "name"),
+        title=read.line(value, "title"),
+        description=read.text(value, "description"),
+        mime=read.line(value, "mimeType"),
+        size=read.whole(value, "size"),
+    )
+
+
+def _resource(value: dict[str, Any]) -> Content:
+    resource = read.obj(value.get("resource"))
+    if not resource:
+        return Content(UNREADABLE, raw=value)
+    return Content(
+        "resource",
+        text=read.text(resource, "text") or "",
+        data=read.raw(resource, "blob"),
+        uri=read.line(resource, "uri"),
+        mime=read.line(resource, "mimeType"),
+    )
+
+
+_BLOCKS = {"text": _text, "image": _media, "audio": _media, "resource_link": _link, "resource": _resource}
+
+
+def annotations(value: Any) -> Annotations | None:
+    """What the sender says about a block; None when it says nothing we can read."""
+    if not isinstance(value, dict):
+        return None
+    found = Annotations(
+        audience=tuple(visible_line(who) for who in read.strings(value.get("audience"))),
+        priority=read.number(value, "priority"),
+        last_modified=read.line(value, "lastModified"),
+    )
+    return found if found != Annotations() else None
+
+
+# --------------------------------------------------------------------------- tool calls
+
+
+def tool_contents(value: Any) -> list[ToolContent] | None:
+    """The content of a tool call: an array, or one thing alone. None: not given."""
+    if value is None:
+        return None
+    return [_tool_content(item) for item in (value if isinstance(value, list) else [value])]
+
+
+def _tool_content(item: Any) -> ToolContent:
+    if isinstance(item, dict):
+        kind = item.get("type")
+        if kind == "content" and "content" in item:
+            return _coloured(item["content"])
+        if kind == "diff" and (diff := _diff(item)) is not None:
+            return diff
+        if kind == "terminal" and (terminal_id := read.raw(item, "terminalId", "terminal_id")) is not None:
+            return TerminalRef(terminal_id)
+    return _coloured(item)
+
+
+def _coloured(value: Any) -> Content:
+    """A block whose text may carry colours; whether it may show them the kind of the call decides."""
+    content = block(value)
+    text = value.get("text") if isinstance(value, dict) else value
+    if content.kind == "text" and isinstance(text, str) and SGR.search(text):
+        content.coloured = with_colours(text)
+    return content
+
+
+def _diff(item: dict[str, Any]) -> Diff | None:
+    for name in ("diff", "patch", "unifiedDiff"):
+        if isinstance(item.get(name), str):
+            return unified(item[name], read.line(item, "path"))
+    path = read.line(item, "path")
+    if path is None:
+        return None
+    # A new file is `oldText` null, "" or absent.
+    return Diff(path, old=read.text(item, "oldText") or None, new=read.text(item, "newText"))
+
+
+_PATCHED = re.compile(r"^(?:\+\+\+ (?:b/)?|--- (?:a/)?|Index: )([^\t\n]+)", re.MULTILINE)
+
+
+def unified(patch: str, path: str | None = None) -> Diff:
+    """A diff given as unified diff text; its path is in the text when it is not said."""
+    patch = visible(patch)
+    if path is None:
+        named = [name.strip() for name in _PATCHED.findall(patch) if name.strip() != "/dev/null"]
+        path = named[-1] if named else ""
+    return Diff(path, old=None, new=None, patch=patch)
+
+
+def locations(value: Any) -> list[Location] | None:
+    """The files of a tool call. None: not given."""
+    if not isinstance(value, list):
+        return None
+    found: list[Location] = []
+    for item in value:
+        if isinstance(item, str):
+            found.append(Location(visible_line(item)))
+        elif isinstance(item, dict) and (path := read.line(item, "path")) is not None:
+            found.append(Location(path, read.whole(item, "line")))
+    return found

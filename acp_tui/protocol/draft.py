@@ -1,0 +1,79 @@
+"""The 0.1.0 draft: what came before version 1 and is still spoken by some agents.
+
+A prompt is a plain string; `{"success": true}` opens the turn, and an `end_turn` notification closes it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from acp_tui.protocol import read
+from acp_tui.protocol.v1 import V1, tokens
+from acp_tui.session import events as ev
+from acp_tui.session.state import RpcError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+VERSION = "0.1.0"
+
+
+class Draft(V1):
+    """What a prompt's answer means, and what ends a turn."""
+
+    name: Literal["v1", "0.1.0"] = "0.1.0"
+
+    def prompt_answered(self, result: Any) -> list[ev.Event]:
+        """Taken, refused, or (by an agent halfway to version 1) the end of the turn."""
+        answer = read.obj(result)
+        if read.line(answer, "stopReason") is not None:
+            return super().prompt_answered(result)
+        if answer.get("success") is False:
+            reason = read.text(answer, "error", "message", "reason") or "The agent did not take the prompt"
+            return [ev.TurnFailed(RpcError(0, reason, raw=result))]
+        return [ev.TurnAccepted()]
+
+    def end_turn(self, update: dict[str, Any]) -> list[ev.Event]:
+        """The end of the turn."""
+        return [ev.TurnEnded(read.line(update, "stopReason", "reason") or "end_turn", tokens(update))]
+
+
+# --------------------------------------------------------------------------- choosing the dialect
+
+
+def is_draft(version: Any) -> bool:
+    """Does an agent that answers this version speak the draft?"""
+    return isinstance(version, str) and version.startswith("0.")
+
+
+def wants_draft(error: RpcError) -> bool:
+    """Did an agent refuse version 1 in the words of those that speak the draft only?"""
+    said = f"{error.message} {error.detail or ''}".lower()
+    return "unsupported protocol version" in said or ("protocolversion" in said and VERSION in said)
+
+
+# --------------------------------------------------------------------------- what is sent
+
+
+def initialize_params(params: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of `initialize` asked again, for the draft: its version, and its name for capabilities."""
+    asked = {**params, "protocolVersion": VERSION}
+    if "clientCapabilities" in asked:
+        asked["capabilities"] = asked["clientCapabilities"]
+    return asked
+
+
+def prompt_params(session_id: str, blocks: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """The parameters of `session/prompt`: the text as a plain string, what is linked by its address."""
+    return {"sessionId": session_id, "prompt": prompt_text(blocks)}
+
+
+def prompt_text(blocks: Iterable[dict[str, Any]]) -> str:
+    """All that a plain string can hold of a prompt."""
+    pieces: list[str] = []
+    for block in blocks:
+        resource = read.obj(block.get("resource"))
+        piece = read.first(block, "text", "uri") or read.first(resource, "text", "uri")
+        if isinstance(piece, str):
+            pieces.append(piece)
+    return "\n".join(pieces)

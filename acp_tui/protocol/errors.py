@@ -1,0 +1,109 @@
+"""Error answers of any shape: the most readable text, and the rest on a key.
+
+Agents put the text into `message`, into `data.details` behind a message that says nothing, send an HTTP
+status as the code with JSON in the message, or answer `"error": "text"`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from acp_tui.protocol import read
+from acp_tui.protocol.auth import auth_methods
+from acp_tui.session.state import RpcError
+from acp_tui.session.text import visible, visible_json
+
+AUTH_REQUIRED = -32000
+
+# Messages that only repeat the code; what `data` says is more readable.
+_EMPTY_WORDS = frozenset(
+    {
+        "", "error", "internal error", "invalid params", "invalid request", "method not found", "parse error",
+        "resource not found", "server error", "unknown error", "request failed",
+    }
+)  # fmt: skip
+_TEXTS = ("details", "detail", "message", "error", "reason", "description", "title", "errorMessage", "cause")
+_SUBJECTS = ("method", "uri", "path", "sessionId")
+
+
+def read_error(error: Any) -> RpcError:
+    """Make an error of whatever stands in `error`."""
+    if not isinstance(error, dict):
+        words = error if isinstance(error, str) and error.strip() else "The agent answered with an error"
+        return RpcError(0, visible(words), None if isinstance(error, str) else _json(error), raw=error)
+    data = error.get("data")
+    said = error.get("message")
+    message = said if isinstance(said, str) else ""
+    readable = _out_of_json(message) or message.strip()
+    if readable.lower().rstrip(".!") in _EMPTY_WORDS:
+        readable = _out_of_data(readable, data)
+    code = _code(error.get("code"))
+    methods = auth_methods(data.get("authMethods")) if isinstance(data, dict) else []
+    return RpcError(
+        code,
+        visible(readable) or f"The agent answered with error {code}",
+        _detail(message, readable, data, error),
+        raw=error,
+        auth_required=code == AUTH_REQUIRED or bool(methods),
+        auth_methods=methods,
+    )
+
+
+def _code(value: Any) -> int:
+    if isinstance(value, str) and value.removeprefix("-").isdecimal() and len(value) < 12:
+        return int(value)
+    return read.whole({"code": value}, "code") or 0
+
+
+def _out_of_json(message: str) -> str | None:
+    """The text inside a message that is, or ends in, a JSON object: `API Error: 400 {"error": …}`."""
+    start = message.find("{")
+    if start < 0:
+        return None
+    try:
+        found = json.loads(message[start:])
+    except (ValueError, RecursionError):
+        return None
+    inner = _dig(found)
+    if not inner:
+        return None
+    before = message[:start].strip().rstrip(":")
+    return f"{before}: {inner}" if before else inner
+
+
+def _out_of_data(message: str, data: Any) -> str:
+    """What `data` says when the message says nothing, or at least what it is about."""
+    inner = data.strip() if isinstance(data, str) else _dig(data)
+    if inner:
+        return _out_of_json(inner) or inner
+    subject = next((found for name in _SUBJECTS if (found := read.raw(read.obj(data), name))), None)
+    return f"{message or 'Error'}: {subject}" if subject else message
+
+
+def _dig(value: Any, depth: int = 4) -> str | None:
+    """The first text under one of the usual names."""
+    if not isinstance(value, dict) or not depth:
+        return None
+    for name in _TEXTS:
+        inner = value.get(name)
+        if isinstance(inner, str) and inner.strip():
+            return inner.strip()
+        if found := _dig(inner, depth - 1):
+            return found
+    return None
+
+
+def _detail(message: str, readable: str, data: Any, error: dict[str, Any]) -> str | None:
+    """All that the readable text does not say."""
+    parts = [visible(message)] if message.strip() and message.strip() != readable else []
+    if data not in (None, {}, "", readable):
+        parts.append(_json(data))
+    others = {name: value for name, value in error.items() if name not in ("code", "message", "data")}
+    if others:
+        parts.append(_json(others))
+    return "\n".join(parts) or None
+
+
+def _json(value: Any) -> str:
+    return visible(value) if isinstance(value, str) else visible_json(value)

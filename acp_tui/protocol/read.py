@@ -1,0 +1,67 @@
+"""Reading JSON that may be anything: a value of the wrong type is as good as none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from acp_tui.session.text import visible, visible_line
+
+
+def obj(value: Any) -> dict[str, Any]:
+    """The value when it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: Any) -> list[Any]:
+    """The value when it is an array, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def first(source: dict[str, Any], *names: str) -> Any:
+    """The first of these members that is there and not null."""
+    for name in names:
+        value = source.get(name)
+        if value is not None:
+            return value
+    return None
+
+
+def raw(source: dict[str, Any], *names: str) -> str | None:
+    """A string exactly as sent: for ids and whatever goes back to the agent. Numbers become strings."""
+    value = first(source, *names)
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def line(source: dict[str, Any], *names: str) -> str | None:
+    """A string to display on one line."""
+    value = first(source, *names)
+    return visible_line(value) if isinstance(value, str) else None
+
+
+def text(source: dict[str, Any], *names: str) -> str | None:
+    """A string to display."""
+    value = first(source, *names)
+    return visible(value) if isinstance(value, str) else None
+
+
+def whole(source: dict[str, Any], *names: str) -> int | None:
+    """A whole number."""
+    value = first(source, *names)
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    return value if isinstance(value, int) else None
+
+
+def number(source: dict[str, Any], name: str) -> float | None:
+    """A number."""
+    value = source.get(name)
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def strings(value: Any) -> list[str]:
+    """The strings of an array."""
+    return [item for item in items(value) if isinstance(item, str)]

@@ -1,0 +1,256 @@
+"""Frames to events: pairs requests with answers, both ways, and knows which session is ours.
+
+Forgiving: whatever comes in, nothing is raised, and what cannot be understood stays visible as an event.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.protocol import asks, client, draft, read
+from acp_tui.protocol.calls import OPENS, call_answered, call_sent, opened
+from acp_tui.protocol.errors import read_error
+from acp_tui.protocol.updates import session_update
+from acp_tui.protocol.v1 import V1
+from acp_tui.session import events as ev
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from acp_tui.session.record import Record
+    from acp_tui.session.state import RequestId
+
+    Pending = dict[RequestId, tuple[str, dict[str, Any]]]
+
+
+class Translator:
+    """Translates the records of one conversation, in the order of the wire."""
+
+    def __init__(self) -> None:
+        self._dialect = V1()
+        self._session_id: str | None = None  # ours; None: not opened yet, so whatever comes is ours
+        self._opening: str | None = None  # the method that opens one, until it is answered
+        self._session_before: str | None = None  # … and whose updates were ours before
+        self._calls: Pending = {}  # of ours, not answered
+        self._last_call = -1
+        self._asked: Pending = {}  # of the agent's, not answered
+        self._made_up = 0
+
+    def translate(self, record: Record) -> list[ev.Event]:
+        """The events of one record: none, one or several."""
+        frame = record.frame
+        if record.direction == "received":
+            if type(frame) is dict:
+                if frame.get("method") == "session/update" and "id" not in frame:
+                    return self._update(frame.get("params"))
+                return self._received(frame)
+            return _no_envelope(frame)
+        if record.direction == "sent":
+            return self._sent(frame) if isinstance(frame, dict) else []
+        return self._client(frame)
+
+    # ----------------------------------------------------------------------- received
+
+    def _update(self, params: Any) -> list[ev.Event]:
+        """`session/update`: the hot path."""
+        if type(params) is not dict:
+            return [ev.Unknown("a session update without parameters", params)]
+        update = params.get("update")
+        if type(update) is not dict:
+            if "sessionUpdate" not in params:
+                return [ev.Unknown("a session update without content", params)]
+            update = params  # some drafts have no `update` around it
+        session_id = params.get("sessionId")
+        if update.get("sessionUpdate") == "end_turn":
+            events = self._dialect.end_turn(update)
+        else:
+            events = session_update(update)
+        if session_id == self._session_id or self._is_ours(session_id):
+            return events
+        return [ev.Elsewhere(session_id, event) for event in events]
+
+    def _is_ours(self, session_id: Any) -> bool:
+        """While a session is being made, an unknown id is most likely its own."""
+        if self._session_id is None or not isinstance(session_id, str):
+            return True
+        return self._opening in ("session/new", "session/fork")
+
+    def _received(self, frame: dict[str, Any]) -> list[ev.Event]:
+        method = frame.get("method")
+        if method is None:
+            return self._answer(frame)
+        if not isinstance(method, str):
+            return [ev.ProtocolFault("A message whose method is no text", frame)]
+        params = read.obj(frame.get("params"))
+        if frame.get("id") is None:
+            return self._notified(method, params, frame.get("params"))
+        request_id = frame["id"]
+        if not _is_id(request_id):
+            return [
+                ev.ProtocolFault(
+                    f"A request ({visible_line(method)}) whose id is neither text nor number", frame
+                )
+            ]
+        self._asked[request_id] = (method, params)
+        if method == "session/update":
+            return [
+                ev.ProtocolFault("session/update came as a request; it is a notification", None),
+                *self._update(frame.get("params")),
+            ]
+        return asks.asked(method, params, request_id, self._made_up_call())
+
+    def _notified(self, method: str, params: dict[str, Any], raw: Any) -> list[ev.Event]:
+        match method:
+            case "session/update":
+                return self._update(raw)
+            case "$/cancel_request":
+                return self._withdrawn(params)
+            case "elicitation/complete":
+                elicitation_id = read.raw(params, "elicitationId") or ""
+                return [ev.ElicitationCompleted(elicitation_id)]
+            case asks.PERMISSION:
+                return asks.permission(params, None, self._made_up_call(), answerable=False)
+            case "end_turn" | "session/end_turn":
+                return self._dialect.end_turn(params)
+        if method.startswith(("_", "$/")):
+            # Extensions, and by JSON-RPC's own rule to be ignored when unknown: the wire log has them.
+            return [ev.Nothing(f"the notification {visible_line(method)}")]
+        return [ev.Unknown(f"notification {visible_line(method)!r}", raw)]
+
+    def _made_up_call(self) -> str:
+        self._made_up += 1
+        return f"unnamed-{self._made_up}"
+
+    def _withdrawn(self, params: dict[str, Any]) -> list[ev.Event]:
+        request_id = params.get("requestId")
+        if _is_id(request_id) and request_id in self._asked:
+            return [ev.RequestWithdrawn(request_id)]
+        return [ev.Nothing("a late cancel of a request")]
+
+    def _answer(self, frame: dict[str, Any]) -> list[ev.Event]:
+        """An answer to a request of ours."""
+        if "id" not in frame:
+            return [ev.ProtocolFault("A message that is no request, no notification and no answer", frame)]
+        call_id = frame["id"]
+        failed = frame.get("error") is not None
+        if call_id is None and failed:
+            return [ev.ProtocolFault(f"The agent reports: {read_error(frame['error']).message}", frame)]
+        pending = self._take_call(call_id)
+        if pending is None:
+            return [self._answer_to_nothing(call_id, frame)]
+        method, params = pending
+        if failed:
+            return self._call_failed(method, params, frame["error"])
+        result = frame.get("result")
+        if method == "session/prompt":
+            return self._dialect.prompt_answered(result)
+        if method in OPENS:
+            return self._opened(method, params, result)
+        if method in ("session/close", "session/delete"):
+            ours = read.raw(params, "sessionId") == self._session_id
+            return [
+                ev.SessionClosed(method == "session/delete")
+                if ours
+                else ev.Nothing(f"the answer to {method}")
+            ]
+        events = call_answered(method, params, result)
+        if method == "initialize":
+            self._choose_dialect(params, read.obj(result))
+            for event in events:
+                if isinstance(event, ev.Initialized):
+                    event.dialect = self._dialect.name
+        return events
+
+    def _take_call(self, call_id: Any) -> tuple[str, dict[str, Any]] | None:
+        """The request of ours with this id; our numbers may come back as text."""
+        if (
+            isinstance(call_id, str)
+            and call_id.isdecimal()
+            and len(call_id) < 10
+            and call_id not in self._calls
+        ):
+            call_id = int(call_id)
+        return self._calls.pop(call_id, None) if _is_id(call_id) else None
+
+    def _answer_to_nothing(self, call_id: Any, frame: dict[str, Any]) -> ev.ProtocolFault:
+        named = visible_line(repr(call_id))[:80]
+        if _is_id(call_id) and isinstance(call_id, int) and 0 <= call_id <= self._last_call:
+            return ev.ProtocolFault(f"The agent answered request {named} again", frame)
+        return ev.ProtocolFault(f"The agent answered a request that was never made (id {named})", frame)
+
+    def _opened(self, method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
+        self._opening = None
+        events = opened(method, params, result)
+        for event in events:
+            if isinstance(event, ev.SessionOpened):
+                self._session_id = event.session_id
+        return events
+
+    def _call_failed(self, method: str, params: dict[str, Any], raw: Any) -> list[ev.Event]:
+        error = read_error(raw)
+        if method == "session/prompt":
+            return self._dialect.prompt_failed(error)
+        if method == self._opening:
+            self._opening, self._session_id = None, self._session_before
+        if method == "initialize" and params.get("protocolVersion") == 1 and draft.wants_draft(error):
+            text = f"The agent does not speak version 1: trying the draft {draft.VERSION}"
+            return [ev.Noticed("info", text, error.message, "protocol")]
+        return [ev.CallFailed(method, error)]
+
+    def _choose_dialect(self, params: dict[str, Any], result: dict[str, Any]) -> None:
+        version = result.get("protocolVersion")
+        if version is None:
+            version = params.get("protocolVersion")
+        self._dialect = draft.Draft() if draft.is_draft(version) else V1()
+
+    # ----------------------------------------------------------------------- sent
+
+    def _sent(self, frame: dict[str, Any]) -> list[ev.Event]:
+        method = frame.get("method")
+        frame_id = frame.get("id")
+        if not isinstance(method, str):
+            return self._answered(frame_id, frame)
+        if not _is_id(frame_id):
+            return [ev.CancelSent()] if method == "session/cancel" else []
+        params = read.obj(frame.get("params"))
+        self._calls[frame_id] = (method, params)
+        if isinstance(frame_id, int):
+            self._last_call = max(self._last_call, frame_id)
+        if method in OPENS:
+            self._opening, self._session_before = method, self._session_id
+            if method in ("session/load", "session/resume"):
+                self._session_id = read.raw(params, "sessionId")
+        return call_sent(method, params)
+
+    def _answered(self, request_id: Any, frame: dict[str, Any]) -> list[ev.Event]:
+        """Our answer to a request of the agent."""
+        pending = self._asked.pop(request_id, None) if _is_id(request_id) else None
+        if pending is None:
+            return []
+        method, params = pending
+        error = read_error(frame["error"]) if frame.get("error") is not None else None
+        return asks.answered(method, params, request_id, read.obj(frame.get("result")), error)
+
+    # ----------------------------------------------------------------------- the client itself
+
+    def _client(self, frame: Any) -> list[ev.Event]:
+        event = client.from_record(frame)
+        if isinstance(event, (ev.AgentStarted, ev.AgentExited)):
+            # What was asked of the old process, and by it, is never answered.
+            self._calls.clear()
+            self._asked.clear()
+            self._opening, self._session_id, self._last_call = None, None, -1
+        return [event]
+
+
+def _is_id(value: Any) -> bool:
+    """May this be the id of a request?"""
+    return isinstance(value, (str, int)) and not isinstance(value, bool)
+
+
+def _no_envelope(frame: Any) -> list[ev.Event]:
+    """A received line that is no JSON object."""
+    if isinstance(frame, str):
+        line = visible_line(frame.strip())
+        return [ev.Noise(line)] if line else []
+    kind = "a JSON array" if isinstance(frame, list) else "JSON, but no object"
+    return [ev.ProtocolFault(f"The agent sent {kind}", frame)]

@@ -1,0 +1,266 @@
+"""`session/update`: one reader per kind of update. One that cannot be read is kept as unknown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.protocol import read
+from acp_tui.protocol.content import annotations, blocks, locations, tool_contents, unified
+from acp_tui.protocol.offers import commands, config_options
+from acp_tui.session import events as ev
+from acp_tui.session.state import Cost, PlanItem
+from acp_tui.session.text import visible, visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.session.state import Level
+
+    Reader = Callable[[dict[str, Any]], list[ev.Event] | None]
+
+
+def session_update(update: dict[str, Any]) -> list[ev.Event]:
+    """The events of one update."""
+    kind = update.get("sessionUpdate")
+    reader = _READERS.get(kind) if isinstance(kind, str) else None
+    found = None if reader is None else reader(update)
+    if found is None:
+        what = (
+            f"session update {visible_line(kind)!r}"
+            if isinstance(kind, str)
+            else "a session update without a kind"
+        )
+        return [ev.Unknown(what, update)]
+    return found
+
+
+# --------------------------------------------------------------------------- messages
+
+
+def _chunk(update: dict[str, Any], speaker: ev.Speaker) -> list[ev.Event] | None:
+    content = update.get("content")
+    message_id = update.get("messageId")
+    if message_id is not None and type(message_id) is not str:
+        message_id = read.raw(update, "messageId")
+    if type(content) is dict and type(text := content.get("text")) is str and content.get("type") == "text":
+        if "annotations" in content:
+            return [ev.TextChunk(speaker, text, message_id, annotations(content["annotations"]))]
+        return [ev.TextChunk(speaker, text, message_id)]
+    if isinstance(content, str):
+        return [ev.TextChunk(speaker, content, message_id)]
+    if content is None:
+        return None
+    return [ev.ContentChunk(speaker, block, message_id) for block in blocks(content)]
+
+
+def _agent_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
+    return _chunk(update, "agent")
+
+
+def _thought_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
+    return _chunk(update, "thought")
+
+
+def _user_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
+    return _chunk(update, "user")
+
+
+# --------------------------------------------------------------------------- tool calls
+
+
+def _tool_call(update: dict[str, Any]) -> list[ev.Event] | None:
+    return _tool(update, announced=True)
+
+
+def _tool_call_update(update: dict[str, Any]) -> list[ev.Event] | None:
+    return _tool(update, announced=False)
+
+
+def _tool(update: dict[str, Any], *, announced: bool) -> list[ev.Event] | None:
+    call_id = read.raw(update, "toolCallId", "tool_call_id")
+    if call_id is None:
+        return None
+    return [tool_call(update, call_id, announced=announced), *_terminals(update, call_id)]
+
+
+# What an agent tells of its own terminals in `_meta` lives in the terminal, not in the call.
+_TERMINAL_OUTPUT = ("terminal_output", "terminal_output_delta")
+
+
+def tool_call(
+    source: dict[str, Any], call_id: str, *, announced: bool = False, asked: bool = False
+) -> ev.ToolCallChanged:
+    """A tool call as announced, updated or asked about."""
+    content = tool_contents(source.get("content"))
+    if isinstance(patch := source.get("diff"), str):
+        content = [*(content or []), unified(patch, read.line(source, "path"))]
+    meta = source.get("_meta")
+    return ev.ToolCallChanged(
+        call_id,
+        announced=announced,
+        title=read.line(source, "title"),
+        name=read.line(source, "name"),
+        kind=read.line(source, "kind"),
+        status=read.line(source, "status"),
+        content=content,
+        locations=locations(source.get("locations")),
+        has_raw_input=source.get("rawInput") is not None,
+        raw_input=source.get("rawInput"),
+        has_raw_output=source.get("rawOutput") is not None,
+        raw_output=source.get("rawOutput"),
+        meta={name: value for name, value in meta.items() if name not in _TERMINAL_OUTPUT}
+        if isinstance(meta, dict)
+        else None,
+        asked=asked,
+    )
+
+
+def _terminals(update: dict[str, Any], call_id: str) -> list[ev.Event]:
+    """The agent's own terminals. Output comes in pieces, also under the name without `delta`."""
+    meta = update.get("_meta")
+    if not isinstance(meta, dict):
+        return []
+    events: list[ev.Event] = []
+    introduced: set[str] = set()
+    for name in ("terminal_info", *_TERMINAL_OUTPUT, "terminal_exit"):
+        told = meta.get(name)
+        if not isinstance(told, dict):
+            continue
+        terminal_id = read.raw(told, "terminal_id", "terminalId") or call_id
+        if terminal_id not in introduced:
+            introduced.add(terminal_id)
+            events.append(
+                ev.TerminalCreated(terminal_id, "agent", read.line(told, "command"), read.line(told, "cwd"))
+            )
+        if name in _TERMINAL_OUTPUT and isinstance(told.get("data"), str):
+            events.append(ev.TerminalOutput(terminal_id, told["data"]))
+        if name == "terminal_exit":
+            code = read.whole(told, "exit_code", "exitCode")
+            events.append(ev.TerminalExited(terminal_id, code, read.line(told, "signal")))
+    return events
+
+
+# --------------------------------------------------------------------------- plans, compaction, notices
+
+
+def _plan(update: dict[str, Any]) -> list[ev.Event] | None:
+    listed = update.get("entries")
+    return [ev.PlanChanged(_plan_items(listed))] if isinstance(listed, list) else None
+
+
+def _plan_items(listed: list[Any]) -> list[PlanItem]:
+    found: list[PlanItem] = []
+    for item in listed:
+        source = read.obj(item)
+        content = visible(item) if isinstance(item, str) else read.text(source, "content", "title")
+        if content is not None:
+            status = read.line(source, "status") or "pending"
+            found.append(PlanItem(content, status, read.line(source, "priority") or "medium"))
+    return found
+
+
+def _plan_update(update: dict[str, Any]) -> list[ev.Event] | None:
+    plan = read.obj(update.get("plan"))
+    plan_id = read.raw(plan, "planId")
+    match plan.get("type"):
+        case "items" if isinstance(plan.get("entries"), list):
+            return [ev.PlanChanged(_plan_items(plan["entries"]), plan_id)]
+        case "markdown" if (markdown := read.text(plan, "content")) is not None:
+            return [ev.PlanChanged(plan_id=plan_id, markdown=markdown)]
+        case "file" if (uri := read.line(plan, "uri")) is not None:
+            return [ev.PlanChanged(plan_id=plan_id, uri=uri)]
+    return None
+
+
+def _plan_removed(update: dict[str, Any]) -> list[ev.Event] | None:
+    plan_id = read.raw(update, "planId")
+    return None if plan_id is None else [ev.PlanChanged(plan_id=plan_id, removed=True)]
+
+
+def _compaction(update: dict[str, Any]) -> list[ev.Event] | None:
+    compaction_id = read.raw(update, "compactionId")
+    if compaction_id is None:
+        return None
+    summary = update.get("summary")
+    return [
+        ev.CompactionChanged(
+            compaction_id,
+            status=read.line(update, "status"),
+            summary=None if summary is None else "".join(block.text for block in blocks(summary)),
+            error=read.text(update, "error"),
+        )
+    ]
+
+
+def _compaction_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
+    compaction_id = read.raw(update, "compactionId")
+    content = update.get("content")
+    said = content if isinstance(content, str) else read.obj(content).get("text")
+    if compaction_id is None or not isinstance(said, str):
+        return None
+    return [ev.CompactionChunk(compaction_id, said)]
+
+
+def _notice(update: dict[str, Any]) -> list[ev.Event] | None:
+    title = read.line(update, "title", "message")
+    if title is None:
+        return None
+    levels: dict[str | None, Level] = {"warning": "warning", "error": "error"}
+    level = levels.get(read.raw(update, "severity"), "info")
+    return [ev.AgentNotice(level, title, read.text(update, "description", "detail"))]
+
+
+# --------------------------------------------------------------------------- facts
+
+
+def _commands(update: dict[str, Any]) -> list[ev.Event] | None:
+    found = commands(update)
+    return None if found is None else [ev.CommandsChanged(found)]
+
+
+def _mode(update: dict[str, Any]) -> list[ev.Event] | None:
+    mode = read.raw(update, "currentModeId", "modeId")
+    return None if mode is None else [ev.ModeChanged(mode)]
+
+
+def _options(update: dict[str, Any]) -> list[ev.Event] | None:
+    options = config_options(update)
+    return None if options is None else [ev.ConfigOptionsChanged(options)]
+
+
+def _info(update: dict[str, Any]) -> list[ev.Event] | None:
+    title = read.line(update, "title")
+    if title is None and update.get("title") is not None:
+        return None
+    cleared = "title" in update and title is None
+    return [ev.InfoChanged(title, cleared, read.line(update, "updatedAt"))]
+
+
+def _usage(update: dict[str, Any]) -> list[ev.Event] | None:
+    cost = read.obj(update.get("cost"))
+    amount = read.number(cost, "amount")
+    paid = None if amount is None else Cost(amount, read.line(cost, "currency") or "")
+    usage = ev.UsageChanged(read.whole(update, "used"), read.whole(update, "size"), paid)
+    nothing_read = usage == ev.UsageChanged()
+    return None if nothing_read and read.first(update, "used", "size", "cost") is not None else [usage]
+
+
+_READERS: dict[str, Reader] = {
+    "agent_message_chunk": _agent_chunk,
+    "agent_thought_chunk": _thought_chunk,
+    "user_message_chunk": _user_chunk,
+    "tool_call": _tool_call,
+    "tool_call_update": _tool_call_update,
+    "plan": _plan,
+    "plan_update": _plan_update,
+    "plan_removed": _plan_removed,
+    "available_commands_update": _commands,
+    "available_commands": _commands,
+    "current_mode_update": _mode,
+    "config_option_update": _options,
+    "session_info_update": _info,
+    "usage_update": _usage,
+    "notice": _notice,
+    "compaction_update": _compaction,
+    "compaction_summary_chunk": _compaction_chunk,
+}

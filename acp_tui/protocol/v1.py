@@ -1,0 +1,43 @@
+"""Version 1 of the protocol: what it does in its own way. What dialects share is in the readers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from acp_tui.protocol import read
+from acp_tui.session import events as ev
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import RpcError
+
+VERSIONS = (1, "1", "1.0")
+"""The answers to `initialize` that mean this version."""
+
+
+class V1:
+    """A prompt ends with its answer, and with nothing else."""
+
+    name: Literal["v1", "0.1.0"] = "v1"
+
+    def prompt_answered(self, result: Any) -> list[ev.Event]:
+        """The answer to `session/prompt`."""
+        answer = read.obj(result)
+        reason = read.line(answer, "stopReason")
+        if reason is not None:
+            return [ev.TurnEnded(reason, tokens(answer))]
+        fault = ev.ProtocolFault("The answer to the prompt has no stopReason; taken for end_turn", result)
+        return [fault, ev.TurnEnded("end_turn", tokens(answer))]
+
+    def prompt_failed(self, error: RpcError) -> list[ev.Event]:
+        """`session/prompt` was answered with an error."""
+        return [ev.TurnFailed(error)]
+
+    def end_turn(self, update: dict[str, Any]) -> list[ev.Event]:
+        """The `end_turn` notification of the draft, which some agents send beside their answer."""
+        return [ev.Nothing("the end of the turn")]
+
+
+def tokens(answer: dict[str, Any]) -> dict[str, int]:
+    """The usage that came with the answer to a prompt, in the protocol's names."""
+    usage = read.obj(answer.get("usage"))
+    return {name: count for name in usage if (count := read.whole(usage, name)) is not None}

@@ -1,0 +1,24 @@
+"""What a reduced event did to the session, for those who show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import Entry
+
+What = Literal["added", "updated", "fact", "reset"]
+
+
+@dataclass(slots=True)
+class Change:
+    """One thing that is different now.
+
+    `added` and `updated` name the entry, `fact` the attribute of `Session` that has a new value;
+    `reset` means that the entries were replaced as a whole.
+    """
+
+    what: What
+    entry: Entry | None = None
+    fact: str | None = None

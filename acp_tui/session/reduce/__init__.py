@@ -1,0 +1,106 @@
+"""How an event changes the session: the only code that does.
+
+Synchronous, without a clock; the same events with the same times give the same state. The cost of an
+event does not depend on how long the conversation is (but for the end of a turn, which looks at that turn).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.session import events as ev
+from acp_tui.session.reduce import (
+    asks,
+    facts,
+    loading,
+    messages,
+    notes,
+    opening,
+    plans,
+    terminals,
+    tools,
+    turns,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from acp_tui.session.change import Change
+    from acp_tui.session.state import Session
+
+    Handler = Callable[[Session, Any, float], list[Change]]
+
+# Each event's handler, and in what words it is a sign of life of the agent (None: it is none).
+_HANDLERS: dict[type[ev.Event], tuple[Handler, str | None]] = {
+    ev.TextChunk: (messages.text_chunk, "a piece of a message"),
+    ev.ContentChunk: (messages.content_chunk, "a piece of a message"),
+    ev.ToolCallChanged: (tools.tool_call_changed, "a tool call"),
+    ev.PlanChanged: (plans.plan_changed, "its plan"),
+    ev.CompactionChanged: (plans.compaction_changed, "a compaction of its context"),
+    ev.CompactionChunk: (plans.compaction_chunk, "a compaction of its context"),
+    ev.TerminalOutput: (terminals.terminal_output, None),
+    ev.TerminalCreated: (terminals.terminal_created, None),
+    ev.TerminalExited: (terminals.terminal_exited, None),
+    ev.TerminalReleased: (terminals.terminal_released, None),
+    ev.CommandsChanged: (facts.commands_changed, "its commands"),
+    ev.ModeChanged: (facts.mode_changed, "its mode"),
+    ev.ConfigOptionsChanged: (facts.config_options_changed, "its options"),
+    ev.ConfigOptionSet: (facts.config_option_set, "its options"),
+    ev.ModelChanged: (facts.model_changed, "its model"),
+    ev.UsageChanged: (facts.usage_changed, "its usage"),
+    ev.InfoChanged: (facts.info_changed, "the session's title"),
+    ev.Queued: (facts.queued, None),
+    ev.Unqueued: (facts.unqueued, None),
+    ev.QueuePaused: (facts.queue_paused, None),
+    ev.PromptSent: (turns.prompt_sent, None),
+    ev.TurnAccepted: (notes.nothing, "that it took the prompt"),
+    ev.TurnEnded: (turns.turn_ended, "the end of the turn"),
+    ev.TurnFailed: (turns.turn_failed, "an error"),
+    ev.CancelSent: (turns.cancel_sent, None),
+    ev.AgentStarted: (opening.agent_started, None),
+    ev.AgentExited: (opening.agent_exited, None),
+    ev.Initializing: (opening.initializing, None),
+    ev.Initialized: (opening.initialized, "who it is"),
+    ev.SessionOpening: (opening.session_opening, None),
+    ev.SessionOpened: (opening.session_opened, "that the session is open"),
+    ev.SessionClosed: (opening.session_closed, "that the session is closed"),
+    ev.SignedIn: (opening.signed_in, "the sign-in"),
+    ev.SignedOut: (opening.signed_out, "the sign-out"),
+    ev.CallFailed: (opening.call_failed, "an error"),
+    ev.PermissionRequested: (asks.permission_requested, "a question"),
+    ev.PermissionAnswered: (asks.permission_answered, None),
+    ev.ElicitationRequested: (asks.elicitation_requested, "a question"),
+    ev.ElicitationAnswered: (asks.elicitation_answered, None),
+    ev.ElicitationCompleted: (asks.elicitation_completed, "that a page is finished"),
+    ev.RequestWithdrawn: (asks.request_withdrawn, "that it takes a question back"),
+    ev.Decided: (asks.decided, None),
+    ev.Noticed: (notes.noticed, None),
+    ev.AgentNotice: (notes.agent_notice, "a notice"),
+    ev.FileServed: (notes.file_served, None),
+    ev.Unknown: (notes.unknown, "something unknown"),
+    ev.Nothing: (notes.nothing, "something"),
+    ev.ProtocolFault: (notes.protocol_fault, "something malformed"),
+    ev.Noise: (notes.noise, "a line that is no message"),
+    ev.Elsewhere: (notes.elsewhere, "something of another session"),
+}
+
+# While a history is replayed that we may hold already, these make up that history.
+_HISTORY = frozenset(
+    {
+        ev.TextChunk, ev.ContentChunk, ev.ToolCallChanged, ev.PlanChanged, ev.CompactionChanged,
+        ev.CompactionChunk, ev.TerminalCreated, ev.TerminalOutput, ev.TerminalExited,
+    }
+)  # fmt: skip
+
+
+def reduce(session: Session, event: ev.Event, at: float) -> list[Change]:
+    """Change the session by what happened at that time; returns what is different now."""
+    handler, heard = _HANDLERS[type(event)]
+    if heard is not None:
+        session.heard_at = at
+        session.heard = event.what if type(event) is ev.Nothing else heard
+    replay = session.books.replay
+    if replay is not None and type(event) in _HISTORY and not getattr(event, "asked", False):
+        return loading.into_replay(session, replay, reduce, event, at)
+    return handler(session, event, at)

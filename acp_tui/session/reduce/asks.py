@@ -1,0 +1,120 @@
+"""What the agent asks, who answered it, and how."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.session.change import Change
+from acp_tui.session.reduce.entries import add, fact, notice, out_of_phase, touch
+from acp_tui.session.state import Elicitation, Permission
+
+if TYPE_CHECKING:
+    from acp_tui.session import events as ev
+    from acp_tui.session.state import Session
+
+
+def permission_requested(session: Session, event: ev.PermissionRequested, at: float) -> list[Change]:
+    """A question to the user; without an id it can only be shown."""
+    permission = Permission(
+        id=0,
+        at=at,
+        request_id=event.request_id,
+        call_id=event.call_id,
+        options=event.options,
+        answerable=event.answerable,
+        stray=out_of_phase(session),
+    )
+    changes: list[Change] = []
+    if event.answerable:
+        replaced = session.permissions.get(event.request_id)
+        if replaced is not None:
+            replaced.outcome = "error"
+            replaced.why = "The agent used the same request id again"
+            changes.append(touch(replaced))
+        session.permissions[event.request_id] = permission
+    return [*changes, *add(session, permission, at), fact("permissions")]
+
+
+def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
+    """Who will answer, and why: on the question itself, or as a line when the client asked itself."""
+    permission = session.permissions.get(event.request_id)
+    if permission is not None:
+        permission.by, permission.why = event.by, event.why
+        return [touch(permission)]
+    verdict = {True: "Allowed", False: "Rejected", None: "Cancelled"}[event.allowed]
+    text = f"{verdict}: {event.subject}" if event.subject else verdict
+    text = f"{text} ({event.why})" if event.why else text
+    return notice(session, at, text, level="info" if event.allowed else "warning", source=event.by)
+
+
+def permission_answered(session: Session, event: ev.PermissionAnswered, at: float) -> list[Change]:
+    """Our answer went out."""
+    permission = session.permissions.pop(event.request_id, None)
+    if permission is None:
+        return []
+    permission.outcome = event.outcome
+    permission.option = next((option for option in permission.options if option.id == event.option_id), None)
+    if permission.by is None and session.cancelling:
+        permission.by, permission.why = "turn", "The turn was cancelled"
+    return [touch(permission), fact("permissions")]
+
+
+def elicitation_requested(session: Session, event: ev.ElicitationRequested, at: float) -> list[Change]:
+    """Questions to the user, as a form or behind a URL."""
+    elicitation = Elicitation(
+        id=0,
+        at=at,
+        request_id=event.request_id,
+        mode=event.mode,
+        message=event.message,
+        url=event.url,
+        elicitation_id=event.elicitation_id,
+        schema=event.schema,
+        stray=out_of_phase(session),
+    )
+    session.elicitations[event.request_id] = elicitation
+    if event.elicitation_id is not None:
+        session.books.elicitations[event.elicitation_id] = elicitation
+    return [*add(session, elicitation, at), fact("elicitations")]
+
+
+def elicitation_answered(session: Session, event: ev.ElicitationAnswered, at: float) -> list[Change]:
+    """Our answer went out."""
+    elicitation = session.elicitations.pop(event.request_id, None)
+    if elicitation is None:
+        return []
+    elicitation.outcome = event.action
+    return [touch(elicitation), fact("elicitations")]
+
+
+def elicitation_completed(session: Session, event: ev.ElicitationCompleted, at: float) -> list[Change]:
+    """The page was finished; unknown and finished ids are ignored, as the protocol wants."""
+    elicitation = session.books.elicitations.pop(event.elicitation_id, None)
+    if elicitation is None:
+        return []
+    elicitation.completed = True
+    return [touch(elicitation)]
+
+
+def request_withdrawn(session: Session, event: ev.RequestWithdrawn, at: float) -> list[Change]:
+    """The agent took a question back; the answer it still gets changes nothing."""
+    return _close(session, [event.request_id], "The agent took the question back")
+
+
+def close_all(session: Session, why: str) -> list[Change]:
+    """Nobody waits for an answer any more."""
+    return _close(session, [*session.permissions, *session.elicitations], why)
+
+
+def _close(session: Session, requests: list[int | str | None], why: str) -> list[Change]:
+    changes: list[Change] = []
+    for request in requests:
+        permission = session.permissions.pop(request, None)
+        if permission is not None:
+            permission.outcome, permission.by, permission.why = "cancelled", "agent", why
+            changes += [touch(permission), fact("permissions")]
+        elicitation = session.elicitations.pop(request, None)
+        if elicitation is not None:
+            elicitation.outcome = "cancel"
+            changes += [touch(elicitation), fact("elicitations")]
+    return changes

@@ -1,0 +1,63 @@
+"""Putting entries into the session and marking them as changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.session.change import Change
+from acp_tui.session.state import Notice, Thought, Unrecognised
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import Entry, Level, Session
+
+
+def add(session: Session, entry: Entry, at: float) -> list[Change]:
+    """Append an entry. Whatever grew before has ended, unless this one only comments."""
+    changes: list[Change] = []
+    if not isinstance(entry, (Notice, Unrecognised)):
+        changes = leave_message(session, at)
+    entry.id = len(session.entries)
+    entry.at = at
+    entry.turn = session.turn
+    session.entries.append(entry)
+    changes.append(Change("added", entry))
+    return changes
+
+
+def touch(entry: Entry) -> Change:
+    """Say that an entry is different now."""
+    entry.version += 1
+    return Change("updated", entry)
+
+
+def leave_message(session: Session, at: float) -> list[Change]:
+    """What comes next is no part of the message that grew."""
+    message = session.books.message
+    session.books.message = None
+    if isinstance(message, Thought) and message.ended_at is None:
+        message.ended_at = at
+        return [touch(message)]
+    return []
+
+
+def out_of_phase(session: Session) -> bool:
+    """Nothing was asked of the agent that this could be the answer to."""
+    return session.phase not in ("prompting", "loading")
+
+
+def notice(
+    session: Session,
+    at: float,
+    text: str,
+    *,
+    level: Level = "info",
+    detail: str | None = None,
+    source: str = "client",
+) -> list[Change]:
+    """Append a line about something that happened."""
+    return add(session, Notice(id=0, at=at, level=level, text=text, detail=detail, source=source), at)
+
+
+def fact(name: str) -> Change:
+    """Say that an attribute of the session has a new value."""
+    return Change("fact", None, name)

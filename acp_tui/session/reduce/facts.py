@@ -1,0 +1,166 @@
+"""What the agent offers and says about the session, and the queue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.session.change import Change
+from acp_tui.session.reduce.entries import fact, notice
+from acp_tui.session.state import ConfigOption, Mode, QueuedPrompt, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from acp_tui.session import events as ev
+    from acp_tui.session.state import Session
+
+
+def commands_changed(session: Session, event: ev.CommandsChanged, at: float) -> list[Change]:
+    """A complete list."""
+    session.commands = event.commands
+    return [fact("commands")]
+
+
+def info_changed(session: Session, event: ev.InfoChanged, at: float) -> list[Change]:
+    """Title and time."""
+    if event.title is not None or event.clear_title:
+        session.title = event.title
+    if event.updated_at is not None:
+        session.updated_at = event.updated_at
+    return [fact("title")]
+
+
+def usage_changed(session: Session, event: ev.UsageChanged, at: float) -> list[Change]:
+    """Context window and cost; what it does not say stays."""
+    before = session.usage
+    session.usage = Usage(
+        used=before.used if event.used is None else event.used,
+        size=before.size if event.size is None else event.size,
+        cost=before.cost if event.cost is None else event.cost,
+        tokens=before.tokens,
+    )
+    return [fact("usage")]
+
+
+# --------------------------------------------------------------------------- modes, options, models
+
+
+def mode_changed(session: Session, event: ev.ModeChanged, at: float) -> list[Change]:
+    """The current mode, told or confirmed; often both, so only a new one is worth a line."""
+    if event.mode == session.mode:
+        return []
+    session.mode = event.mode
+    option = session.mode_option
+    if option is not None:
+        option.current = event.mode
+    name = next((mode.name for mode in session.modes if mode.id == event.mode), event.mode)
+    return [fact("mode"), *_told(session, at, "Mode", name)]
+
+
+def config_options_changed(session: Session, event: ev.ConfigOptionsChanged, at: float) -> list[Change]:
+    """The complete list of options; a line for each that has another value."""
+    before = {option.id: option.current for option in session.config_options}
+    changes = take_options(session, event.options)
+    for option in session.config_options:
+        if option.id in before and option.current != before[option.id]:
+            changes += _told(session, at, option.name, value_name(option))
+    return changes
+
+
+def config_option_set(session: Session, event: ev.ConfigOptionSet, at: float) -> list[Change]:
+    """One option was set, as far as the agent lets us know."""
+    option = next((option for option in session.config_options if option.id == event.option_id), None)
+    if option is None or option.current == event.value:
+        return []
+    option.current = event.value
+    return [
+        *take_options(session, session.config_options),
+        *_told(session, at, option.name, value_name(option)),
+    ]
+
+
+def model_changed(session: Session, event: ev.ModelChanged, at: float) -> list[Change]:
+    """`session/set_model` was answered."""
+    if event.model == session.model:
+        return []
+    session.model = event.model
+    name = next((choice.name for choice in session.models if choice.value == event.model), event.model)
+    return [fact("model"), *_told(session, at, "Model", name)]
+
+
+def take_options(session: Session, options: list[ConfigOption]) -> list[Change]:
+    """Options beat modes: when one of them is the mode, `modes` mirror it; so for the model."""
+    session.config_options = options
+    changes = [fact("config_options")]
+    option = session.mode_option
+    if option is not None:
+        session.modes = [Mode(choice.value, choice.name, choice.description) for choice in option.choices]
+        session.mode = option.current if isinstance(option.current, str) else None
+        changes += [fact("modes"), fact("mode")]
+    if any(option.category == "model" for option in options) and session.models:
+        session.models, session.model = [], None
+        changes += [fact("models"), fact("model")]
+    return changes
+
+
+def take_modes(session: Session, modes: list[Mode] | None, mode: str | None) -> list[Change]:
+    """The modes of an answer that opens a session."""
+    if session.mode_option is not None or (modes is None and mode is None):
+        return []
+    if modes is not None:
+        session.modes = modes
+    session.mode = mode
+    return [fact("modes"), fact("mode")]
+
+
+def value_name(option: ConfigOption) -> str:
+    """The current value in the agent's words."""
+    if isinstance(option.current, bool):
+        return "on" if option.current else "off"
+    return next(
+        (choice.name for choice in option.choices if choice.value == option.current), str(option.current)
+    )
+
+
+def _told(session: Session, at: float, what: str, value: str) -> list[Change]:
+    """A line that says so, unless a history is replayed."""
+    return [] if session.phase == "loading" else notice(session, at, f"{what}: {value}", source="agent")
+
+
+# --------------------------------------------------------------------------- the queue
+
+
+def queued(session: Session, event: ev.Queued, at: float) -> list[Change]:
+    """A prompt waits, or was edited while it did."""
+    prompt = QueuedPrompt(event.id, event.text, event.blocks)
+    place = next((index for index, known in enumerate(session.queue) if known.id == event.id), None)
+    if place is not None:
+        session.queue[place] = prompt
+    elif event.first:
+        session.queue.insert(0, prompt)
+    else:
+        session.queue.append(prompt)
+    return [fact("queue")]
+
+
+def unqueued(session: Session, event: ev.Unqueued, at: float) -> list[Change]:
+    """A prompt was sent or removed."""
+    session.queue = [prompt for prompt in session.queue if prompt.id != event.id]
+    if not session.queue:
+        session.queue_paused = False
+    return [fact("queue")]
+
+
+def queue_paused(session: Session, event: ev.QueuePaused, at: float) -> list[Change]:
+    """The queue waits for the user, or goes on."""
+    session.queue_paused = event.paused
+    return [fact("queue")]
+
+
+def reset_offers(session: Session) -> Iterable[Change]:
+    """A new session starts: what the old one offered is no longer true."""
+    session.modes, session.mode, session.config_options = [], None, []
+    session.models, session.model, session.commands = [], None, []
+    session.usage, session.plan, session.title = Usage(), None, None
+    names = ("modes", "mode", "config_options", "models", "model", "commands", "usage", "plan", "title")
+    return [fact(name) for name in names]

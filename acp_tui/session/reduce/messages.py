@@ -1,0 +1,179 @@
+"""Messages: chunks are appended, without a copy of what is there."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from acp_tui.session.change import Change
+from acp_tui.session.reduce.entries import add, leave_message, out_of_phase
+from acp_tui.session.state import (
+    AgentMessage,
+    AnnotatedText,
+    Content,
+    Message,
+    Thought,
+    UserMessage,
+)
+from acp_tui.session.text import GrowingText
+
+if TYPE_CHECKING:
+    from acp_tui.session.events import ContentChunk, TextChunk
+    from acp_tui.session.state import Annotations, Session
+
+_ENTRY: dict[str, type[Message]] = {"agent": AgentMessage, "thought": Thought, "user": UserMessage}
+
+
+def text_chunk(session: Session, event: TextChunk, at: float) -> list[Change]:
+    """The hot path: a piece of text goes to the message it belongs to."""
+    kind = _ENTRY[event.speaker]
+    message = session.books.message
+    message_id = event.message_id
+    if (
+        type(message) is kind
+        and message.parts
+        and type(part := message.parts[-1]) is GrowingText
+        and event.annotations is None
+        and (message_id is None or message_id == message.message_id)
+        and not (kind is UserMessage and session.books.echo_at is not None)
+    ):
+        part.append(event.text)
+        message.version += 1
+        return [Change("updated", message)]
+    text = event.text
+    if kind is UserMessage:
+        text = _without_echo(session, text)
+    if not text:  # usual: an empty chunk that carries only `_meta`
+        return []
+    message, changes = _message(session, kind, message_id, at)
+    _text_part(message, event.annotations).append(text)
+    return _changed(message, changes)
+
+
+def content_chunk(session: Session, event: ContentChunk, at: float) -> list[Change]:
+    """An image, a link … within a message."""
+    kind = _ENTRY[event.speaker]
+    if kind is UserMessage and _echoes_content(session, event.content):
+        return []
+    message, changes = _message(session, kind, event.message_id, at)
+    message.parts.append(event.content)
+    return _changed(message, changes)
+
+
+def _changed(message: Message, changes: list[Change]) -> list[Change]:
+    if not any(change.entry is message for change in changes):
+        message.version += 1
+        changes.append(Change("updated", message))
+    return changes
+
+
+def _text_part(message: Message, annotations: Annotations | None) -> GrowingText:
+    """The part that text with these annotations goes to."""
+    last = message.parts[-1] if message.parts else None
+    if annotations is None:
+        if type(last) is GrowingText:
+            return last
+        part = GrowingText()
+    else:
+        if isinstance(last, AnnotatedText) and last.annotations == annotations:
+            return last
+        part = AnnotatedText(annotations)
+    message.parts.append(part)
+    return part
+
+
+def _message(
+    session: Session, kind: type[Message], message_id: str | None, at: float
+) -> tuple[Message, list[Change]]:
+    """The message a chunk belongs to: by the agent's id within the turn, else by kind and adjacency."""
+    books = session.books
+    message = books.message
+    if type(message) is kind and message_id in (None, message.message_id):
+        return message, []
+    if message_id is not None:
+        known = books.by_message_id.get((kind, message_id))
+        if known is not None:
+            changes = leave_message(session, at)
+            _take_up(session, known)
+            return known, changes
+    if kind is UserMessage and session.phase == "loading":
+        begin_turn(session, at)
+    message = kind(id=0, at=at, message_id=message_id)
+    message.stray = kind is not UserMessage and out_of_phase(session)
+    changes = add(session, message, at)
+    _take_up(session, message)
+    return message, changes
+
+
+def _take_up(session: Session, message: Message) -> None:
+    books = session.books
+    books.message = message
+    if message.message_id is not None:
+        books.by_message_id[type(message), message.message_id] = message
+    if isinstance(message, Thought):
+        message.ended_at = None
+
+
+def begin_turn(session: Session, at: float) -> None:
+    """A prompt was sent, or is replayed: what belonged to the turn before is no longer open."""
+    books = session.books
+    session.turn += 1
+    session.turn_started = at
+    books.turn_began = len(session.entries)
+    books.by_message_id.clear()
+    books.noise = None
+    books.echo_at = None
+
+
+# --------------------------------------------------------------------------- the echo of the prompt
+
+
+_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+
+
+def _halved(text: str) -> str:
+    """The text as agents may cut it: characters beyond the first plane as their two halves."""
+    return _ASTRAL.sub(
+        lambda found: chr(0xD800 + (ord(found[0]) - 0x10000 >> 10)) + chr(0xDC00 + (ord(found[0]) & 0x3FF)),
+        text,
+    )
+
+
+def expect_echo(session: Session, prompt: str) -> None:
+    """The agent may repeat this prompt as a user message; it is not shown twice."""
+    books = session.books
+    books.echo = _halved(prompt.strip())
+    books.echo_at = 0 if books.echo else None
+
+
+def _without_echo(session: Session, text: str) -> str:
+    """What of a user's text is not the repeated prompt.
+
+    Decided character by character, so that it does not matter how the agent cuts it: what may still become
+    the whole prompt is held back, and given out when it does not.
+    """
+    books = session.books
+    at = books.echo_at
+    if at is None:
+        return text
+    text = _halved(text)
+    if at == 0:
+        text = text.lstrip()
+    awaited = books.echo[at : at + len(text)]
+    if not text.startswith(awaited):
+        books.echo_at = None
+        return books.echo[:at] + text
+    books.echo_at = at + len(awaited)
+    rest = text[len(awaited) :].lstrip()
+    if rest:
+        books.echo_at = None
+    return rest
+
+
+def _echoes_content(session: Session, content: Content) -> bool:
+    """Is this a part of the prompt, repeated?"""
+    began = session.books.turn_began
+    if session.phase != "prompting" or began >= len(session.entries):
+        return False
+    prompt = session.entries[began]
+    return isinstance(prompt, UserMessage) and content in prompt.parts

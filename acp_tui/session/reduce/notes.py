@@ -1,0 +1,83 @@
+"""Lines about what happened: from the client, from the agent, and of what nobody understands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.session.change import Change
+from acp_tui.session.reduce.entries import add, notice, touch
+from acp_tui.session.state import Notice, Unrecognised
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from acp_tui.session import events as ev
+    from acp_tui.session.state import Session
+
+NOISE_KEPT = 4_000
+"""Characters kept of a turn's noise; it is all in the log."""
+_NOT_FOUND = -32002
+
+
+def nothing(session: Session, event: ev.Event, at: float) -> list[Change]:
+    """Only a sign of life."""
+    return []
+
+
+def noticed(session: Session, event: ev.Noticed, at: float) -> list[Change]:
+    """A line of the client's."""
+    return notice(session, at, event.text, level=event.level, detail=event.detail, source=event.source)
+
+
+def agent_notice(session: Session, event: ev.AgentNotice, at: float) -> list[Change]:
+    """A line of the agent's."""
+    return notice(session, at, event.text, level=event.level, detail=event.detail, source="agent")
+
+
+def file_served(session: Session, event: ev.FileServed, at: float) -> list[Change]:
+    """A file was read or written for the agent. Only a refusal is news: that a file is missing is routine."""
+    if event.error is None or (event.error.code == _NOT_FOUND and not event.wrote):
+        return []
+    verb = "write" if event.wrote else "read"
+    text = f"Did not {verb} {event.path}: {event.error.message}"
+    return notice(session, at, text, level="warning", detail=event.error.detail)
+
+
+def unknown(session: Session, event: ev.Unknown, at: float) -> list[Change]:
+    """Nothing is hidden, also when we do not know what it is."""
+    return add(session, Unrecognised(id=0, at=at, what=event.what, raw=event.raw), at)
+
+
+def protocol_fault(session: Session, event: ev.ProtocolFault, at: float) -> list[Change]:
+    """The agent broke a rule of the envelope."""
+    detail = None if event.raw is None else visible_line(repr(event.raw)[:NOISE_KEPT])
+    return notice(session, at, event.text, level="warning", detail=detail, source="protocol")
+
+
+def noise(session: Session, event: ev.Noise, at: float) -> list[Change]:
+    """Lines that are no protocol: visible, but one entry a turn, however many there are."""
+    books = session.books
+    entry = books.noise
+    changes: list[Change] = []
+    if entry is None:
+        entry = books.noise = Notice(id=0, at=at, source="protocol", detail="")
+        books.noise_lines = 0
+        changes = add(session, entry, at)
+    books.noise_lines += 1
+    count = books.noise_lines
+    what = "a line that is no message" if count == 1 else f"{count} lines that are no messages"
+    entry.text = f"The agent printed {what}"
+    kept = entry.detail or ""
+    if len(kept) < NOISE_KEPT:
+        entry.detail = f"{kept}\n{event.text}".lstrip("\n")[:NOISE_KEPT]
+    return changes or [touch(entry)]
+
+
+def elsewhere(session: Session, event: ev.Elsewhere, at: float) -> list[Change]:
+    """Another session speaks on our connection: said once."""
+    if event.session_id in session.books.foreign:
+        return []
+    session.books.foreign.add(event.session_id)
+    text = (
+        f"The agent sends updates of another session, {visible_line(event.session_id)}; they are kept apart"
+    )
+    return notice(session, at, text, source="protocol")

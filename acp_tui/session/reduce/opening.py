@@ -1,0 +1,169 @@
+"""The agent's process, the handshake, and the opening of a session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.session.change import Change
+from acp_tui.session.reduce import asks, loading
+from acp_tui.session.reduce.entries import fact, leave_message, notice
+from acp_tui.session.reduce.facts import reset_offers, take_modes, take_options
+from acp_tui.session.reduce.terminals import end_agents_terminals
+from acp_tui.session.reduce.tools import close_open_calls
+from acp_tui.session.reduce.turns import end_turn, note_error
+from acp_tui.session.state import Message, Process, RpcError
+
+if TYPE_CHECKING:
+    from acp_tui.session import events as ev
+    from acp_tui.session.state import Phase, Session
+
+
+# --------------------------------------------------------------------------- the process
+
+
+def agent_started(session: Session, event: ev.AgentStarted, at: float) -> list[Change]:
+    """The process runs, perhaps again: nothing of the old one will be answered any more."""
+    again = session.process is not None
+    session.process = Process(command=event.command, cwd=event.cwd, pid=event.pid)
+    books = session.books
+    books.prompts, books.opening, books.noise = 0, None, None
+    books.by_message_id.clear()
+    loading.give_up(session)
+    session.cancelling = False
+    changes = [*leave_message(session, at), *asks.close_all(session, "The agent was started again")]
+    changes += [fact("process"), *_phase(session, "connecting")]
+    return [*changes, *notice(session, at, "The agent was started again")] if again else changes
+
+
+def agent_exited(session: Session, event: ev.AgentExited, at: float) -> list[Change]:
+    """The process is gone, and with it the turn."""
+    session.process = process = session.process or Process()
+    process.exit_code, process.signal = event.exit_code, event.signal
+    process.stderr_tail = event.stderr_tail
+    sentence = exit_sentence(event)
+    tail = "\n".join(event.stderr_tail) or None
+    changes: list[Change] = [fact("process")]
+    while session.books.prompts:
+        changes += end_turn(session, at, None, RpcError(0, sentence, tail))
+    changes += close_open_calls(session, "unfinished", at)
+    changes += asks.close_all(session, "The agent ended")
+    changes += end_agents_terminals(session, at)
+    changes += leave_message(session, at)
+    loading.give_up(session)
+    session.books.opening = None
+    if not event.expected:
+        changes += notice(session, at, sentence, level="error", detail=tail)
+    return [*changes, *_phase(session, "dead")]
+
+
+def exit_sentence(event: ev.AgentExited) -> str:
+    """How it ended, in words."""
+    if event.reason:
+        return event.reason
+    if event.signal is not None:
+        return f"The agent was ended by signal {event.signal}"
+    if event.exit_code is not None:
+        return f"The agent ended with exit code {event.exit_code}"
+    return "The agent could not be started"
+
+
+# --------------------------------------------------------------------------- the handshake
+
+
+def initializing(session: Session, event: ev.Initializing, at: float) -> list[Change]:
+    """`initialize` was sent."""
+    return _phase(session, "connecting")
+
+
+def initialized(session: Session, event: ev.Initialized, at: float) -> list[Change]:
+    """Who it is."""
+    session.agent = event.agent
+    session.dialect = event.dialect
+    return [fact("agent"), fact("dialect")]
+
+
+def signed_in(session: Session, event: ev.SignedIn, at: float) -> list[Change]:
+    """`authenticate` was answered."""
+    session.auth_required = False
+    methods = session.agent.auth_methods if session.agent else []
+    name = next((method.name for method in methods if method.id == event.method_id), event.method_id)
+    return [fact("auth_required"), *notice(session, at, f"Signed in: {name}")]
+
+
+def signed_out(session: Session, event: ev.SignedOut, at: float) -> list[Change]:
+    """`logout` was answered."""
+    session.auth_required = True
+    return [fact("auth_required"), *notice(session, at, "Signed out")]
+
+
+# --------------------------------------------------------------------------- the session
+
+
+def session_opening(session: Session, event: ev.SessionOpening, at: float) -> list[Change]:
+    """A session is asked for. What it tells before the answer belongs to it already."""
+    books = session.books
+    books.opening, books.phase_before = event.how, session.phase
+    changes: list[Change] = []
+    if event.how != "fork":
+        session.cwd, session.directories = event.cwd, event.directories
+        changes += [fact("cwd"), fact("directories")]
+    if event.how == "new" and session.session_id is not None:
+        changes += reset_offers(session)
+    elif event.how == "load":
+        loading.begin(session, event.session_id)
+        changes += _phase(session, "loading")
+    return changes
+
+
+def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list[Change]:
+    """It is open: conversation can begin, or go on."""
+    before = session.session_id
+    session.books.opening = None
+    session.auth_required = False
+    changes = [*leave_message(session, at), *loading.finish(session)]
+    if event.how == "load":
+        changes += close_open_calls(session, "unfinished", at)
+    if event.session_id is not None:
+        session.session_id = event.session_id
+    if event.config_options is not None:
+        changes += take_options(session, event.config_options)
+    changes += take_modes(session, event.modes, event.mode)
+    if event.models is not None and not any(option.category == "model" for option in session.config_options):
+        session.models, session.model = event.models, event.model
+        changes += [fact("models"), fact("model")]
+    if not session.working:
+        changes += _phase(session, "idle")
+    if before is not None and before != session.session_id:
+        changes += _another(session, event.how, at)
+    return [*changes, fact("session_id"), fact("auth_required")]
+
+
+def _another(session: Session, how: str, at: float) -> list[Change]:
+    """Say that the conversation goes on in another session than the one above."""
+    if how == "fork":
+        return notice(session, at, "The conversation goes on in a copy of the session (a fork)")
+    if how == "new" and any(isinstance(entry, Message) for entry in session.entries):
+        return notice(session, at, "A new session: the agent does not know what is above", level="warning")
+    return []
+
+
+def session_closed(session: Session, event: ev.SessionClosed, at: float) -> list[Change]:
+    """The session is no longer open."""
+    text = "The session was deleted" if event.deleted else "The session was closed"
+    return [*notice(session, at, text), *_phase(session, "connecting")]
+
+
+def call_failed(session: Session, event: ev.CallFailed, at: float) -> list[Change]:
+    """A request of ours was refused."""
+    changes = note_error(session, event.error)
+    if event.method == f"session/{session.books.opening}":
+        session.books.opening = None
+        loading.give_up(session)
+        changes += _phase(session, session.books.phase_before)
+    text = f"{event.method} failed: {event.error.message}"
+    return [*changes, *notice(session, at, text, level="error", detail=event.error.detail, source="agent")]
+
+
+def _phase(session: Session, phase: Phase) -> list[Change]:
+    session.phase = phase
+    return [fact("phase")]

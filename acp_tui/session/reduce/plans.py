@@ -1,0 +1,62 @@
+"""Plans and compactions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.session.change import Change
+from acp_tui.session.reduce.entries import add, fact, out_of_phase, touch
+from acp_tui.session.state import Compaction, Plan
+from acp_tui.session.text import GrowingText
+
+if TYPE_CHECKING:
+    from acp_tui.session.events import CompactionChanged, CompactionChunk, PlanChanged
+    from acp_tui.session.state import Session
+
+
+def plan_changed(session: Session, event: PlanChanged, at: float) -> list[Change]:
+    """A whole plan replaces the current one; within a turn the entry shows how it progresses."""
+    current = session.plan
+    same = current is not None and current.plan_id == event.plan_id
+    if event.removed or not (event.items or event.markdown or event.uri):
+        if current is None or not same:
+            return []
+        session.plan = None
+        current.removed = event.removed
+        return [touch(current), fact("plan")]
+    if current is not None and same and current.turn == session.turn:
+        plan, changes = current, [touch(current)]
+    else:
+        plan = Plan(id=0, at=at, plan_id=event.plan_id, stray=out_of_phase(session))
+        changes = add(session, plan, at)
+    plan.items, plan.markdown, plan.uri = event.items, event.markdown, event.uri
+    session.plan = plan
+    return [*changes, fact("plan")]
+
+
+def compaction_changed(session: Session, event: CompactionChanged, at: float) -> list[Change]:
+    """The agent condenses its context, or has."""
+    compaction, changes = _compaction(session, event.compaction_id, at)
+    if event.status is not None:
+        compaction.status = event.status
+    if event.summary is not None:
+        compaction.summary = GrowingText(event.summary)
+    if event.error is not None:
+        compaction.error = event.error
+    return [*changes, touch(compaction)]
+
+
+def compaction_chunk(session: Session, event: CompactionChunk, at: float) -> list[Change]:
+    """A piece of the summary."""
+    compaction, changes = _compaction(session, event.compaction_id, at)
+    compaction.summary.append(event.text)
+    return [*changes, touch(compaction)]
+
+
+def _compaction(session: Session, compaction_id: str, at: float) -> tuple[Compaction, list[Change]]:
+    known = session.books.compactions.get(compaction_id)
+    if known is not None:
+        return known, []
+    compaction = Compaction(id=0, at=at, compaction_id=compaction_id)
+    session.books.compactions[compaction_id] = compaction
+    return compaction, add(session, compaction, at)

@@ -1,0 +1,98 @@
+"""Tool calls: an announcement and its updates become one entry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.session.change import Change
+from acp_tui.session.colours import without_colours
+from acp_tui.session.reduce.entries import add, out_of_phase, touch
+from acp_tui.session.state import Content, Diff, ToolCall
+
+if TYPE_CHECKING:
+    from acp_tui.session.events import ToolCallChanged
+    from acp_tui.session.state import Session, ToolContent
+
+_UNFINISHED = ("pending", "in_progress")
+
+
+def tool_call_changed(session: Session, event: ToolCallChanged, at: float) -> list[Change]:
+    """A patch: what it does not name stays. An id we do not know makes a call."""
+    call = session.tool_calls.get(event.call_id)
+    if call is None or (event.announced and call.announced and call.turn != session.turn):
+        # Some agents number their calls anew with every turn: an announcement then is another call.
+        call = ToolCall(id=0, at=at, call_id=event.call_id, stray=out_of_phase(session))
+        session.tool_calls[event.call_id] = call
+        session.books.open_calls[event.call_id] = call
+        changes = add(session, call, at)
+        _patch(call, event)
+    else:
+        _patch(call, event)
+        changes = [touch(call)]
+    _status(session, call, event.status, at)
+    return changes
+
+
+def _patch(call: ToolCall, event: ToolCallChanged) -> None:
+    call.announced = call.announced or event.announced
+    for name in ("title", "name", "kind"):
+        value = getattr(event, name)
+        if value is not None:
+            setattr(call, name, value)
+    call.kind_given = call.kind_given or event.kind is not None
+    if event.locations is not None and (event.locations or not event.asked):
+        call.locations = event.locations
+    if event.has_raw_input:
+        call.raw_input = event.raw_input
+    if event.has_raw_output:
+        call.raw_output = event.raw_output
+    if event.meta:
+        call.meta = {**call.meta, **event.meta}
+    if event.content is not None:
+        call.content = _joined(call.content, event.content) if event.asked else event.content
+    if event.content is not None or event.kind is not None:
+        _settle_colours(call)
+
+
+def _joined(before: list[ToolContent], asked: list[ToolContent]) -> list[ToolContent]:
+    """What a permission request shows, and what was announced: the request's own words come first, its
+    diffs replace those of the same files, and nothing else of what was there is lost to who must decide."""
+    paths = {item.path for item in asked if isinstance(item, Diff)}
+    return asked + [
+        item for item in before if item not in asked and not (isinstance(item, Diff) and item.path in paths)
+    ]
+
+
+def _settle_colours(call: ToolCall) -> None:
+    """Only calls that execute show colours; their plain text is without the escapes."""
+    if call.kind != "execute":
+        return
+    for item in call.content:
+        if isinstance(item, Content) and item.coloured is not None:
+            item.text = without_colours(item.coloured)
+
+
+def _status(session: Session, call: ToolCall, status: str | None, at: float) -> None:
+    """Take over a status, but never back from in_progress to pending, nor to life after a cancel."""
+    if status is None or (status == "pending" and call.status != "pending"):
+        return
+    if status in _UNFINISHED and call.status in ("completed", "failed", "cancelled"):
+        return
+    call.status = status
+    if call.done:
+        call.ended_at = at
+        session.books.open_calls.pop(call.call_id, None)
+    else:
+        call.ended_at = None
+        session.books.open_calls[call.call_id] = call
+
+
+def close_open_calls(session: Session, status: str, at: float) -> list[Change]:
+    """Nothing more will come for the calls still open. A status of the agent's own is left as it is."""
+    calls = list(session.books.open_calls.values())
+    session.books.open_calls.clear()
+    for call in calls:
+        if call.status in _UNFINISHED:
+            call.status = status
+        call.ended_at = at
+    return [touch(call) for call in calls]

@@ -1,0 +1,109 @@
+"""Turns: a prompt, what follows, and its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.session.change import Change
+from acp_tui.session.reduce.entries import add, fact, touch
+from acp_tui.session.reduce.messages import begin_turn, expect_echo
+from acp_tui.session.reduce.tools import close_open_calls
+from acp_tui.session.state import Notice, RpcError, TurnEnd, Usage, UserMessage
+from acp_tui.session.text import GrowingText
+
+if TYPE_CHECKING:
+    from acp_tui.session import events as ev
+    from acp_tui.session.state import Content, Session
+
+REQUEST_CANCELLED = -32800
+
+
+def prompt_sent(session: Session, event: ev.PromptSent, at: float) -> list[Change]:
+    """A turn begins with what the user said."""
+    begin_turn(session, at)
+    session.books.prompts += 1
+    session.phase = "prompting"
+    session.last_error = None
+    message = UserMessage(id=0, at=at, parts=[_part(content) for content in event.contents])
+    expect_echo(session, event.raw_text)
+    return [*add(session, message, at), fact("phase"), fact("turn")]
+
+
+def _part(content: Content) -> GrowingText | Content:
+    plain = content.kind == "text" and content.annotations is None
+    return GrowingText(content.text) if plain else content
+
+
+def cancel_sent(session: Session, event: ev.CancelSent, at: float) -> list[Change]:
+    """The turn goes on until its prompt is answered, but its calls count as cancelled."""
+    session.cancelling = session.working
+    return [*close_open_calls(session, "cancelled", at), fact("cancelling")]
+
+
+def turn_ended(session: Session, event: ev.TurnEnded, at: float) -> list[Change]:
+    """The agent is done. In the draft dialect it may say so twice."""
+    if not session.working:
+        return []
+    if event.tokens:
+        session.usage = Usage(session.usage.used, session.usage.size, session.usage.cost, event.tokens)
+    session.auth_required = False
+    return [fact("usage"), *end_turn(session, at, event.stop_reason)]
+
+
+def turn_failed(session: Session, event: ev.TurnFailed, at: float) -> list[Change]:
+    """The prompt was answered with an error; after a cancel that may be the agent's word for it."""
+    if session.cancelling and event.error.code == REQUEST_CANCELLED:
+        return end_turn(session, at, "cancelled")
+    return [*note_error(session, event.error), *end_turn(session, at, None, event.error)]
+
+
+def note_error(session: Session, error: RpcError) -> list[Change]:
+    """Keep what went wrong; it may mean that the agent wants a sign-in."""
+    session.last_error = error
+    if not error.auth_required:
+        return [fact("last_error")]
+    session.auth_required = True
+    if error.auth_methods and session.agent is not None:
+        session.agent.auth_methods = error.auth_methods
+    return [fact("last_error"), fact("auth_required")]
+
+
+def end_turn(
+    session: Session, at: float, stop_reason: str | None, error: RpcError | None = None
+) -> list[Change]:
+    """Close what is open, mark what a refusal takes away, and let the queue wait after a bad end."""
+    books = session.books
+    books.prompts = max(0, books.prompts - 1)
+    end = TurnEnd(id=0, at=at, stop_reason=stop_reason, error=error)
+    end.empty = stop_reason == "end_turn" and _nothing_came(session)
+    changes = add(session, end, at)
+    if not books.prompts:
+        session.phase = "idle"
+        session.turn_started = None
+        status = "cancelled" if session.cancelling else "unfinished"
+        changes += close_open_calls(session, status, at)
+    session.cancelling = False
+    session.stop_reason = stop_reason
+    books.echo_at = None
+    if stop_reason == "refusal":
+        changes += _withdraw(session)
+    if stop_reason != "end_turn" and session.queue and not session.queue_paused:
+        session.queue_paused = True
+        changes.append(fact("queue"))
+    return [*changes, fact("phase"), fact("stop_reason")]
+
+
+def _nothing_came(session: Session) -> bool:
+    """No update and no tokens: the prompt may have been lost."""
+    entries = session.entries[session.books.turn_began :]
+    said = any(not isinstance(entry, (UserMessage, Notice)) for entry in entries)
+    return not said and not any(session.usage.tokens.values())
+
+
+def _withdraw(session: Session) -> list[Change]:
+    """The prompt and what followed will not be in the agent's context."""
+    changes: list[Change] = []
+    for entry in session.entries[session.books.turn_began :]:
+        entry.withdrawn = True
+        changes.append(touch(entry))
+    return changes
