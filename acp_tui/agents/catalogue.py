@@ -8,10 +8,12 @@ import sys
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.agents.launch import Launch
+from acp_tui.config.paths import paths
 from acp_tui.config.problems import Problem, nearest
 from acp_tui.errors import UserError
 
@@ -44,8 +46,9 @@ class KnownAgent:
     missing_file: str = "error"  # or "empty": how reading a file that is not there is answered
     source: str = "built in"  # or the user's file and line
 
-    def found(self, which: Which = shutil.which) -> list[str] | None:
+    def found(self, which: Which | None = None) -> list[str] | None:
         """The command that would be run, with the program's absolute path; None when there is none."""
+        which = which or partial(shutil.which, path=self.env.get("PATH"))
         for program, *arguments in self.run:
             if path := which(program):
                 return [str(Path(path).absolute()), *arguments]
@@ -63,30 +66,41 @@ def known(settings: Settings) -> dict[str, KnownAgent]:
 
 
 def problems(settings: Settings) -> list[Problem]:
-    """What is wrong with the user's agents and shows only beside the built-in ones."""
+    """All that is wrong in the settings, also what shows only beside the known agents."""
     names = known(settings)
-    found = [
-        Problem(
-            entry.file, entry.line, f"agents.{name}", "it has no command, and there is no agent of this name"
-        )
-        for name, entry in settings.agents.items()
-        if name not in names
-    ]
+    found = list(settings.problems)
+    for name, entry in settings.agents.items():
+        if name not in names:
+            sentence = "it has no command, and no agent of this name comes with acp-tui"
+            found.append(Problem(entry.file, entry.line, f"agents.{name}", sentence))
     if settings.agent and settings.agent not in names:
         origin = settings.origin("agent")
-        found.append(Problem(origin.file, origin.line, "agent", _unknown(settings.agent, names)))
+        found.append(Problem(origin.file, origin.line, "agent", _unknown(settings.agent, settings)))
     return found
+
+
+def problems_of(name: str, settings: Settings) -> list[Problem]:
+    """What is wrong with what the user wrote about one agent."""
+    key = f"agents.{name}"
+    own_file = paths().config / "agents" / f"{name}.toml"
+    return [
+        problem
+        for problem in problems(settings)
+        if problem.key == key or problem.key.startswith(f"{key}.") or problem.file == own_file
+    ]
 
 
 def find(name: str, settings: Settings) -> KnownAgent:
     """The agent of this name."""
     agents = known(settings)
-    if name not in agents:
-        raise UserError(_unknown(name, agents), exit_code=2)
-    return agents[name]
+    if name in agents:
+        return agents[name]
+    if faults := problems_of(name, settings):
+        raise UserError(f"the agent {name!r} cannot be used: {faults[0]}", exit_code=2)
+    raise UserError(_unknown(name, settings), exit_code=2)
 
 
-def resolve(name: str, settings: Settings, *, which: Which = shutil.which) -> Launch:
+def resolve(name: str, settings: Settings, *, which: Which | None = None) -> Launch:
     """How to start the agent of this name."""
     agent = find(name, settings)
     command = agent.found(which)
@@ -108,7 +122,7 @@ def launch_from_command(line: str) -> Launch:
         command = shlex.split(line)
     except ValueError as error:
         raise UserError(f"--command cannot be split into words: {str(error).lower()}", exit_code=2) from None
-    if not command:
+    if not command or not command[0]:
         raise UserError("--command is empty: give it a program and its arguments", exit_code=2)
     name = Path(command[0]).name or command[0]
     return Launch(name=name, title=name, command=command)
@@ -147,8 +161,8 @@ def _customised(base: KnownAgent, entry: UserAgent) -> KnownAgent:
     return agent
 
 
-def _unknown(name: str, names: dict[str, KnownAgent]) -> str:
-    meant = nearest(name, names)
+def _unknown(name: str, settings: Settings) -> str:
+    meant = nearest(name, known(settings))
     hint = f"did you mean {meant}? " if meant else ""
     return (
         f"there is no agent called {name!r}; {hint}`acp-tui agents` lists those known, "

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.agents import catalogue
+from acp_tui.cli.config import point_at_problems
 from acp_tui.cli.tables import aligned, labelled
 from acp_tui.config import settings as config
 
@@ -29,15 +31,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print them."""
     settings = config.load(Path.cwd())
-    lines = _show(catalogue.find(args.name, settings)) if args.action == "show" else _list(settings)
+    lines = _show(catalogue.find(args.name, settings), settings) if args.action == "show" else _list(settings)
     print("\n".join(lines))
+    point_at_problems(settings)
     return 0
 
 
 def _list(settings: Settings) -> list[str]:
     rows = [("NAME", "TITLE", "STATE", "TRIED")]
     for agent in catalogue.known(settings).values():
-        title = f"{agent.title} (default)" if agent.name == settings.agent else agent.title
+        title = textwrap.shorten(agent.title, 30, placeholder="…")
+        title += " (default)" if agent.name == settings.agent else ""
         rows.append((agent.name, title, _state(agent), "tried" if agent.tried else "not tried here"))
     return [*aligned(rows), "", "`acp-tui agents show NAME` tells how one is started and what it needs."]
 
@@ -50,15 +54,15 @@ def _state(agent: KnownAgent) -> str:
     return f"via {runner}" if runner in catalogue.RUNNERS else "installed"
 
 
-def _show(agent: KnownAgent) -> list[str]:
+def _show(agent: KnownAgent, settings: Settings) -> list[str]:
     fields = [("Agent", f"{agent.name}: {agent.title}" + (f", {agent.about}" if agent.about else ""))]
     command = agent.found()
     if command:
         fields.append(("Starts", shlex.join(command)))
     else:
         wanted = " or ".join(shlex.join(command) for command in agent.run)
-        fields.append(("Starts", f"nothing: not found on PATH. Wanted: {wanted}"))
-    fields += [("With", f"{name} set") for name in agent.env]
+        fields.append(("Starts", f"nothing yet, for it was not found: {wanted}"))
+    fields += [("Sets", ", ".join(agent.env))] if agent.env else []
     fields += [("Install", agent.install)] if agent.install else []
     if agent.keys:
         states = (f"{name} ({'set' if _is_set(name, agent) else 'not set'})" for name in agent.keys)
@@ -70,7 +74,8 @@ def _show(agent: KnownAgent) -> list[str]:
     fields.append(("Tried", agent.tried or "not tried here"))
     fields += [("Home page", agent.homepage)] if agent.homepage else []
     fields.append(("From", agent.source))
-    return labelled(fields)
+    fields += [("Problem", str(problem)) for problem in catalogue.problems_of(agent.name, settings)]
+    return labelled(fields, commands=("Starts", "Install"))
 
 
 def _is_set(variable: str, agent: KnownAgent) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,15 +36,22 @@ def run(args: argparse.Namespace) -> int:
         print(config.config_file())
         return 0
     settings = config.load(Path.cwd())
-    problems = settings.problems + catalogue.problems(settings)
     if args.action == "check":
+        problems = catalogue.problems(settings)
         print("\n".join(_report(problems)) if problems else "No problems found.")
         return 1 if problems else 0
     print("\n".join(_show(settings)))
-    if problems:
-        noun = "problem" if len(problems) == 1 else "problems"
-        print(f"\n{len(problems)} {noun}: `acp-tui config check` tells.")
+    point_at_problems(settings)
     return 0
+
+
+def point_at_problems(settings: Settings) -> None:
+    """Say that not all of the settings is in force, whichever command was asked for."""
+    if problems := catalogue.problems(settings):
+        noun = "problem" if len(problems) == 1 else "problems"
+        print(
+            f"acp-tui: {len(problems)} {noun} in the settings: `acp-tui config check` tells", file=sys.stderr
+        )
 
 
 def _show(settings: Settings) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.agents import catalogue
+from acp_tui.cli.config import point_at_problems
 from acp_tui.cli.tables import labelled
 from acp_tui.config import mcp
 from acp_tui.config import settings as config
@@ -54,6 +55,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"No MCP servers: none in {config.config_file()}, and no --mcp-config was given.")
     for server in servers:
         print("\n".join(_described(server, servers, args.agent)))
+    point_at_problems(settings)
     return 0
 
 
@@ -78,7 +80,7 @@ def _described(server: Server, servers: list[Server], agent: str | None) -> list
     if server.extra:
         fields.append(("unused", f"{', '.join(server.extra)}: the protocol has no place for it"))
     fields.append(_sent(server, servers, agent))
-    return [visible_line(f"{server.name}  {place}"), *labelled(fields, "    ")]
+    return [visible_line(f"{server.name}  {place}"), *labelled(fields, "    ", commands=("runs",))]
 
 
 def _masked(values: Mapping[str, str], sign: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 WIDTH = 80
 
@@ -39,12 +39,15 @@ def wrapped(text: str, indent: str = "") -> list[str]:
     )
 
 
-def labelled(fields: Sequence[tuple[str, str]], indent: str = "") -> list[str]:
-    """Labels in one column, their texts wrapped in the other."""
+def labelled(
+    fields: Sequence[tuple[str, str]], indent: str = "", commands: Collection[str] = ()
+) -> list[str]:
+    """Labels in one column, their texts wrapped in the other; a command stays on one line to be copied."""
     width = max((len(label) for label, _ in fields), default=0) + 2
     lines: list[str] = []
     for label, text in fields:
-        first, *more = wrapped(text, indent + " " * width) or [""]
+        pieces = [visible_line(text)] if label in commands else wrapped(text, indent + " " * width)
+        first, *more = pieces or [""]
         lines += [f"{indent}{label:{width}}{first.lstrip()}".rstrip(), *more]
     return lines
 

@@ -81,8 +81,8 @@ headers = { Authorization = "Bearer ${KEY}" }
         ),
         (
             '[mcp_servers.x]\ncommand = "y"\nurl = "http://y"',
-            ":1: mcp_servers.x: it has both a command and a URL: keep one, or say which with `type`"
-            + "; not sent to any agent",
+            ":1: mcp_servers.x: it has both a command and a URL: keep one, or say which with `type`"  # noqa: ISC004 - one text
+            "; not sent to any agent",
         ),
         (
             '[mcp_servers.x]\ncommand = "y"\n\nargs = "z"',

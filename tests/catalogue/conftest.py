@@ -1,0 +1,52 @@
+"""A PATH with nothing on it but what a test puts there, and settings read from real files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+from acp_tui.config.settings import Settings, load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Install(Protocol):
+    """Puts programs on the PATH."""
+
+    def __call__(self, *names: str) -> Path: ...
+
+
+class Configure(Protocol):
+    """Writes `config.toml` and reads the settings."""
+
+    def __call__(self, text: str = "") -> Settings: ...
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Put programs on a PATH that holds nothing else; returns their directory."""
+    directory = tmp_path / "bin"
+    directory.mkdir()
+    monkeypatch.setenv("PATH", str(directory))
+
+    def put(*names: str) -> Path:
+        for name in names:
+            (directory / name).write_text("#!/bin/sh\n")
+            (directory / name).chmod(0o755)
+        return directory
+
+    return put
+
+
+@pytest.fixture
+def configure(home: Path, tmp_path: Path) -> Configure:
+    """Settings from a `config.toml`."""
+
+    def read(text: str = "") -> Settings:
+        (home / "config").mkdir(parents=True, exist_ok=True)
+        (home / "config" / "config.toml").write_text(text)
+        return load(tmp_path, environ={})
+
+    return read

@@ -1,0 +1,244 @@
+"""A short name becomes a command: an installed program first, else a pinned package."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.agents import catalogue
+from acp_tui.errors import UserError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.catalogue.conftest import Configure, Install
+
+NAMES = [
+    "demo",
+    "claude-code",
+    "gemini",
+    "codex",
+    "opencode",
+    "qwen-code",
+    "kimi",
+    "mistral-vibe",
+    "goose",
+    "copilot",
+    "cursor",
+    "cline",
+    "openhands",
+    "fast-agent",
+    "auggie",
+    "pi",
+]
+
+
+def test_an_installed_program_is_taken_first(install: Install, configure: Configure) -> None:
+    programs = install("gemini", "npx")
+    launch = catalogue.resolve("gemini", configure())
+    assert launch.command == [f"{programs}/gemini", "--acp"]
+    assert (launch.name, launch.title) == ("gemini", "Gemini CLI")
+    assert launch.install_hint == "npm install -g @google/gemini-cli"
+
+
+def test_else_a_pinned_package_is_run(install: Install, configure: Configure) -> None:
+    programs = install("npx", "uvx")
+    command = catalogue.resolve("gemini", configure()).command
+    assert command[:2] == [f"{programs}/npx", "-y"]
+    assert re.fullmatch(r"@google/gemini-cli@\d+\.\d+\.\d+", command[2])
+    assert catalogue.resolve("fast-agent", configure()).command[0] == f"{programs}/uvx"
+
+
+def test_a_missing_program_is_one_sentence_with_every_way_to_get_it(
+    install: Install, configure: Configure
+) -> None:
+    install()
+    with pytest.raises(UserError) as caught:
+        catalogue.resolve("gemini", configure())
+    assert str(caught.value) == (
+        "Gemini CLI cannot be started: gemini was not found; install it with "
+        "`npm install -g @google/gemini-cli`, or install npx (which fetches it by itself)"
+    )
+    with pytest.raises(UserError, match=r"goose was not found; install it with `curl [^`]*`$"):
+        catalogue.resolve("goose", configure())
+    with pytest.raises(UserError, match="cursor-agent or agent was not found"):
+        catalogue.resolve("cursor", configure())
+
+
+def test_only_one_agent_reads_a_missing_file_as_empty(install: Install, configure: Configure) -> None:
+    install("gemini", "codex-acp")
+    assert catalogue.resolve("gemini", configure()).missing_file_is_empty
+    assert not catalogue.resolve("codex", configure()).missing_file_is_empty
+
+
+def test_a_mistyped_name_is_answered_with_the_nearest(configure: Configure) -> None:
+    with pytest.raises(UserError, match="no agent called 'gemni'; did you mean gemini") as caught:
+        catalogue.resolve("gemni", configure())
+    assert caught.value.exit_code == 2
+    with pytest.raises(UserError, match="no agent called 'zzz'; `acp-tui agents` lists"):
+        catalogue.resolve("zzz", configure())
+
+
+def test_a_path_given_to_an_agent_is_where_it_is_looked_up(install: Install, configure: Configure) -> None:
+    programs = install("mine")
+    programs = programs.rename(programs.with_name("elsewhere"))
+    settings = configure(f'[agents.own]\ncommand = "mine"\nenv = {{PATH = "{programs}"}}\n')
+    assert catalogue.resolve("own", settings).command == [f"{programs}/mine"]
+
+
+def test_the_environment_of_an_agent_goes_with_it(install: Install, configure: Configure) -> None:
+    install("auggie")
+    assert catalogue.resolve("auggie", configure()).env == {"AUGMENT_DISABLE_AUTO_UPDATE": "1"}
+
+
+# --------------------------------------------------------------------------- the data
+
+
+def test_all_known_agents_are_there(configure: Configure) -> None:
+    assert list(catalogue.known(configure())) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES[1:])
+def test_what_is_fetched_is_pinned_and_everything_can_be_got(name: str, configure: Configure) -> None:
+    agent = catalogue.known(configure())[name]
+    assert agent.title
+    assert agent.about
+    assert agent.install
+    assert agent.homepage
+    assert agent.keys or agent.sign_in
+    assert agent.missing_file in {"error", "empty"}
+    assert agent.run[0][0] not in catalogue.RUNNERS
+    for program, *arguments in agent.run:
+        if program == "npx":
+            assert arguments[0] == "-y"
+            assert re.fullmatch(r"(@[\w-]+/)?[\w-]+@\d+\.\d+\.\d+", arguments[1])
+        elif program == "uvx":
+            assert re.fullmatch(r"[\w-]+==\d+\.\d+\.\d+", arguments[0])
+
+
+def test_only_what_was_tried_says_so(configure: Configure) -> None:
+    tried = {name for name, agent in catalogue.known(configure()).items() if agent.tried}
+    assert tried == {"demo", "claude-code", "opencode", "kimi"}
+
+
+# --------------------------------------------------------------------------- the user's own
+
+
+def test_an_agent_of_the_user_is_resolved(install: Install, configure: Configure) -> None:
+    programs = install("mine")
+    settings = configure('[agents.own]\ncommand = "mine --acp"\nenv = {K = "v"}\nmissing_file = "empty"\n')
+    launch = catalogue.resolve("own", settings)
+    assert launch.command == [f"{programs}/mine", "--acp"]
+    assert (launch.title, launch.env, launch.missing_file_is_empty) == ("own", {"K": "v"}, True)
+
+
+def test_an_agent_of_the_user_that_is_not_installed_names_their_command(
+    install: Install, configure: Configure
+) -> None:
+    install()
+    settings = configure(
+        '[agents.own]\ncommand = "mine"\ninstall = "make mine"\n[agents.bare]\ncommand = "b"\n'
+    )
+    with pytest.raises(
+        UserError, match=r"own cannot be started: mine was not found; install it with `make mine`$"
+    ):
+        catalogue.resolve("own", settings)
+    with pytest.raises(UserError, match=r"bare cannot be started: b was not found$"):
+        catalogue.resolve("bare", settings)
+
+
+def test_the_user_can_change_a_part_of_a_known_agent(install: Install, configure: Configure) -> None:
+    programs = install("gemini")
+    launch = catalogue.resolve("gemini", configure('[agents.gemini]\nenv = {GEMINI_API_KEY = "k"}\n'))
+    assert launch.command == [f"{programs}/gemini", "--acp"]
+    assert (launch.title, launch.env) == ("Gemini CLI", {"GEMINI_API_KEY": "k"})
+    assert launch.missing_file_is_empty
+
+
+def test_the_user_can_replace_a_known_agent(install: Install, configure: Configure) -> None:
+    programs = install("claude-agent-acp", "my-claude")
+    settings = configure('[agents.claude-code]\ncommand = "my-claude"\n')
+    launch = catalogue.resolve("claude-code", settings)
+    assert (launch.command, launch.install_hint) == ([f"{programs}/my-claude"], None)
+    assert catalogue.known(settings)["claude-code"].tried is None
+
+
+def test_an_agent_without_a_command_is_a_problem(configure: Configure) -> None:
+    settings = configure('[agents.ours]\ntitle = "Ours"\n')
+    [problem] = catalogue.problems(settings)
+    assert (problem.line, problem.key) == (1, "agents.ours")
+    with pytest.raises(
+        UserError, match=r"the agent 'ours' cannot be used: .*config\.toml:1: .* has no command"
+    ):
+        catalogue.resolve("ours", settings)
+
+
+def test_an_agent_that_could_not_be_read_says_why_when_it_is_wanted(configure: Configure, home: Path) -> None:
+    (home / "config" / "agents").mkdir(parents=True)
+    (home / "config" / "agents" / "broken.toml").write_text("command =")
+    with pytest.raises(UserError, match=r"'broken' cannot be used: .*broken\.toml:1: not valid TOML"):
+        catalogue.resolve("broken", configure())
+
+
+def test_a_default_agent_that_nobody_knows_is_a_problem(configure: Configure) -> None:
+    [problem] = catalogue.problems(configure('\nagent = "gemni"\n'))
+    assert (problem.line, problem.key) == (2, "agent")
+    assert "did you mean gemini" in problem.sentence
+
+
+# --------------------------------------------------------------------------- without a name
+
+
+def test_a_command_line_is_split_as_a_shell_would() -> None:
+    launch = catalogue.launch_from_command("/opt/bin/agent --mode 'two words' \"\"")
+    assert launch.command == ["/opt/bin/agent", "--mode", "two words", ""]
+    assert (launch.name, launch.title) == ("agent", "agent")
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("  ", "--command is empty: give it a program and its arguments"),
+        ("''", "--command is empty: give it a program and its arguments"),
+        ("it's", "--command cannot be split into words: no closing quotation"),
+    ],
+)
+def test_a_command_line_that_names_nothing_is_a_usage_error(line: str, sentence: str) -> None:
+    with pytest.raises(UserError) as caught:
+        catalogue.launch_from_command(line)
+    assert (str(caught.value), caught.value.exit_code) == (sentence, 2)
+
+
+# --------------------------------------------------------------------------- the demo
+
+
+def test_modules_of_the_project_do_not_take_the_place_of_the_demo(
+    tmp_path: Path, configure: Configure
+) -> None:
+    for name in ("acp", "acp_tui", "json"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'seized')!r}, 'w')")
+    request = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {"protocolVersion": 1, "clientCapabilities": {}},
+    }
+    with subprocess.Popen(
+        catalogue.resolve("demo", configure()).command,
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as demo:
+        assert demo.stdin is not None
+        assert demo.stdout is not None
+        demo.stdin.write(json.dumps(request) + "\n")
+        demo.stdin.flush()
+        answer = json.loads(demo.stdout.readline())
+        demo.stdin.close()
+    assert answer["result"]["protocolVersion"] == 1
+    assert not (tmp_path / "seized").exists()
