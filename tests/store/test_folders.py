@@ -6,12 +6,12 @@ import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import pytest
 
 from acp_tui.errors import UserError
 from acp_tui.store import folders
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,0 +1,275 @@
+"""Frames are written without secrets: in the right places, as valid JSON, and otherwise unchanged."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_tui.store import folders
+from acp_tui.store.redact import Redactor
+from acp_tui.store.secrets import MASK, may_hold_secret
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOKEN = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+
+
+def received(frame: Any) -> Any:
+    return Redactor().redact("received", frame)
+
+
+def call(method: str, params: Any, number: int | str | None = 1) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+
+def update(**fields: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": fields}}
+
+
+def chunk(text: str, **more: Any) -> dict[str, Any]:
+    return update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": text}, **more)
+
+
+def test_ordinary_frames_are_not_touched() -> None:
+    for frame in (
+        chunk("Hello"),
+        chunk("x = 1", messageId="m"),
+        update(sessionUpdate="usage_update", used=1, size=2),
+        call("session/new", {"cwd": "/", "mcpServers": []}),
+        "not JSON",
+        [1, {"a": None}],
+        None,
+    ):
+        assert received(frame) is frame
+
+
+def test_a_token_in_a_chunk_is_hidden_also_outside_its_text() -> None:
+    assert received(chunk(f"use {TOKEN}!")) == chunk(f"use {MASK}!")
+    assert received(chunk("hi", _meta={"a": [TOKEN]})) == chunk("hi", _meta={"a": [MASK]})
+
+
+def test_a_line_that_is_no_json_is_searched_too() -> None:
+    assert received(f"debug: {TOKEN}") == f"debug: {MASK}"
+
+
+def test_environment_and_headers_are_judged_by_name() -> None:
+    params = {
+        "command": "x",
+        "env": [{"name": "MY_API_KEY", "value": "abc"}, {"name": "PATH", "value": "/bin"}],
+        "mcpServers": [
+            {
+                "name": "password keeper",
+                "headers": [{"name": "X-Auth", "value": "abc"}],
+                "args": ["--token", "t"],
+            },
+            {"env": {"SESSION_COOKIE": "abc", "HOME": "/h"}},
+        ],
+    }
+    clean = received(call("terminal/create", params))["params"]
+
+    assert clean["env"] == [{"name": "MY_API_KEY", "value": MASK}, {"name": "PATH", "value": "/bin"}]
+    assert clean["mcpServers"] == [
+        {
+            "name": "password keeper",
+            "headers": [{"name": "X-Auth", "value": MASK}],
+            "args": ["--token", MASK],
+        },
+        {"env": {"SESSION_COOKIE": MASK, "HOME": "/h"}},
+    ]
+
+
+def test_choices_with_telling_names_are_no_environment() -> None:
+    frame = update(
+        sessionUpdate="config_option_update", configOptions=[{"name": "Token saver", "value": "on"}]
+    )
+    assert received(frame) is frame
+
+
+@pytest.mark.parametrize("number", [7, "seven"])
+def test_what_was_read_from_a_sensitive_file_is_hidden_in_the_answer(number: int | str) -> None:
+    redactor = Redactor()
+    request = call("fs/read_text_file", {"sessionId": "s", "path": "/p/.env"}, number)
+    answer = {"jsonrpc": "2.0", "id": number, "result": {"content": "harmless looking"}}
+
+    assert redactor.redact("received", request) is request
+    # an answer of the agent to a request of ours with the same number is another matter
+    assert redactor.redact("received", answer) is answer
+    assert redactor.redact("sent", answer)["result"] == {"content": MASK}
+    assert redactor.redact("sent", answer) is answer  # the number is used again
+
+
+def test_other_files_and_error_answers_stay() -> None:
+    redactor = Redactor()
+    redactor.redact("received", call("fs/read_text_file", {"path": "/p/main.py"}, 1))
+    redactor.redact("received", call("fs/read_text_file", {"path": "/p/.env"}, 2))
+    fine = {"jsonrpc": "2.0", "id": 1, "result": {"content": "import os"}}
+    failed = {"jsonrpc": "2.0", "id": 2, "error": {"code": -32002, "message": "not found"}}
+
+    assert redactor.redact("sent", fine) is fine
+    assert redactor.redact("sent", failed) is failed
+
+
+def test_what_is_written_to_a_sensitive_file_is_hidden() -> None:
+    params = {"sessionId": "s", "path": "/home/me/.ssh/id_rsa", "content": "x"}
+    assert received(call("fs/write_text_file", params))["params"] == params | {"content": MASK}
+
+
+def test_answers_to_elicitations_are_hidden_with_their_keys_kept() -> None:
+    redactor = Redactor()
+    redactor.redact("received", call("elicitation/create", {"mode": "form", "message": "Who?"}, 3))
+    result = {"action": "accept", "content": {"name": "Jo", "age": 5, "tags": ["a"], "none": None}}
+    clean = redactor.redact("sent", {"jsonrpc": "2.0", "id": 3, "result": result})
+
+    assert clean["result"] == {
+        "action": "accept",
+        "content": {"name": MASK, "age": MASK, "tags": [MASK], "none": None},
+    }
+
+
+def test_a_tool_call_on_a_sensitive_file_keeps_only_what_it_is_about() -> None:
+    redactor = Redactor()
+    first = redactor.redact(
+        "received",
+        update(
+            sessionUpdate="tool_call",
+            toolCallId="c",
+            title="Edit .env",
+            kind="edit",
+            locations=[{"path": "/p/.env", "line": 3}],
+            rawInput={"file_path": "/p/.env", "old_string": "a", "edits": [{"new": "b"}]},
+            content=[
+                {"type": "diff", "path": "/p/.env", "oldText": "a", "newText": None},
+                {"type": "diff", "path": "/p/main.py", "oldText": "a", "newText": "b"},
+            ],
+        ),
+    )["params"]["update"]
+    later = redactor.redact(
+        "received",
+        update(
+            sessionUpdate="tool_call_update",
+            toolCallId="c",
+            content=[{"type": "content", "content": {"type": "text", "text": "whole file"}}],
+            rawOutput="whole file",
+            status="completed",
+        ),
+    )["params"]["update"]
+
+    assert first["title"] == "Edit .env"
+    assert first["locations"] == [{"path": "/p/.env", "line": 3}]
+    assert first["rawInput"] == {"file_path": "/p/.env", "old_string": MASK, "edits": [{"new": MASK}]}
+    assert first["content"] == [
+        {"type": "diff", "path": "/p/.env", "oldText": MASK, "newText": None},
+        {"type": "diff", "path": "/p/main.py", "oldText": "a", "newText": "b"},
+    ]
+    assert later["content"] == [{"type": "content", "content": {"type": "text", "text": MASK}}]
+    assert (later["rawOutput"], later["status"]) == (MASK, "completed")
+
+
+def test_the_tool_call_of_a_permission_request_is_treated_alike() -> None:
+    params = {"toolCall": {"toolCallId": "c", "rawInput": {"path": ".env", "content": "x"}}, "options": []}
+    clean = received(call("session/request_permission", params))
+    assert clean["params"]["toolCall"]["rawInput"] == {"path": ".env", "content": MASK}
+
+
+def test_a_sensitive_file_attached_to_a_prompt_is_hidden() -> None:
+    def resource(uri: str, text: str) -> dict[str, Any]:
+        return {"type": "resource", "resource": {"uri": uri, "text": text}}
+
+    harmless = resource("file:///p/a.py", "a")
+    prompt = [resource("file:///my%20p/.env", "A=b"), harmless]
+    clean = Redactor().redact("sent", call("session/prompt", {"prompt": prompt}))
+    assert clean["params"]["prompt"] == [
+        resource("file:///my%20p/.env", MASK),
+        resource("file:///p/a.py", "a"),
+    ]
+
+
+def test_who_decides_what_is_sensitive_can_be_given() -> None:
+    redactor = Redactor(lambda path: path.endswith(".secret"))
+    params = {"path": "/a.secret", "content": "x"}
+    clean = redactor.redact("received", call("fs/write_text_file", params))
+    assert clean["params"]["content"] == MASK
+
+
+def test_what_is_nested_too_deeply_to_search_is_kept_as_text() -> None:
+    deep: Any = TOKEN
+    for _ in range(5000):
+        deep = [deep]
+    line = "[" * 5000 + f'"{TOKEN}"' + "]" * 5000
+
+    assert received(deep) == MASK
+    assert Redactor().redact("received", deep, line) == line.replace(TOKEN, MASK)
+
+
+strings = st.text() | st.sampled_from(
+    ["/p/.env", "file:///p/.env", "password=x1", TOKEN, "--token", "fs/read_text_file"]
+)
+keys = st.text(max_size=6) | st.sampled_from(
+    [
+        *("method", "params", "id", "result", "update", "sessionUpdate", "toolCall", "toolCallId", "content"),
+        *("path", "uri", "text", "blob", "env", "headers", "name", "value", "rawInput", "locations", "type"),
+        *("password", "_meta"),
+    ]
+)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | strings,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=5),
+    max_leaves=25,
+)
+
+
+def differences(old: Any, new: Any) -> list[tuple[Any, Any]]:
+    """The leaves that differ; fails when the shapes do."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        assert list(old) == list(new)
+        return [pair for key in old for pair in differences(old[key], new[key])]
+    if isinstance(old, list) and isinstance(new, list):
+        assert len(old) == len(new)
+        return [pair for pair in zip(old, new, strict=True) for pair in differences(*pair)]
+    return [] if old == new and type(old) is type(new) else [(old, new)]
+
+
+@given(frame=json_values, direction=st.sampled_from(["sent", "received", "client"]))
+def test_any_frame_stays_valid_and_changes_only_where_something_is_hidden(frame: Any, direction: Any) -> None:
+    before = json.dumps(frame)
+    clean = Redactor().redact(direction, frame)
+
+    assert json.dumps(frame) == before  # what others go on working with is not changed
+    assert json.loads(json.dumps(clean)) == clean
+    for _, new in differences(frame, clean):
+        assert MASK in new
+
+
+@given(frame=json_values, token=st.just(TOKEN))
+def test_a_token_is_hidden_wherever_it_stands(frame: Any, token: str) -> None:
+    written = json.dumps(Redactor().redact("received", {"params": frame, "more": [token]}))
+    assert not any(token in text for text in texts(json.loads(written)))
+
+
+def texts(value: Any) -> list[str]:
+    """All strings but keys."""
+    if isinstance(value, dict):
+        return [text for item in value.values() for text in texts(item)]
+    if isinstance(value, list):
+        return [text for item in value for text in texts(item)]
+    return [value] if isinstance(value, str) else []
+
+
+@given(st.text())
+def test_the_quick_look_at_a_chunk_sees_all_that_the_search_would_find(text: str) -> None:
+    for secret in (TOKEN, "password=x", '"token": "abcdefg1"', "Authorization: Basic abcd", "://a:b@c"):
+        assert may_hold_secret(text + secret)
+
+
+def test_the_log_holds_no_secret_that_crossed_the_wire(tmp_path: Path) -> None:
+    folder = folders.create(tmp_path, agent="a", title="A", cwd="/", command=[])
+    frame = chunk(f"use {TOKEN}")
+    folder.log.append(1, "received", frame, json.dumps(frame))
+
+    (record,) = folders.read_folder(folder.path).records()
+    assert record.frame == chunk(f"use {MASK}")

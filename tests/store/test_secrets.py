@@ -1,0 +1,120 @@
+"""What looks like a secret in a text is hidden, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_tui.store.secrets import MASK, redact_text, secret_name
+
+TOKENS = [
+    "sk-ant-api03-abcDEF_123-xyz",
+    "sk-proj-" + "a" * 24,
+    "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+    "gho_16C7e42F292c6912E7710c838347Ae178B4a",
+    "github_pat_11ABCDEFG0abcdefghij_xyz",
+    "glpat-abcdefghij1234567890",
+    "xoxb-123456789012-abcdef",
+    "AKIAIOSFODNN7EXAMPLE",
+    "AIza" + "SyA1234567890abcdefghijklmnopqrstuv",
+    "hf_" + "abcdefghijklmnopqrstuvwxyz",
+    "npm_" + "a1b2" * 9,
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl",
+]
+
+
+@pytest.mark.parametrize("token", TOKENS)
+@pytest.mark.parametrize(
+    "around", ["{}", "key {} end", '"{}"', "a\n{}\nb", r"escaped\n{}\"", "({})", "x={};"]
+)
+def test_tokens_are_hidden(token: str, around: str) -> None:
+    assert redact_text(around.format(token)) == around.format(MASK)
+
+
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        ("password=hunter2 and more", "password=[redacted] and more"),
+        ("PASSWORD='two words' x", "PASSWORD='[redacted]' x"),
+        ('db_passwd = "a\\"b c" # x', 'db_passwd = "[redacted]" # x'),
+        ("AWS_SECRET_ACCESS_KEY=abc/def+g\nB=1", "AWS_SECRET_ACCESS_KEY=[redacted]\nB=1"),
+        ("GITHUB_TOKEN=abc", "GITHUB_TOKEN=[redacted]"),
+        ("https://x/?token=abc12345&page=2", "https://x/?token=[redacted]&page=2"),
+        ('{"api_key": "abc12345", "n": 1}', '{"api_key": "[redacted]", "n": 1}'),
+        (r"{\"client_secret\": \"abc\", \"n\": 1}", r"{\"client_secret\": \"[redacted]\", \"n\": 1}"),
+        ("{'password': 'x y'}", "{'password': '[redacted]'}"),
+        ('password="cut off', 'password="[redacted]'),
+        ("run --api-key zzz --fast", "run --api-key [redacted] --fast"),
+        ("curl -H 'Authorization: Bearer abcdef' x", "curl -H 'Authorization: Bearer [redacted]' x"),
+        ("authorization: Basic dXNlcg==", "authorization: Basic [redacted]"),
+        ("BEARER a1b2c3d4e5", "BEARER [redacted]"),
+        ("postgres://me:p4ss@db/x", "postgres://me:[redacted]@db/x"),
+        (
+            "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\nrest",
+            "-----BEGIN RSA PRIVATE KEY-----[redacted]-----END RSA PRIVATE KEY-----\nrest",
+        ),
+        ("-----BEGIN PRIVATE KEY-----\ncut", "-----BEGIN PRIVATE KEY-----[redacted]"),
+    ],
+)
+def test_what_stands_after_a_telling_word_is_hidden(text: str, redacted: str) -> None:
+    assert redact_text(text) == redacted
+    assert redact_text(redacted) == redacted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "connect(token=token, password=$PASSWORD)",
+        "api_key = get_key()",
+        "password=<your password>",
+        '{"password": null, "inputTokens": 1200, "token": true}',
+        "total_tokens=123456789",
+        "the risk-management-of-everything1 and a task-1234567890",
+        "bearer tokens are used here",
+        "tokenizer=sentencepiece2",
+        "https://example.org:8080/@scope/name",
+        "git@github.com:owner/name.git",
+        "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----",
+        "--token --verbose",
+        "sk-learn, through the night -- 6 = 2*3",
+    ],
+)
+def test_ordinary_text_stays(text: str) -> None:
+    assert redact_text(text) is text or redact_text(text) == text
+
+
+@given(before=st.text(), token=st.sampled_from(TOKENS), after=st.text())
+def test_a_token_on_its_own_is_hidden_whatever_stands_around_it(before: str, token: str, after: str) -> None:
+    assert token not in redact_text(f"{before} {token} {after}")
+
+
+@given(st.text(alphabet="abdhlmr \n.,()[]{}0123456789é漢🙂"))
+def test_text_without_telling_letters_is_never_changed(text: str) -> None:
+    assert redact_text(text) is text
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "API_KEY",
+        "OPENAI_KEY",
+        "GITHUB_TOKEN",
+        "X-Api-Key",
+        "Authorization",
+        "apiKey",
+        "DB_PWD",
+        "Cookie",
+        "PGPASSWORD",
+    ],
+)
+def test_names_of_secrets(name: str) -> None:
+    assert secret_name(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["PATH", "PWD", "OLDPWD", "MAX_TOKENS", "GIT_AUTHOR_NAME", "MONKEY", "TOKENIZERS_PARALLELISM", "Accept"],
+)
+def test_names_that_hold_no_secret(name: str) -> None:
+    assert not secret_name(name)
