@@ -1,0 +1,89 @@
+"""Colours and attributes of terminal text: what the SGR sequences (`ESC [ … m`) say, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+Color = int | tuple[int, int, int] | None
+"""None: the default; 0–15: the palette of the theme; 16–255: the fixed palette; or red, green and blue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a piece of text looks. Blinking and concealed text is not honoured: nothing is hidden."""
+
+    fg: Color = None
+    bg: Color = None
+    bold: bool = False
+    dim: bool = False
+    italic: bool = False
+    underline: bool = False
+    reverse: bool = False
+    strike: bool = False
+
+
+PLAIN = Style()
+
+_SIMPLE: dict[int, dict[str, Any]] = {
+    1: {"bold": True},
+    2: {"dim": True},
+    3: {"italic": True},
+    4: {"underline": True},
+    7: {"reverse": True},
+    9: {"strike": True},
+    21: {"underline": True},  # doubly
+    22: {"bold": False, "dim": False},
+    23: {"italic": False},
+    24: {"underline": False},
+    27: {"reverse": False},
+    29: {"strike": False},
+    39: {"fg": None},
+    49: {"bg": None},
+    **{30 + number: {"fg": number} for number in range(8)},
+    **{40 + number: {"bg": number} for number in range(8)},
+    **{90 + number: {"fg": 8 + number} for number in range(8)},
+    **{100 + number: {"bg": 8 + number} for number in range(8)},
+}
+_EXTENDED = {38: "fg", 48: "bg", 58: None}  # 58: the colour of the underline, which we do not show
+
+
+@lru_cache(maxsize=4096)
+def styled(style: Style, parameters: str) -> Style:
+    """The style after an SGR sequence with these parameters. What is unknown in it changes nothing."""
+    codes = parameters.split(";")
+    while codes:
+        code, *details = codes.pop(0).split(":")
+        number = _number(code)
+        if number == 0:
+            style = PLAIN
+        elif number in _EXTENDED:
+            color = _color(details if details else codes, with_space=bool(details))
+            if color is not None and (name := _EXTENDED[number]):
+                style = replace(style, **{name: color})
+        elif number == 4 and details[:1] == ["0"]:  # "4:0": the kind of underline is none
+            style = replace(style, underline=False)
+        elif number in _SIMPLE:
+            style = replace(style, **_SIMPLE[number])
+    return style
+
+
+def _number(text: str) -> int:
+    return min(int(text), 9999) if text.isdecimal() else -1 if text else 0
+
+
+def _color(codes: list[str], *, with_space: bool) -> Color:
+    """Take an extended colour from the front of the codes: `5;N` or `2;R;G;B` (`2::R:G:B` with colons)."""
+    kind = codes.pop(0) if codes else ""
+    if kind == "5" and codes:
+        number = _number(codes.pop(0))
+        return number if 0 <= number <= 255 else None
+    if kind == "2":
+        if with_space and len(codes) > 3:
+            codes.pop(0)  # the colour space, mostly left empty
+        values = [_number(code) for code in codes[:3]]
+        del codes[:3]
+        if len(values) == 3 and all(0 <= value <= 255 for value in values):
+            return (values[0], values[1], values[2])
+    return None

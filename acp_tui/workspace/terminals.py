@@ -1,0 +1,247 @@
+"""The terminals of one session: real processes whose output the agent reads back and the screen shows."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from acp_tui.errors import Refusal
+from acp_tui.workspace.environment import terminal_environment
+from acp_tui.workspace.linemodel import HEIGHT, WIDTH, LineModel
+from acp_tui.workspace.pty import ExitStatus, PtyProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND = -32603, -32602, -32002
+DEFAULT_LIMIT = 1024 * 1024
+"""Bytes of output kept for the agent when it names no limit."""
+LARGEST_LIMIT = 16 * 1024 * 1024
+"""… and at most, whatever it names: its wish is not our memory."""
+GRACE = 1.0
+"""Seconds between SIGTERM and SIGKILL."""
+
+
+class Watcher(Protocol):
+    """Who makes sure that nothing outlives us; see `acp_tui.processes.Reaper`."""
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """What every process carries so that it is found."""
+
+    def register(self, pgid: int) -> None:
+        """Watch this process group."""
+
+    def unregister(self, pgid: int) -> None:
+        """It is gone."""
+
+
+class Terminals:
+    """Makes, reads and ends the terminals that one agent asked for.
+
+    `on_output` gets a terminal's raw output as it comes (not safe to display), `on_exit` its end.
+    Every method refuses what cannot be done with a `Refusal`.
+    """
+
+    def __init__(
+        self,
+        cwd: str | os.PathLike[str],
+        *,
+        on_output: Callable[[str, str], None],
+        on_exit: Callable[[str, int | None, str | None], None],
+        reaper: Watcher | None = None,
+        size: tuple[int, int] = (WIDTH, HEIGHT),
+        grace: float = GRACE,
+    ) -> None:
+        self._cwd = os.fspath(cwd)
+        self._on_output = on_output
+        self._on_exit = on_exit
+        self._reaper = reaper
+        self._size = size
+        self._grace = grace
+        self._terminals: dict[str, _Terminal] = {}
+        self._living: set[_Terminal] = set()  # also those released while they are being ended
+        self._made = 0
+        self._closed = False
+
+    async def create(
+        self,
+        command: str,
+        args: Sequence[str] = (),
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        output_byte_limit: int | None = None,
+    ) -> str:
+        """Start a command; the id of its terminal.
+
+        A command line, which is a command with spaces and without arguments, runs through the user's shell.
+        """
+        if self._closed:
+            raise Refusal(INTERNAL_ERROR, "the session is closed: no terminal can be started")
+        if output_byte_limit is not None and output_byte_limit < 0:
+            raise Refusal(INVALID_PARAMS, f"outputByteLimit must not be negative: {output_byte_limit}")
+        folder = _folder(cwd or self._cwd)
+        environment = terminal_environment(env or {})
+        if self._reaper is not None:
+            environment.update(self._reaper.environment)
+        program, arguments = _program(command, args, folder, environment)
+        self._made += 1
+        terminal_id = f"term-{self._made}"
+        limit = DEFAULT_LIMIT if output_byte_limit is None else min(output_byte_limit, LARGEST_LIMIT)
+        terminal = _Terminal(terminal_id, limit, self._size, self._on_output, self._on_exit)
+        try:
+            terminal.process = await PtyProcess.spawn(
+                program,
+                arguments,
+                cwd=folder,
+                env=environment,
+                size=self._size,
+                on_data=terminal.take,
+                on_exit=terminal.end,
+            )
+        except ValueError as error:  # a NUL in an argument, "=" in the name of a variable …
+            raise Refusal(INVALID_PARAMS, f"{command!r} cannot be started: {error}") from error
+        except OSError as error:
+            raise Refusal(INTERNAL_ERROR, f"{command!r} cannot be started: {error.strerror}") from error
+        self._living.add(terminal)
+        if self._reaper is not None:
+            self._reaper.register(terminal.process.group)
+        if self._closed:  # meanwhile
+            await self._end(terminal)
+            raise Refusal(INTERNAL_ERROR, "the session was closed while the terminal was starting")
+        self._terminals[terminal_id] = terminal
+        return terminal_id
+
+    def output(self, terminal_id: str) -> tuple[str, bool, ExitStatus | None]:
+        """The plain text so far, whether its beginning was cut off, and how the command ended if it has."""
+        terminal = self._find(terminal_id)
+        text, truncated = terminal.output()
+        return text, truncated, terminal.status
+
+    async def wait_for_exit(self, terminal_id: str) -> ExitStatus:
+        """Until the command has ended, whatever its children still do."""
+        return await self._find(terminal_id).process.wait()
+
+    async def kill(self, terminal_id: str) -> None:
+        """End the command with its whole group; its output stays readable."""
+        await self._find(terminal_id).process.kill(self._grace)
+
+    async def release(self, terminal_id: str) -> None:
+        """End what still runs, and forget the terminal."""
+        terminal = self._find(terminal_id)
+        del self._terminals[terminal_id]
+        await self._end(terminal)
+
+    def write(self, terminal_id: str, text: str) -> None:
+        """Type something into the terminal, as its user."""
+        self._find(terminal_id).process.write(text.encode(errors="replace"))
+
+    async def close(self) -> None:
+        """End everything: no terminal survives its session."""
+        self._closed = True
+        self._terminals.clear()
+        await asyncio.gather(*(self._end(terminal) for terminal in self._living))
+
+    def _find(self, terminal_id: str) -> _Terminal:
+        if terminal := self._terminals.get(terminal_id):
+            return terminal
+        number = terminal_id.removeprefix("term-")
+        known = number.isdecimal() and 0 < int(number) <= self._made
+        sentence = f"the terminal {terminal_id!r} was released" if known else f"no terminal {terminal_id!r}"
+        raise Refusal(NOT_FOUND, sentence, {"terminalId": terminal_id})
+
+    async def _end(self, terminal: _Terminal) -> None:
+        await terminal.process.kill(self._grace)
+        terminal.process.dispose()
+        if terminal in self._living:
+            self._living.discard(terminal)
+            if self._reaper is not None:
+                self._reaper.unregister(terminal.process.group)
+
+
+class _Terminal:
+    """One terminal: its process, and what is kept of its output."""
+
+    process: PtyProcess
+
+    def __init__(
+        self,
+        terminal_id: str,
+        limit: int,
+        size: tuple[int, int],
+        on_output: Callable[[str, str], None],
+        on_exit: Callable[[str, int | None, str | None], None],
+    ) -> None:
+        self.status: ExitStatus | None = None
+        self._id = terminal_id
+        self._limit = limit
+        self._on_output = on_output
+        self._on_exit = on_exit
+        # A character is at least a byte, so the text kept is never less than the limit.
+        self._model = LineModel(*size, head=0, tail=limit, styles=False)
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._read: tuple[int, str, bool] = (-1, "", False)
+
+    def take(self, data: bytes) -> None:
+        if text := self._decoder.decode(data):
+            self._model.feed(text)
+            self._on_output(self._id, text)
+
+    def end(self, status: ExitStatus) -> None:
+        self.status = status
+        self._on_exit(self._id, status.exit_code, status.signal)
+
+    def output(self) -> tuple[str, bool]:
+        version, text, truncated = self._read
+        if version != self._model.version:
+            text, truncated = _last_bytes(self._model.text(), self._limit)
+            truncated = truncated or self._model.dropped > 0
+            self._read = (self._model.version, text, truncated)
+        return text, truncated
+
+
+def _last_bytes(text: str, limit: int) -> tuple[str, bool]:
+    """The end of the text that fits, cut between two characters, and whether something was cut."""
+    data = text.encode(errors="replace")
+    if len(data) <= limit:
+        return text, False
+    # What begins in the middle of a character is not decodable, and left out.
+    return data[len(data) - limit :].decode(errors="ignore"), True
+
+
+def _folder(cwd: str) -> str:
+    if not Path(cwd).is_absolute():
+        raise Refusal(INVALID_PARAMS, f"cwd must be an absolute path, not {cwd!r}", {"path": cwd})
+    if not Path(cwd).is_dir():
+        state = "is not a directory" if Path(cwd).exists() else "does not exist"
+        raise Refusal(NOT_FOUND, f"the working directory {cwd} {state}", {"path": cwd})
+    return cwd
+
+
+def _program(
+    command: str, args: Sequence[str], cwd: str, env: Mapping[str, str]
+) -> tuple[str, Sequence[str]]:
+    """The program to run and its arguments."""
+    if program := _find_program(command, cwd, env):
+        return program, args
+    if not args and len(command.split()) > 1:
+        # The user's shell is ours to know: the agent's wish for SHELL is not asked.
+        shell = _find_program(os.environ.get("SHELL") or "sh", cwd, os.environ)
+        return shell or "/bin/sh", ["-c", command]
+    path = Path(cwd, command)
+    if "/" in command and path.exists():
+        why = "is a directory" if path.is_dir() else "is not executable"
+        raise Refusal(INVALID_PARAMS, f"{command} {why}", {"command": command})
+    raise Refusal(NOT_FOUND, f"the command {command!r} was not found", {"command": command})
+
+
+def _find_program(command: str, cwd: str, env: Mapping[str, str]) -> str | None:
+    if "\0" in command:
+        return None
+    found = shutil.which(str(Path(cwd, command)) if "/" in command else command, path=env.get("PATH"))
+    return str(Path(cwd, found)) if found else None
