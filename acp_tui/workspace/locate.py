@@ -92,6 +92,17 @@ def locate(path: str) -> Place:
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
+def locate_exactly(path: Path) -> Place:
+    """The place of a real path: an error when a folder on it has become a link."""
+    folders = list(path.parent.parts[1:])
+    directory, missing = _innermost(Descriptor(os.open("/", PLACE)), folders)
+    with directory.borrow() as number:
+        found = real_path(number)
+    if found.joinpath(*missing) != path.parent:
+        raise UnfitError("a folder on its path is a link now")
+    return Place(directory, found, missing, path.name, exists=not missing)
+
+
 def check_target(directory: int, name: str) -> bool:
     """Does the file exist? `UnfitError` when what exists may not be replaced."""
     try:

@@ -20,20 +20,42 @@ _OPEN_FILES = Path("/proc/self/fd")
 _UNNAMED = getattr(os, "O_TMPFILE", 0) if _OPEN_FILES.is_dir() else 0
 
 
-def replace(place: Place, data: bytes, mode: int | None = None) -> None:
-    """Put the bytes at a place, with the mode and owner of the file that was there, or with `mode`."""
+def replace(place: Place, data: bytes) -> None:
+    """Put the bytes at a place, with the mode and owner of the file that was there."""
     with place.entered() as directory:
         exists = check_target(directory, place.name)
         old = os.stat(place.name, dir_fd=directory, follow_symlinks=False) if exists else None
-        with _temporary(directory, 0o600 if old else 0o666) as (file, name_it):
-            _fill(file, data)
-            if old is not None:
-                _inherit(file, old)
-            if mode is not None:
-                os.fchmod(file, mode)
-            os.fsync(file)
-            os.rename(name_it(), place.name, src_dir_fd=directory, dst_dir_fd=directory)
-        _sync(directory)
+        put(directory, place.name, data, old)
+
+
+def put(
+    directory: int, name: str, data: bytes, old: os.stat_result | None, permissions: int | None = None
+) -> None:
+    """Put the bytes at a name, in the stead of whatever is there, with the mode and owner of `old`."""
+    with _temporary(directory, 0o600 if old else 0o666) as (file, name_it):
+        _fill(file, data)
+        if old is not None:
+            _inherit(file, old)
+        if permissions is not None:
+            os.fchmod(file, permissions)
+        os.fsync(file)
+        os.rename(name_it(), name, src_dir_fd=directory, dst_dir_fd=directory)
+    _sync(directory)
+
+
+def put_link(directory: int, name: str, target: bytes) -> None:
+    """Put a link at a name, in the stead of whatever is there."""
+    temporary = _temporary_name()
+    os.symlink(target, temporary, dir_fd=directory)
+    try:
+        os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+    except OSError:
+        os.unlink(temporary, dir_fd=directory)
+        raise
+
+
+def _temporary_name() -> str:
+    return f".acp-tui-{secrets.token_hex(8)}.tmp"
 
 
 @contextmanager
@@ -42,7 +64,7 @@ def _temporary(directory: int, mode: int) -> Iterator[tuple[int, Callable[[], st
 
     Where the file system can, it has no name until it is complete, so that even a crash leaves nothing.
     """
-    name = f".acp-tui-{secrets.token_hex(8)}.tmp"
+    name = _temporary_name()
     flags = os.O_WRONLY | os.O_CLOEXEC
     file = -1
     if _UNNAMED:

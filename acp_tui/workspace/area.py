@@ -1,0 +1,318 @@
+"""One work tree of the baseline: which files it covers, how they were, and how they differ now.
+
+What existed and is not covered is remembered by name, so that no file is ever taken for a new one that
+was merely ignored, too large or unreadable before.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.workspace.changes import FileChange, Old
+from acp_tui.workspace.privategit import GitError, Tree, blob_name
+from acp_tui.workspace.repository import find_repository
+from acp_tui.workspace.snapshot import NotCopiedError, read_now, signature
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from acp_tui.workspace.changes import ChangeKind
+    from acp_tui.workspace.privategit import PrivateGit
+
+# Dependencies and products, which tools make again. Only untracked ones are left out: a project that
+# tracks its `build` folder has sources there.
+LEFT_OUT = (
+    *("node_modules", "bower_components", ".venv", "venv", ".tox", ".nox", ".eggs", "*.egg-info", ".pixi"),
+    *("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".direnv", ".cache"),
+    *("target", "build", "dist", "out", ".build", "_build", ".gradle", "DerivedData", "Pods", ".terraform"),
+    *(".next", ".nuxt", ".svelte-kit", ".turbo", ".parcel-cache", ".dart_tool", ".stack-work"),
+    *("dist-newstyle", "elm-stuff", "coverage", ".nyc_output", ".hg", ".svn", ".jj"),
+)
+
+
+class TooMuchError(Exception):
+    """The folder holds more than a baseline should."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a baseline covers at most."""
+
+    file_size: int = 5_000_000
+    files: int = 100_000
+    total_size: int = 2_000_000_000
+
+
+@dataclass(slots=True)
+class Skipped:
+    """A file that existed and was not copied."""
+
+    why: str
+    signature: tuple[int, ...] | None
+
+
+class Area:
+    """A folder, within the repository around it or by itself."""
+
+    def __init__(self, git: PrivateGit, root: Path, number: int, without: Iterable[Path] = ()) -> None:
+        self.root = root
+        self._git = git
+        self._repository = find_repository(root)
+        self._top = self._find_top(number)
+        self._index = git.directory / f"index.{number}"
+        self._tree = Tree(self._top, root, self._index)
+        self._index_only = Tree(git.directory, git.directory, self._index)  # works when the folder is gone
+        self._excludes = self._exclude_options(without)
+        self._unknown: set[bytes] = set()  # ignored and left out; folders end with a slash
+        self._skipped: dict[bytes, Skipped] = {}
+        self._began = time.time()
+        self._usual: dict[bool, int] = {}  # the permissions most files have, by executable or not
+        self._unusual: dict[bytes, int] = {}
+
+    def _find_top(self, number: int) -> Path:
+        """Where the ignore rules begin. A folder that is ignored as a whole is one by itself."""
+        if self._repository is None or self._repository.top == self.root:
+            return self.root
+        top = self._repository.top
+        tree = Tree(top, top, self._git.directory / f"none.{number}")
+        try:
+            ignored = self._git.run(
+                "check-ignore", "--no-index", "--", str(self.root.relative_to(top)), tree=tree, ok=(0, 1)
+            )
+        except GitError:
+            ignored = b"?"
+        if ignored:
+            self._repository = None
+            return self.root
+        return top
+
+    def _exclude_options(self, without: Iterable[Path]) -> list[str]:
+        options = ["--exclude-standard", *(f"--exclude={name}/" for name in LEFT_OUT)]
+        options += [
+            f"--exclude=/{_literal(str(folder.relative_to(self._top)))}"
+            for folder in without
+            if folder != self.root and folder.is_relative_to(self.root)
+        ]
+        if self._repository is not None:
+            own = self._repository.common_dir / "info" / "exclude"
+            if own.is_file():
+                copy = self._index.with_suffix(f"{self._index.suffix}.exclude")
+                shutil.copyfile(own, copy)
+                options.append(f"--exclude-from={copy}")
+        return options
+
+    # ---- taking
+
+    def take(self, limits: Limits, progress: Callable[[int, int], None], seen: Totals) -> list[Path]:
+        """Copy everything that is covered; the repositories nested inside are returned, not entered."""
+        names: set[bytes] = set()
+        nested: list[Path] = []
+        for name in self._untracked():
+            if name.endswith(b"/"):
+                nested.append(self._path(name))
+            else:
+                names.add(name)
+            if len(names) + seen.files > limits.files:
+                raise TooMuchError(f"more than {limits.files} files")
+        names |= self._tracked_though_ignored()
+        for name in self._git.records(
+            "ls-files",
+            "--others",
+            "--ignored",
+            "--directory",
+            "--full-name",
+            *self._excludes,
+            tree=self._tree,
+        ):
+            self._unknown.add(name)
+            if len(self._unknown) > limits.files:
+                raise TooMuchError(f"more than {limits.files} ignored files")
+        self._copy(sorted(names), limits, progress, seen)
+        return nested
+
+    def _untracked(self) -> Iterator[bytes]:
+        return self._git.records("ls-files", "--others", "--full-name", *self._excludes, tree=self._tree)
+
+    def _tracked_though_ignored(self) -> set[bytes]:
+        """Files that the user's repository tracks in spite of the rules, read from a copy of its index."""
+        if self._repository is None:
+            return set()
+        copy = self._git.directory / "users-index"
+        try:
+            shutil.copyfile(self._repository.git_dir / "index", copy)
+            words = ["ls-files", "--cached", "--ignored", "--full-name", *self._excludes]
+            return set(self._git.records(*words, tree=Tree(self._top, self.root, copy)))
+        except (OSError, GitError):  # none yet, or of a form that only its own repository can read
+            return set()
+        finally:
+            copy.unlink(missing_ok=True)
+
+    def _copy(
+        self, names: Sequence[bytes], limits: Limits, progress: Callable[[int, int], None], seen: Totals
+    ) -> None:
+        entries: list[bytes] = []
+        with self._git.storing() as store:
+            for done, name in enumerate(names):
+                if done % 256 == 0:
+                    progress(done, len(names))
+                path = self._bytes_path(name)
+                try:
+                    now = read_now(path, limits.file_size)
+                except NotCopiedError as error:
+                    if not Path(os.fsdecode(path)).is_dir():
+                        self._skipped[name] = Skipped(str(error), signature(path))
+                    continue
+                if now is None:
+                    continue
+                entries.append(b"%o %b\t%b\0" % (_git_mode(now.mode), store.add(now.data).encode(), name))
+                self._remember_mode(name, now.mode)
+                seen.count(len(now.data), limits)
+        self._git.run("update-index", "-z", "--index-info", tree=self._tree, stdin=b"".join(entries))
+        progress(len(names), len(names))
+
+    def _remember_mode(self, name: bytes, mode: int) -> None:
+        """git keeps one bit of the permissions; a file that was deleted comes back with all of them."""
+        if stat.S_ISREG(mode) and self._usual.setdefault(bool(mode & stat.S_IXUSR), mode) != mode:
+            self._unusual[name] = mode
+
+    # ---- what was
+
+    def covers(self, path: Path) -> bool:
+        """Is the path at or below this folder?"""
+        return path.is_relative_to(self.root)
+
+    def old(self, path: Path) -> Old | None:
+        """How a path was; None when it was ignored or left out, so that nothing is known of it."""
+        name = os.fsencode(path.relative_to(self._top))
+        for record in self._git.records(
+            "ls-files", "--stage", "--", os.fsdecode(name), tree=self._index_only
+        ):
+            facts, _, found = record.partition(b"\t")
+            if found == name:
+                mode, blob, _stage = facts.decode().split()
+                return Old(existed=True, blob=blob, mode=self._full_mode(name, int(mode, 8)))
+        if name in self._skipped:
+            return Old(existed=True, why_not=self._skipped[name].why)
+        return None if self._was_unknown(name) else Old(existed=False)
+
+    def _full_mode(self, name: bytes, mode: int) -> int:
+        if not stat.S_ISREG(mode):
+            return mode
+        return self._unusual.get(name) or self._usual.get(bool(mode & stat.S_IXUSR), mode)
+
+    def _was_unknown(self, name: bytes) -> bool:
+        if name in self._unknown:
+            return True
+        return any(name[: end + 1] in self._unknown for end, byte in enumerate(name) if byte == 0x2F)
+
+    # ---- what is different now
+
+    def changes(self) -> Iterator[FileChange]:
+        """Everything below the folder that is not as it was."""
+        if not self.root.is_dir():
+            yield from self._all_deleted()
+            return
+        # Compares what looks different by its content once, and remembers that it was not.
+        self._git.run("update-index", "-q", "--refresh", tree=self._tree, ok=(0, 1))
+        records = self._git.records("diff-files", "--raw", "--no-abbrev", tree=self._tree)
+        for facts in records:
+            old_mode, new_mode, blob, _new, status = facts.decode().removeprefix(":").split()
+            path = self._path(next(records))
+            kind: ChangeKind = "deleted" if status == "D" else "modified"
+            if status == "M" and old_mode != new_mode and self._same(path, blob):
+                kind = "mode"
+            yield FileChange(path, kind)
+        yield from self._added()
+        for name, skipped in self._skipped.items():
+            now = signature(self._bytes_path(name))
+            if now != skipped.signature:
+                yield FileChange(self._path(name), "modified" if now else "deleted", skipped.why)
+
+    def _all_deleted(self) -> Iterator[FileChange]:
+        for name in self._git.records("ls-files", "--cached", tree=self._index_only):
+            yield FileChange(self._path(name), "deleted")
+        for name, skipped in self._skipped.items():
+            yield FileChange(self._path(name), "deleted", skipped.why)
+
+    def _added(self) -> Iterator[FileChange]:
+        for name in self._untracked():
+            if name in self._skipped or self._was_unknown(name):
+                continue
+            if name.endswith(b"/"):
+                yield from self._nested(self._path(name))
+            else:
+                yield self._new(self._path(name))
+
+    def _new(self, path: Path) -> FileChange:
+        return FileChange(path, "added", self.why_not_remove(path))
+
+    def why_not_remove(self, path: Path) -> str | None:
+        """Why a file that seems new must stay: it is older than the baseline, and kept nowhere else.
+
+        Such a file was moved here, or was hidden from us before. No program can set this time back.
+        """
+        try:
+            status = path.lstat()
+            if status.st_ctime >= self._began:
+                return None
+            now = read_now(bytes(path), status.st_size)
+        except (OSError, NotCopiedError):
+            return None
+        if now is None or self._git.present([blob_name(now.data)]):
+            return None
+        return "it may be older than the session, and there is no copy of it"
+
+    def _nested(self, top: Path) -> Iterator[FileChange]:
+        """A repository that came to be inside this folder: every file of it is new."""
+        tree = Tree(top, top, self._git.directory / "none")
+        for name in self._git.records("ls-files", "--others", "--exclude-standard", tree=tree):
+            path = top / os.fsdecode(name)
+            if name.endswith(b"/"):
+                yield from self._nested(path)
+            else:
+                yield self._new(path)
+
+    def _same(self, path: Path, blob: str) -> bool:
+        try:
+            now = read_now(bytes(path), path.lstat().st_size)
+        except (OSError, NotCopiedError):
+            return False
+        return now is not None and blob_name(now.data) == blob
+
+    def _path(self, name: bytes) -> Path:
+        return self._top / os.fsdecode(name)
+
+    def _bytes_path(self, name: bytes) -> bytes:
+        return os.path.join(os.fsencode(self._top), name)  # noqa: PTH118 - names need not be UTF-8, and are many
+
+
+@dataclass(slots=True)
+class Totals:
+    """How much has been copied so far, over all areas."""
+
+    files: int = 0
+    size: int = 0
+
+    def count(self, size: int, limits: Limits) -> None:
+        """One more file."""
+        self.files += 1
+        self.size += size
+        if self.size > limits.total_size:
+            raise TooMuchError(f"more than {limits.total_size / 1_000_000_000:g} GB")
+
+
+def _git_mode(mode: int) -> int:
+    if stat.S_ISLNK(mode):
+        return 0o120000
+    return 0o100755 if mode & stat.S_IXUSR else 0o100644
+
+
+def _literal(name: str) -> str:
+    """A name as an ignore pattern that matches only itself."""
+    return "".join(f"\\{sign}" if sign in "\\*?[ " else sign for sign in name)

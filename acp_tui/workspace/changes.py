@@ -1,0 +1,37 @@
+"""One file that is not as it was when the session began."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ChangeKind = Literal["added", "modified", "deleted", "mode"]
+"""`mode`: the content is the same, the file became executable or ceased to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A change between the baseline and now. Names are as the disk has them: make them safe to display."""
+
+    path: Path
+    kind: ChangeKind
+    why_not: str | None = None
+    """Why it cannot be reverted, in words that follow "cannot be reverted: "; None when it can."""
+
+    @property
+    def revertable(self) -> bool:
+        """Can it be put back as it was?"""
+        return self.why_not is None
+
+
+@dataclass(frozen=True, slots=True)
+class Old:
+    """What was known of a path when the session began, or when it was kept."""
+
+    existed: bool
+    blob: str | None = None  # the name of its content, or of a link's target
+    mode: int = 0  # with the bits of the file's type; 0 when it is not known
+    why_not: str | None = None  # it existed, and its content is not known

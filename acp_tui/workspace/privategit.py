@@ -1,0 +1,226 @@
+"""A git directory of our own, and git run on it so that no configuration but ours has a say.
+
+Hooks, filters, file system monitors, line end conversion and attributes of the user, of the system or of
+the folder never run: the folder is not trusted, and a file must come back byte for byte. Contents are
+therefore handed to git as bytes (`fast-import`), which also packs them at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from acp_tui.config.paths import private_directory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_OPTIONS = {
+    "core.bare": "false",
+    "core.hooksPath": os.devnull,
+    "core.attributesFile": os.devnull,
+    "core.fsmonitor": "false",
+    "core.untrackedCache": "false",
+    "core.autocrlf": "false",
+    "core.fileMode": "true",
+    "core.symlinks": "true",
+    "core.ignoreCase": "false",
+    "core.precomposeUnicode": "false",
+    "core.protectHFS": "false",  # names are only listed, never checked out
+    "core.protectNTFS": "false",
+    "core.compression": "1",
+    "core.preloadIndex": "true",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+}
+# These outrank any .gitattributes in the folder.
+_ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n"
+
+
+class GitError(Exception):
+    """git could not do it: its last line, or what the system said."""
+
+
+class PrivateGit:
+    """Objects and index files below a directory that nobody else uses. All calls block."""
+
+    def __init__(self, directory: Path, program: str) -> None:
+        self.directory = directory
+        self._program = program
+        self._stopped = threading.Event()
+        self._running: set[subprocess.Popen[bytes]] = set()
+
+    @classmethod
+    def create(cls, directory: Path) -> PrivateGit:
+        """A new one; what was in the directory is gone."""
+        program = shutil.which("git")
+        if program is None:
+            raise GitError("git is not installed")
+        shutil.rmtree(directory, ignore_errors=True)
+        git = cls(private_directory(directory), program)
+        git.run("init", "--quiet", "--bare", "--template=", str(directory))
+        attributes = directory / "info" / "attributes"
+        attributes.parent.mkdir(mode=0o700, exist_ok=True)
+        attributes.write_text(_ATTRIBUTES, encoding="ascii")
+        return git
+
+    def stop(self) -> None:
+        """End what runs, and run nothing any more; callable from another thread."""
+        self._stopped.set()
+        for process in list(self._running):
+            process.kill()
+
+    def run(
+        self, *words: str, tree: Tree | None = None, stdin: bytes = b"", ok: Sequence[int] = (0,)
+    ) -> bytes:
+        """Run one command to its end; its output."""
+        with self._start(words, tree, subprocess.PIPE) as (process, errors):
+            output, _ = process.communicate(stdin)
+            if process.returncode not in ok:
+                raise self._failure(process, errors)
+            return output
+
+    def records(self, *words: str, tree: Tree | None = None) -> Iterator[bytes]:
+        """The records of a command with `-z`, while it runs."""
+        with self._start([words[0], "-z", *words[1:]], tree, subprocess.DEVNULL) as (process, errors):
+            assert process.stdout is not None
+            rest = b""
+            while chunk := os.read(process.stdout.fileno(), 1 << 16):
+                *found, rest = (rest + chunk).split(b"\0")
+                yield from found
+            if process.wait() != 0:
+                raise self._failure(process, errors)
+
+    @contextmanager
+    def storing(self) -> Iterator[BlobWriter]:
+        """Store contents; they are there when the context ends."""
+        words = ["fast-import", "--quiet", "--depth=0"]
+        with self._start(words, None, subprocess.PIPE) as (process, errors):
+            assert process.stdin is not None
+            with suppress(BrokenPipeError):  # it says why below
+                yield BlobWriter(process.stdin)
+                process.stdin.close()
+            if process.wait() != 0:
+                raise self._failure(process, errors)
+
+    def blob(self, name: str) -> bytes:
+        """A stored content."""
+        return self.run("cat-file", "blob", name)
+
+    def present(self, names: Sequence[str]) -> set[str]:
+        """Which of these contents are stored?"""
+        if not names:
+            return set()
+        output = self.run("cat-file", "--batch-check", stdin="\n".join(names).encode())
+        found = (line.split() for line in output.decode().splitlines())
+        return {words[0] for words in found if words[-1] != "missing"}
+
+    @contextmanager
+    def _start(
+        self, words: Sequence[str], tree: Tree | None, stdin: int
+    ) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
+        settings = _OPTIONS | {"core.excludesFile": str(_users_ignore_file())}
+        options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+        folder = self.directory if tree is None else tree.folder
+        with tempfile.TemporaryFile() as errors:  # a pipe that nobody reads meanwhile could fill up
+            try:
+                process = subprocess.Popen(
+                    [self._program, *options, *words],
+                    stdin=stdin,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    cwd=folder,
+                    env=self._environment(tree),
+                    umask=0o077,
+                    start_new_session=True,  # Ctrl+C in the terminal is meant for us
+                )
+            except OSError as error:
+                raise GitError(f"git cannot be started: {error.strerror}") from None
+            self._running.add(process)
+            try:
+                if self._stopped.is_set():
+                    raise GitError("it was stopped")
+                yield process, errors
+            finally:
+                self._running.discard(process)
+                _end(process)
+
+    def _environment(self, tree: Tree | None) -> dict[str, str]:
+        """Ours, without anything that steers git, and with a home that holds no configuration."""
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        environment |= {
+            "GIT_DIR": str(self.directory),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_DEFAULT_HASH": "sha1",
+            "GIT_LITERAL_PATHSPECS": "1",
+            "GIT_TERMINAL_PROMPT": "0",
+            "HOME": str(self.directory),
+            "XDG_CONFIG_HOME": str(self.directory),
+            "LC_ALL": "C",
+        }
+        if tree is not None:
+            environment |= {"GIT_WORK_TREE": str(tree.top), "GIT_INDEX_FILE": str(tree.index)}
+        return environment
+
+    def _failure(self, process: subprocess.Popen[bytes], errors: IO[bytes]) -> GitError:
+        if self._stopped.is_set():
+            return GitError("it was stopped")
+        errors.seek(0)
+        said = errors.read().decode(errors="replace").strip()
+        return GitError(said.splitlines()[-1] if said else f"git ended with {process.returncode}")
+
+
+class Tree:
+    """A work tree as one git command sees it."""
+
+    __slots__ = ("folder", "index", "top")
+
+    def __init__(self, top: Path, folder: Path, index: Path) -> None:
+        self.top = top
+        self.folder = folder  # where it runs: the top or a folder below, to which listings are confined
+        self.index = index
+
+
+class BlobWriter:
+    """Hands contents to git, which stores each of them once."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+
+    def add(self, data: bytes) -> str:
+        """Store a content; its name."""
+        self._stream.write(b"blob\ndata %d\n" % len(data))
+        self._stream.write(data)
+        self._stream.write(b"\n")
+        return blob_name(data)
+
+
+def blob_name(data: bytes) -> str:
+    """The name git gives a content."""
+    return hashlib.sha1(b"blob %d\0%b" % (len(data), data), usedforsecurity=False).hexdigest()
+
+
+def _users_ignore_file() -> Path:
+    """The only thing taken from the user's settings: what they want ignored everywhere."""
+    home = os.environ.get("XDG_CONFIG_HOME")
+    return (Path(home) if home else Path.home() / ".config") / "git" / "ignore"
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Whatever happened: no process, no pipe is left."""
+    if process.poll() is None:
+        process.kill()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with suppress(BrokenPipeError):  # what was not yet written
+                stream.close()
+    process.wait()
