@@ -1,0 +1,370 @@
+"""What the protocol asks of an agent: to say what it is, to keep sessions, to answer prompts.
+
+The SDK checks the parameters, calls the method and sends what it returns; a `RequestError` becomes an
+error answer. What the SDK's router does not know comes in through `ext_method` and `ext_notification`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from acp import PROTOCOL_VERSION, RequestError, update_user_message
+from acp.helpers import update_available_commands
+from acp.schema import (
+    AgentAuthCapabilities,
+    AgentCapabilities,
+    AuthenticateResponse,
+    AuthMethodAgent,
+    ClientCapabilities,
+    CloseSessionResponse,
+    ForkSessionResponse,
+    Implementation,
+    InitializeResponse,
+    ListSessionsResponse,
+    LoadSessionResponse,
+    LogoutCapabilities,
+    McpCapabilities,
+    NewSessionResponse,
+    PromptCapabilities,
+    PromptResponse,
+    ResumeSessionResponse,
+    SessionAdditionalDirectoriesCapabilities,
+    SessionCapabilities,
+    SessionCloseCapabilities,
+    SessionDeleteCapabilities,
+    SessionForkCapabilities,
+    SessionInfo,
+    SessionInfoUpdate,
+    SessionListCapabilities,
+    SessionResumeCapabilities,
+    SetSessionConfigOptionResponse,
+    SetSessionModeResponse,
+    TerminalAuthMethod,
+)
+
+from acp_tui import __version__
+from acp_tui.demo import announce, commands
+from acp_tui.demo.open_session import OpenSession
+from acp_tui.demo.turn import Turn, TurnOver, revive
+
+if TYPE_CHECKING:
+    from acp import Client
+    from acp.schema import StopReason
+
+    from acp_tui.demo.open_session import McpServer
+    from acp_tui.demo.settings import Settings
+    from acp_tui.demo.signin import SignIn
+    from acp_tui.demo.store import Store, StoredSession
+    from acp_tui.demo.turn import ContentBlock
+    from acp_tui.demo.wire import Wire
+
+SIGN_IN = "demo"
+SIGN_IN_IN_TERMINAL = "demo-terminal"
+
+
+class DemoAgent:
+    """The methods of `acp.Agent`."""
+
+    def __init__(self, wire: Wire, store: Store, sign_in: SignIn, settings: Settings) -> None:
+        self._wire = wire
+        self._store = store
+        self._sign_in = sign_in
+        self._settings = settings
+        self._capabilities = ClientCapabilities()
+        self._sessions: dict[str, OpenSession] = {}
+
+    def on_connect(self, conn: Client) -> None:
+        """The SDK hands over the way to the client."""
+        self._client = conn
+
+    # ------------------------------------------------------------------ who we are
+
+    async def initialize(
+        self,
+        protocol_version: int,  # noqa: ARG002 - the SDK passes it by name
+        client_capabilities: ClientCapabilities | None = None,
+        client_info: Implementation | None = None,  # noqa: ARG002 - likewise
+        **_meta: Any,
+    ) -> InitializeResponse:
+        """Answer with the version we speak, whatever was asked for: the client decides whether to go on."""
+        self._capabilities = client_capabilities or ClientCapabilities()
+        return InitializeResponse(
+            protocol_version=PROTOCOL_VERSION,
+            agent_info=Implementation(name="acp-tui-demo", title="Demo agent", version=__version__),
+            agent_capabilities=AgentCapabilities(
+                load_session=True,
+                prompt_capabilities=PromptCapabilities(image=True, audio=True, embedded_context=True),
+                mcp_capabilities=McpCapabilities(http=True, sse=True),
+                session_capabilities=SessionCapabilities(
+                    list=SessionListCapabilities(),
+                    delete=SessionDeleteCapabilities(),
+                    additional_directories=SessionAdditionalDirectoriesCapabilities(),
+                    fork=SessionForkCapabilities(),
+                    resume=SessionResumeCapabilities(),
+                    close=SessionCloseCapabilities(),
+                ),
+                auth=AgentAuthCapabilities(logout=LogoutCapabilities() if self._sign_in.wanted else None),
+            ),
+            auth_methods=self._auth_methods(),
+        )
+
+    def _auth_methods(self) -> list[Any]:
+        if not self._sign_in.wanted:
+            return []
+        methods: list[AuthMethodAgent | TerminalAuthMethod] = [
+            AuthMethodAgent(
+                id=SIGN_IN, name="Sign in", description="Succeeds at once: the demo knows no accounts"
+            )
+        ]
+        # A client that cannot run it in a terminal must not be offered it.
+        if self._capabilities.auth and self._capabilities.auth.terminal:
+            methods.append(
+                TerminalAuthMethod(
+                    type="terminal",
+                    id=SIGN_IN_IN_TERMINAL,
+                    name="Sign in in a terminal",
+                    description="Asks one question in a real terminal",
+                    args=["--sign-in"],
+                )
+            )
+        return methods
+
+    async def authenticate(self, method_id: str, **_meta: Any) -> AuthenticateResponse:
+        """Sign in. The terminal method never comes here: the client runs it."""
+        if method_id != SIGN_IN:
+            raise RequestError.invalid_params({"details": f"{method_id!r} cannot be used with authenticate"})
+        self._sign_in.enter()
+        return AuthenticateResponse()
+
+    def _check_sign_in(self) -> None:
+        if self._sign_in.missing:
+            methods = [method.model_dump(by_alias=True, exclude_none=True) for method in self._auth_methods()]
+            raise RequestError.auth_required({"authMethods": methods})
+
+    # ------------------------------------------------------------------ sessions
+
+    async def new_session(
+        self,
+        cwd: str,
+        additional_directories: list[str] | None = None,
+        mcp_servers: list[McpServer] | None = None,
+        **_meta: Any,
+    ) -> NewSessionResponse:
+        """Begin."""
+        self._check_sign_in()
+        settings = type(self._settings)(**vars(self._settings))
+        session = self._open(self._store.new(cwd, additional_directories or [], settings), mcp_servers)
+        return NewSessionResponse(session_id=session.stored.id, **self._state(session.stored))
+
+    async def load_session(
+        self,
+        cwd: str,
+        session_id: str,
+        mcp_servers: list[McpServer] | None = None,
+        additional_directories: list[str] | None = None,
+        **_meta: Any,
+    ) -> LoadSessionResponse:
+        """Go on with a session, and tell again what happened in it before answering."""
+        session = self._reopen(session_id, cwd, additional_directories, mcp_servers)
+        for update in session.stored.history.updates:
+            await self._client.session_update(session_id, revive(session_id, update))
+        return LoadSessionResponse(**self._state(session.stored))
+
+    async def resume_session(
+        self,
+        session_id: str,
+        cwd: str,
+        additional_directories: list[str] | None = None,
+        mcp_servers: list[McpServer] | None = None,
+        **_meta: Any,
+    ) -> ResumeSessionResponse:
+        """Go on with a session without telling it again."""
+        session = self._reopen(session_id, cwd, additional_directories, mcp_servers)
+        return ResumeSessionResponse(**self._state(session.stored))
+
+    async def fork_session(
+        self,
+        session_id: str,
+        cwd: str,
+        additional_directories: list[str] | None = None,
+        mcp_servers: list[McpServer] | None = None,
+        **_meta: Any,
+    ) -> ForkSessionResponse:
+        """Begin another session with the same past."""
+        self._check_sign_in()
+        original = self._sessions[session_id].stored if session_id in self._sessions else None
+        copy = self._store.fork(original or self._store.load(session_id), cwd, additional_directories or [])
+        session = self._open(copy, mcp_servers)
+        return ForkSessionResponse(session_id=copy.id, **self._state(session.stored))
+
+    async def list_sessions(
+        self, cwd: str | None = None, cursor: str | None = None, **_meta: Any
+    ) -> ListSessionsResponse:
+        """One page of the sessions that have a past, the latest first."""
+        self._check_sign_in()
+        page, next_cursor = self._store.page(cwd, cursor)
+        return ListSessionsResponse(
+            sessions=[
+                SessionInfo(
+                    session_id=stored.id,
+                    cwd=stored.cwd,
+                    additional_directories=stored.directories,
+                    title=stored.title,
+                    updated_at=stored.updated_at,
+                )
+                for stored in page
+            ],
+            next_cursor=next_cursor,
+        )
+
+    async def close_session(self, session_id: str, **_meta: Any) -> CloseSessionResponse:
+        """Stop what goes on in a session and let go of it. It stays on disk."""
+        await self._close(self._known(session_id))
+        return CloseSessionResponse()
+
+    async def _delete_session(self, session_id: str) -> None:
+        if session_id in self._sessions:
+            await self._close(self._sessions[session_id])
+        self._store.delete(session_id)
+
+    async def _close(self, session: OpenSession) -> None:
+        session.cancel()
+        if session.work is not None:
+            await asyncio.wait([session.work])
+        self._sessions.pop(session.stored.id, None)
+
+    def _open(self, stored: StoredSession, mcp_servers: list[McpServer] | None) -> OpenSession:
+        session = self._sessions[stored.id] = OpenSession(stored, self._sign_in.leave, mcp_servers or [])
+        self._wire.after_answer(lambda: session.later(self._introduce(session)))
+        return session
+
+    def _reopen(
+        self, session_id: str, cwd: str, directories: list[str] | None, mcp_servers: list[McpServer] | None
+    ) -> OpenSession:
+        self._check_sign_in()
+        if session_id in self._sessions and self._sessions[session_id].turn is not None:
+            raise RequestError(-32600, "A turn is running in this session")
+        stored = self._store.load(session_id)
+        stored.cwd, stored.directories = cwd, directories or []
+        return self._open(stored, mcp_servers)
+
+    async def _introduce(self, session: OpenSession) -> None:
+        """What a client wants to know of a session once it has its id."""
+        await self._client.session_update(
+            session.stored.id, update_available_commands(commands.available(few=session.few_commands))
+        )
+        await announce.usage(self._client, session.stored)
+
+    def _known(self, session_id: str) -> OpenSession:
+        session = self._sessions.get(session_id)
+        if session is None:
+            raise RequestError(-32002, f"No such open session: {session_id}", {"sessionId": session_id})
+        return session
+
+    # ------------------------------------------------------------------ settings
+
+    def _state(self, stored: StoredSession) -> dict[str, Any]:
+        return {
+            "modes": stored.settings.modes(),
+            "config_options": announce.options(stored, self._capabilities),
+        }
+
+    async def set_session_mode(self, session_id: str, mode_id: str, **_meta: Any) -> SetSessionModeResponse:
+        """Change the mode; the notifications keep the config option of the same meaning in step."""
+        session = self._known(session_id)
+        session.stored.settings.set("mode", mode_id)
+        await announce.settings(self._client, session.stored, self._capabilities)
+        return SetSessionModeResponse()
+
+    async def set_config_option(
+        self, config_id: str, session_id: str, value: str | bool, **_meta: Any
+    ) -> SetSessionConfigOptionResponse:
+        """Change an option, and answer with the complete state, as one may change another."""
+        stored = self._known(session_id).stored
+        stored.settings.set(config_id, value)
+        if config_id == "mode":
+            await announce.settings(self._client, stored, self._capabilities)
+        if config_id == "model":
+            await announce.usage(self._client, stored)
+        return SetSessionConfigOptionResponse(config_options=announce.options(stored, self._capabilities))
+
+    # ------------------------------------------------------------------ prompts
+
+    async def prompt(self, session_id: str, prompt: list[ContentBlock], **meta: Any) -> PromptResponse:
+        """Answer a prompt. The work runs in a task of its own, so that a cancel can end it at any point."""
+        self._check_sign_in()
+        session = self._known(session_id)
+        if session.turn is not None:
+            raise RequestError(-32600, "A turn is already running in this session")
+        turn = session.turn = Turn(
+            self._client, self._wire, session, self._capabilities, blocks=prompt, meta=meta
+        )
+        before = session.stored.history.mark()
+        session.work = asyncio.create_task(self._work(turn))
+        try:
+            reason: StopReason = await session.work
+        except asyncio.CancelledError:
+            if turn.withdrawn:
+                raise RequestError(-32800, "Request cancelled") from None
+            reason = "cancelled"
+        finally:
+            session.turn = session.work = None
+            self._remember(session)
+        if reason == "refusal":
+            # What was refused, and the refusal, are not part of the conversation from now on.
+            session.stored.history.drop(before)
+            self._store.save(session.stored)
+        return PromptResponse(stop_reason=reason, usage=turn.tokens)
+
+    async def _work(self, turn: Turn) -> StopReason:
+        for block in turn.blocks:
+            turn.keep(update_user_message(block))
+        await self._give_title(turn)
+        try:
+            reason = await commands.answer(turn)
+        except TurnOver as over:
+            reason = over.reason
+        await turn.count()
+        return reason
+
+    async def _give_title(self, turn: Turn) -> None:
+        """A session is named after its first prompt."""
+        stored = turn.stored
+        if stored.title is None and (text := " ".join(turn.text.split())):
+            stored.title = text if len(text) <= 60 else text[:59] + "…"
+            await turn.update(SessionInfoUpdate(session_update="session_info_update", title=stored.title))
+
+    def _remember(self, session: OpenSession) -> None:
+        session.stored.history.close_calls()
+        # A session that was deleted while it worked must not come back.
+        if self._sessions.get(session.stored.id) is session:
+            self._store.save(session.stored)
+
+    async def cancel(self, session_id: str, **_meta: Any) -> None:
+        """`session/cancel`: the prompt is answered with `cancelled`."""
+        session = self._sessions.get(session_id)
+        if session is not None and not (session.turn and session.turn.deaf):
+            session.cancel()
+
+    # ------------------------------------------------------------------ beyond the SDK's router
+
+    async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """`session/delete` and `logout`, which the wire hands on this way."""
+        if method == "session/delete" and isinstance(params.get("sessionId"), str):
+            self._check_sign_in()
+            await self._delete_session(params["sessionId"])
+        elif method == "logout" and self._sign_in.wanted:
+            self._sign_in.leave()
+        else:
+            raise RequestError.method_not_found(method)
+        return {}
+
+    async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
+        """`$/cancel_request`: only a prompt lasts long enough to be taken back; anything else is answered."""
+        if method != "$/cancel_request":
+            return
+        for session in self._sessions.values():
+            if session.turn is not None and session.turn.request_id == params.get("requestId"):
+                session.turn.withdrawn = True
+                session.cancel()

@@ -1,0 +1,109 @@
+"""Reading and editing files: through the client where it offers that, else by ourselves.
+
+The client's editor may hold unsaved text, and it may want to guard its files: so its way goes first,
+and a refusal of the client is never worked around.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from acp import RequestError, text_block, tool_content, tool_diff_content
+
+from acp_tui.demo.permission import refusal
+from acp_tui.demo.toolcall import Call
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from acp_tui.demo.turn import Turn
+
+
+async def read(turn: Turn, path: Path, *, line: int | None = None, limit: int | None = None) -> str | None:
+    """Read a file or part of it, as a visible tool call. None: it could not be read."""
+    raw_input = {"path": str(path), "line": line, "limit": limit}
+    call = Call(
+        turn,
+        f"Read {path.name}",
+        "read",
+        path=path,
+        line=line or 1,
+        raw_input={key: value for key, value in raw_input.items() if value is not None},
+    )
+    await call.start("in_progress")
+    try:
+        text = await _text(turn, path, line, limit)
+    except (RequestError, OSError, ValueError) as error:
+        await call.fail(f"Could not be read: {_readable(error)}")
+        return None
+    await call.done(content=[tool_content(text_block(f"```\n{text.rstrip()}\n```"))])
+    return text
+
+
+async def edit(turn: Turn, path: Path, old: str | None, new: str) -> bool:
+    """Write a file, as a visible tool call with a diff, once the user agrees. Did it happen?"""
+    call = Call(
+        turn,
+        f"{'Create' if old is None else 'Edit'} {path.name}",
+        "edit",
+        path=path,
+        line=_first_difference(old or "", new),
+        raw_input={"path": str(path), "content": new},
+        content=[tool_diff_content(str(path), new, old)],
+    )
+    await call.start()
+    reason = await refusal(turn, call.question())
+    if reason is not None:
+        await call.fail(reason)
+        return False
+    await call.go()
+    try:
+        await _write(turn, path, new)
+    except (RequestError, OSError, ValueError) as error:
+        await call.fail(f"Could not be written: {_readable(error)}")
+        return False
+    await call.done()
+    return True
+
+
+def inside(turn: Turn, path: Path) -> bool:
+    """Is this within the folders that the client gave?"""
+    roots = [turn.cwd, *map(type(path), turn.stored.directories)]
+    return any(path.resolve().is_relative_to(root.resolve()) for root in roots)
+
+
+async def _text(turn: Turn, path: Path, line: int | None, limit: int | None) -> str:
+    fs = turn.capabilities.fs
+    if fs and fs.read_text_file:
+        answer = await turn.client.read_text_file(turn.session_id, str(path), line=line, limit=limit)
+        return answer.content
+    if not inside(turn, path):
+        raise ValueError("it is outside the folders of this session")
+    with path.open(encoding="utf-8", newline="") as file:
+        first = (line or 1) - 1
+        return "".join(itertools.islice(file, first, None if limit is None else first + limit))
+
+
+async def _write(turn: Turn, path: Path, text: str) -> None:
+    fs = turn.capabilities.fs
+    if fs and fs.write_text_file:
+        await turn.client.write_text_file(turn.session_id, str(path), text)
+        return
+    if not inside(turn, path):
+        raise ValueError("it is outside the folders of this session")
+    path.write_text(text, encoding="utf-8", newline="")
+
+
+def _readable(error: Exception) -> str:
+    if isinstance(error, RequestError):
+        return f"the client answered {error.code}, {error}"
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _first_difference(old: str, new: str) -> int:
+    """The line an editor should show, 1-based."""
+    pairs = zip(old.splitlines(), new.splitlines(), strict=False)
+    return next(
+        (number for number, (one, other) in enumerate(pairs, 1) if one != other), len(old.splitlines()) or 1
+    )

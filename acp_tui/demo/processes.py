@@ -1,0 +1,166 @@
+"""Running commands: in a terminal of the client where it offers that, else by ourselves."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import contextlib
+import os
+import shlex
+import signal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from acp import RequestError, text_block, tool_content, tool_terminal_ref, update_tool_call
+from acp.schema import EnvVariable, TerminalOutputResponse, WaitForTerminalExitResponse
+
+from acp_tui.demo.permission import refusal
+from acp_tui.demo.toolcall import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from acp.schema import ToolCallStatus
+
+    from acp_tui.demo.turn import Turn
+
+KEPT = 64 * 1024
+"""Bytes of output that are of interest to the agent; the user sees it all."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    exit_code: int | None
+    signal: str | None
+    output: str
+
+    @property
+    def well(self) -> bool:
+        """Did it succeed?"""
+        return self.exit_code == 0
+
+    @property
+    def raw(self) -> dict[str, Any]:
+        """For `rawOutput`."""
+        return {"exitCode": self.exit_code, "signal": self.signal}
+
+
+async def run(
+    turn: Turn, argv: Sequence[str], *, title: str | None = None, env: Mapping[str, str] | None = None
+) -> Ended | None:
+    """Run a command as a visible tool call, once the user agrees. None: it never ran."""
+    env = env or {}
+    command = shlex.join(argv)
+    raw_input: dict[str, Any] = {"command": command, "cwd": str(turn.cwd)}
+    if env:
+        raw_input["env"] = dict(env)
+    call = Call(turn, title or command, "execute", raw_input=raw_input)
+    await call.start()
+    reason = await refusal(turn, call.question())
+    if reason is not None:
+        await call.fail(reason)
+        return None
+    await call.go()
+    try:
+        in_client = bool(turn.capabilities.terminal)
+        ended = await (_run_in_client if in_client else _run_ourselves)(turn, call, argv, env)
+    except (RequestError, OSError) as error:
+        await call.fail(f"Could not be run: {error}")
+        return None
+    # The history keeps the text: nobody can show a terminal again that is gone.
+    status: ToolCallStatus = "completed" if ended.well else "failed"
+    turn.keep(call.ended(status, [tool_content(text_block(ended.output))], ended.raw))
+    await turn.update(call.ended(status, None, ended.raw), keep=False)
+    await turn.rest(15)
+    return ended
+
+
+# --------------------------------------------------------------------------- the client's terminal
+
+
+async def _run_in_client(turn: Turn, call: Call, argv: Sequence[str], env: Mapping[str, str]) -> Ended:
+    client, session_id = turn.client, turn.session_id
+    terminal = await client.create_terminal(
+        session_id,
+        command=argv[0],
+        args=list(argv[1:]),
+        env=[EnvVariable(name=name, value=value) for name, value in env.items()],
+        cwd=str(turn.cwd),
+        output_byte_limit=KEPT,
+    )
+    terminal_id = terminal.terminal_id
+    try:
+        shown = update_tool_call(call.id, content=[tool_terminal_ref(terminal_id)])
+        await turn.update(shown, keep=False)
+        end: WaitForTerminalExitResponse = await client.wait_for_terminal_exit(session_id, terminal_id)
+        output: TerminalOutputResponse = await client.terminal_output(session_id, terminal_id)
+        return Ended(end.exit_code, end.signal, output.output)
+    finally:
+        # Also when the turn was cancelled: releasing kills what still runs, and the screen keeps the output.
+        release = asyncio.ensure_future(client.release_terminal(session_id, terminal_id))
+        with contextlib.suppress(RequestError, ConnectionError):
+            await asyncio.shield(release)
+
+
+# --------------------------------------------------------------------------- our own process
+
+
+async def _run_ourselves(turn: Turn, call: Call, argv: Sequence[str], env: Mapping[str, str]) -> Ended:
+    process = await asyncio.create_subprocess_exec(
+        *argv,
+        cwd=turn.cwd,
+        env={**os.environ, **env},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        output = await _stream(turn, call, process)
+        code = await process.wait()
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await asyncio.shield(process.wait())
+    name = signal.Signals(-code).name if code < 0 else None
+    await _tell(turn, call, "terminal_exit", exit_code=None if name else code, signal=name)
+    return Ended(None if name else code, name, output)
+
+
+async def _stream(turn: Turn, call: Call, process: asyncio.subprocess.Process) -> str:
+    """Pass the output on while it comes.
+
+    A client that shows terminals of agents (`_meta.terminal_output`) gets the pieces; any other gets
+    text content, which replaces what was there, so all of it each time.
+    """
+    assert process.stdout is not None
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    kept = ""
+    await _tell(turn, call, "terminal_info", cwd=str(turn.cwd))
+    while True:
+        data = await process.stdout.read(4096)
+        piece = decoder.decode(data, final=not data)
+        kept = (kept + piece)[-KEPT:]
+        if piece and _shows_terminals(turn):
+            await _tell(turn, call, "terminal_output", data=piece)
+        elif piece:
+            await turn.update(update_tool_call(call.id, content=[tool_content(text_block(kept))]), keep=False)
+        if not data:
+            return kept
+
+
+def _shows_terminals(turn: Turn) -> bool:
+    return bool((turn.capabilities.field_meta or {}).get("terminal_output"))
+
+
+async def _tell(turn: Turn, call: Call, what: str, **facts: Any) -> None:
+    if not _shows_terminals(turn):
+        return
+    update = update_tool_call(call.id)
+    if what == "terminal_info":
+        update.content = [tool_terminal_ref(call.id)]
+    update.field_meta = {what: {"terminal_id": call.id, **facts}}
+    await turn.update(update, keep=False)

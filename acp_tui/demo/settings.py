@@ -1,0 +1,142 @@
+"""What the user can set in a session: the mode and the config options.
+
+The protocol knows modes in two places: `modes`, and a config option of category `mode` that newer
+clients prefer. The demo offers both and keeps them the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from acp import RequestError
+from acp.schema import (
+    SessionConfigOptionBoolean,
+    SessionConfigOptionSelect,
+    SessionConfigSelectGroup,
+    SessionConfigSelectOption,
+    SessionMode,
+    SessionModeState,
+)
+
+ConfigOption = SessionConfigOptionSelect | SessionConfigOptionBoolean
+
+MODES = {
+    "ask": ("Ask", "Asks before it edits or runs anything"),
+    "auto": ("Auto", "Edits and runs without asking"),
+    "plan": ("Plan", "Only reads: edits and commands are refused"),
+}
+PACES = {
+    "relaxed": ("Relaxed", "Slow enough to watch", 0.03),
+    "quick": ("Quick", "Three times as fast", 0.01),
+    "instant": ("Instant", "No pauses at all", 0.0),
+}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A language model that does not exist, with numbers for `usage_update`."""
+
+    name: str
+    description: str
+    window: int  # tokens
+    price: float  # for a thousand tokens, in a currency that does not exist either
+
+
+MODELS = {
+    "abacus-8k": Model("Abacus 8k", "Made up; a small window that fills quickly", 8_000, 0.01),
+    "abacus-32k": Model("Abacus 32k", "Made up; a bit of everything", 32_000, 0.05),
+    "orrery-200k": Model("Orrery 200k", "Made up; large, slow to fill, dear", 200_000, 0.25),
+}
+CURRENCY = "XTS"
+"""ISO 4217 keeps this code for tests: no money is involved."""
+
+
+@dataclass
+class Settings:
+    """The values in force in one session."""
+
+    mode: str = "ask"
+    pace: str = "relaxed"
+    model: str = "abacus-32k"
+    thoughts: bool = True
+
+    @property
+    def delay(self) -> float:
+        """Seconds between two chunks of text."""
+        return PACES[self.pace][2]
+
+    def modes(self) -> SessionModeState:
+        """The modes, the way `session/new` tells them."""
+        return SessionModeState(
+            current_mode_id=self.mode,
+            available_modes=[
+                SessionMode(id=key, name=name, description=description)
+                for key, (name, description) in MODES.items()
+            ],
+        )
+
+    def options(self, *, booleans: bool) -> list[ConfigOption]:
+        """All config options. Booleans only for a client that said it knows them."""
+        selects: list[ConfigOption] = [
+            _select("mode", "Mode", "mode", self.mode, [_choice(key, *MODES[key]) for key in MODES]),
+            SessionConfigOptionSelect(
+                type="select",
+                id="model",
+                name="Model",
+                description="Made up: the demo has no language model. It changes the usage numbers",
+                category="model",
+                current_value=self.model,
+                options=[
+                    SessionConfigSelectGroup(group=family, name=family.title(), options=_models(family))
+                    for family in ("abacus", "orrery")
+                ],
+            ),
+            _select("pace", "Pace", None, self.pace, [_choice(key, *PACES[key][:2]) for key in PACES]),
+        ]
+        if not booleans:
+            return selects
+        return [
+            *selects,
+            SessionConfigOptionBoolean(
+                type="boolean",
+                id="thoughts",
+                name="Thoughts",
+                description="Whether the demo pretends to think aloud",
+                current_value=self.thoughts,
+            ),
+        ]
+
+    def set(self, option: str, value: str | bool) -> None:
+        """Change one; an unknown option or value is the caller's mistake."""
+        known: dict[str, dict[str, object]] = {"mode": {**MODES}, "model": {**MODELS}, "pace": {**PACES}}
+        if option == "thoughts" and isinstance(value, bool):
+            self.thoughts = value
+        elif option in known and value in known[option]:
+            setattr(self, option, value)
+        else:
+            raise RequestError.invalid_params({"details": f"{option!r} cannot be set to {value!r}"})
+
+
+def _choice(value: str, name: str, description: str) -> SessionConfigSelectOption:
+    return SessionConfigSelectOption(value=value, name=name, description=description)
+
+
+def _models(family: str) -> list[SessionConfigSelectOption]:
+    return [
+        _choice(key, model.name, model.description) for key, model in MODELS.items() if key.startswith(family)
+    ]
+
+
+def _select(
+    key: str, name: str, category: str | None, current: str, choices: list[SessionConfigSelectOption]
+) -> SessionConfigOptionSelect:
+    return SessionConfigOptionSelect.model_validate(
+        {
+            "type": "select",
+            "id": key,
+            "name": name,
+            "category": category,
+            "currentValue": current,
+            "options": choices,
+        }
+    )

@@ -1,0 +1,98 @@
+"""One tool call, from its announcement to its end."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from acp import start_tool_call, text_block, tool_content, update_tool_call
+from acp.schema import ToolCallLocation, ToolCallUpdate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from acp.schema import (
+        ContentToolCallContent,
+        FileEditToolCallContent,
+        TerminalToolCallContent,
+        ToolCallProgress,
+        ToolCallStatus,
+        ToolKind,
+    )
+
+    from acp_tui.demo.turn import Turn
+
+    Content = ContentToolCallContent | FileEditToolCallContent | TerminalToolCallContent
+
+
+class Call:
+    """Announced with `start`; every later word is an update by the same id."""
+
+    def __init__(
+        self,
+        turn: Turn,
+        title: str,
+        kind: ToolKind | None,
+        *,
+        raw_input: Any = None,
+        content: Sequence[Content] = (),
+        path: Path | None = None,
+        line: int | None = None,
+    ) -> None:
+        self._turn = turn
+        self.id = f"call-{uuid.uuid4().hex[:8]}"
+        self.title = title
+        self.kind = kind
+        self.raw_input = raw_input
+        self.content = list(content)
+        self.locations = [ToolCallLocation(path=str(path), line=line)] if path else None
+
+    async def start(self, status: ToolCallStatus = "pending") -> Call:
+        """Announce it."""
+        await self._turn.update(
+            start_tool_call(
+                self.id,
+                self.title,
+                kind=self.kind,
+                status=status,
+                content=self.content or None,
+                locations=self.locations,
+                raw_input=self.raw_input,
+            )
+        )
+        await self._turn.rest(15)
+        return self
+
+    async def go(self) -> None:
+        """It runs now."""
+        await self._turn.update(update_tool_call(self.id, status="in_progress"))
+
+    async def done(self, *, content: Sequence[Content] | None = None, raw_output: Any = None) -> None:
+        """It succeeded. Without content, what it showed before stays."""
+        await self._turn.update(self.ended("completed", content, raw_output))
+        await self._turn.rest(15)
+
+    async def fail(self, reason: str, *, raw_output: Any = None) -> None:
+        """It did not happen, or went wrong; what it showed stays, with the reason below it."""
+        content = [*self.content, tool_content(text_block(reason))]
+        await self._turn.update(self.ended("failed", content, raw_output))
+        await self._turn.rest(15)
+
+    def ended(
+        self, status: ToolCallStatus, content: Sequence[Content] | None, raw_output: Any
+    ) -> ToolCallProgress:
+        """The last update of it."""
+        return update_tool_call(self.id, status=status, content=content, raw_output=raw_output)
+
+    def question(self) -> ToolCallUpdate:
+        """What a permission request says of it: everything, so that nothing is hidden from the user."""
+        return ToolCallUpdate(
+            tool_call_id=self.id,
+            title=self.title,
+            kind=self.kind,
+            status="pending",
+            content=self.content or None,
+            locations=self.locations,
+            raw_input=self.raw_input,
+        )

@@ -1,0 +1,106 @@
+"""The tour: one turn that shows most of what a coding agent does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.demo import files, processes
+from acp_tui.demo.project import OWN_FILE, Job, job_in
+
+if TYPE_CHECKING:
+    from acp_tui.demo.processes import Ended
+    from acp_tui.demo.turn import Turn
+
+STEPS = ("Look around", "Read a file", "Make one edit", "Run a command", "Sum it up")
+
+
+async def tour(turn: Turn) -> None:
+    """Look, read, edit, run, tell."""
+    job = job_in(turn.cwd, turn.stored.settings.delay * 10)
+    await turn.say(_WELCOME if job.sample else _WELCOME_ELSEWHERE)
+    await turn.plan(STEPS, 0)
+    await turn.think(_THOUGHT if job.sample else _THOUGHT_ELSEWHERE)
+    await turn.plan(STEPS, 1)
+    text = await files.read(turn, job.reading) if job.reading else None
+    await turn.plan(STEPS, 2)
+    edited = await _edit(turn, job, text)
+    await turn.plan(STEPS, 3)
+    ended = await processes.run(turn, job.command, title=_title(job))
+    await turn.plan(STEPS, 4)
+    await turn.say(_summary(job, text is not None, edited, ended))
+    await turn.plan(STEPS, len(STEPS))
+
+
+async def _edit(turn: Turn, job: Job, text: str | None) -> bool:
+    if job.target == job.reading and text is None:
+        await turn.say("I could not read the file, so I leave it alone.\n")
+        return False
+    if job.target == job.reading:
+        await turn.think("A discount in percent has to be divided by 100. That is the whole bug.")
+        return await files.edit(turn, job.target, text, job.changed(text))
+    await turn.say(f"I only ever write one file here, `{OWN_FILE}`, and only if you agree.\n")
+    old = await files.read(turn, job.target) if job.target.is_file() else None
+    return await files.edit(turn, job.target, old, job.changed(old))
+
+
+def _title(job: Job) -> str:
+    return "Run the tests in colour" if job.sample else "Print something colourful"
+
+
+def _summary(job: Job, read: bool, edited: bool, ended: Ended | None) -> str:
+    rows = (
+        ("Read", job.reading.name if job.reading else "nothing to read here", read),
+        ("Edited", job.target.name, edited),
+        ("Ran", _title(job).lower(), ended is not None and ended.well),
+    )
+    table = "\n".join(
+        f"| {what} | `{subject}` | {'✅ yes' if done else '❌ no'} |" for what, subject, done in rows
+    )
+    lines = [f"## What happened\n\n| Step | What | Done |\n|---|---|:---:|\n{table}\n"]
+    if job.sample and edited:
+        lines.append(_REPAIRED)
+    elif job.sample and job.target == job.reading:
+        lines.append("The bug is still there, as you wished: the last two tests go on failing.\n")
+    lines.append(_NEXT)
+    return "\n".join(lines)
+
+
+_WELCOME = """\
+Welcome! I am a **script**, not a language model: everything I say was written beforehand. \
+What you see is real all the same. I read, edit and run in a scratch copy of a small project.
+"""
+
+_WELCOME_ELSEWHERE = f"""\
+Welcome! I am a **script**, not a language model: everything I say was written beforehand. \
+This folder is yours, not my sample project, so I only look at one file, offer to write \
+`{OWN_FILE}`, and run a command that prints.
+"""
+
+_THOUGHT = """\
+The README speaks of a shopping basket with a bug. A discount of 10 percent on 250 cents should come \
+to 225. I would look at how `total` uses the discount, then change one line and let the tests judge.
+"""
+
+_THOUGHT_ELSEWHERE = """\
+A real agent would now search this folder for what the prompt is about. I have nothing to find out, \
+so I take the first file that most projects have.
+"""
+
+_REPAIRED = """\
+The repair is one line. The discount is a percentage, and the code took it for a factor:
+
+```python
+def total(self):
+    \"\"\"What it all costs, with the discount.\"\"\"
+    total = sum(price * quantity for _, price, quantity in self.items)
+    return total - total * self.discount / 100
+```
+"""
+
+_NEXT = """\
+Try next:
+
+1. `/permission` and `/elicit`: what an agent may ask you
+2. `/escape` and `/crash`: what a client must survive
+3. `/help`: everything else
+"""

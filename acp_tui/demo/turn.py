@@ -1,0 +1,191 @@
+"""One prompt being answered: everything a command can say, and what it knows of its session."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acp import plan_entry, text_block, update_plan
+from acp.schema import (
+    AgentMessageChunk,
+    AgentThoughtChunk,
+    SessionNotification,
+    TextContentBlock,
+    Usage,
+)
+from acp.utils import serialize_params
+
+from acp_tui.demo import announce
+from acp_tui.demo.settings import MODELS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from acp import Client
+    from acp.schema import (
+        AudioContentBlock,
+        ClientCapabilities,
+        EmbeddedResourceContentBlock,
+        ImageContentBlock,
+        PlanEntryStatus,
+        ResourceContentBlock,
+        StopReason,
+    )
+
+    from acp_tui.demo.open_session import OpenSession
+    from acp_tui.demo.wire import Wire
+
+    ContentBlock = (
+        TextContentBlock
+        | ImageContentBlock
+        | AudioContentBlock
+        | ResourceContentBlock
+        | EmbeddedResourceContentBlock
+    )
+
+_WORDS = re.compile(r"\S+\s*|\s+")
+"""A word a chunk, white space included: joined again they are the text."""
+
+
+class TurnOver(Exception):  # noqa: N818 - an end, not an error
+    """Raised anywhere below a command to end the turn with this reason."""
+
+    def __init__(self, reason: StopReason) -> None:
+        super().__init__(reason)
+        self.reason: StopReason = reason
+
+
+class Turn:
+    """What one prompt may use: the client, the session, a voice and a pace."""
+
+    def __init__(
+        self,
+        client: Client,
+        wire: Wire,
+        session: OpenSession,
+        capabilities: ClientCapabilities,
+        blocks: Sequence[ContentBlock],
+        meta: dict[str, Any],
+    ) -> None:
+        self.client = client
+        self.wire = wire
+        self.session = session
+        self.stored = session.stored
+        self.capabilities = capabilities
+        self.blocks = blocks
+        self.meta = meta
+        self.request_id = wire.request_id
+        self.argument = ""
+        """What followed the name of the command."""
+        self.deaf = False
+        """True: `session/cancel` is ignored. Only the command that shows such an agent sets it."""
+        self.withdrawn = False
+        """True: the client took the prompt back with `$/cancel_request`."""
+        self.spoken = 0
+        """Characters sent in this turn: the basis of the made-up usage."""
+
+    @property
+    def text(self) -> str:
+        """What the user wrote, without what they attached."""
+        return " ".join(block.text for block in self.blocks if isinstance(block, TextContentBlock)).strip()
+
+    @property
+    def session_id(self) -> str:
+        """The session's id."""
+        return self.stored.id
+
+    @property
+    def cwd(self) -> Path:
+        """The folder the client gave."""
+        return Path(self.stored.cwd)
+
+    # ------------------------------------------------------------------ updates
+
+    async def update(self, update: Any, *, keep: bool = True) -> None:
+        """Send a session update; kept ones are replayed when the session is loaded."""
+        await self.client.session_update(self.session_id, update)
+        if keep:
+            self.keep(update)
+
+    def keep(self, update: Any) -> None:
+        """Put an update into the history without sending it."""
+        self.stored.history.add(serialize_params(update))
+
+    async def update_raw(self, update: dict[str, Any]) -> None:
+        """Send an update that the SDK has no model for."""
+        await self.notify("session/update", {"sessionId": self.session_id, "update": update})
+
+    async def notify(self, method: str, params: dict[str, Any]) -> None:
+        """Send any notification."""
+        await self.wire.send({"jsonrpc": "2.0", "method": method, "params": params})
+
+    # ------------------------------------------------------------------ speech
+
+    async def say(self, text: str) -> None:
+        """Speak: one message, in chunks."""
+        await self._stream(AgentMessageChunk, "agent_message_chunk", text)
+
+    async def think(self, text: str) -> None:
+        """Think aloud, if the user wants to see it."""
+        if self.stored.settings.thoughts:
+            await self._stream(AgentThoughtChunk, "agent_thought_chunk", text)
+
+    async def show(self, block: ContentBlock) -> None:
+        """Put a picture, a sound, a file … into the conversation, as a message of its own."""
+        chunk = AgentMessageChunk(
+            session_update="agent_message_chunk", content=block, message_id=str(uuid.uuid4())
+        )
+        await self.update(chunk)
+        await self.rest()
+
+    async def _stream(self, chunk: type[Any], kind: str, text: str) -> None:
+        message_id = str(uuid.uuid4())
+        for piece in _WORDS.findall(text):
+            content = text_block(piece)
+            await self.update(chunk(session_update=kind, content=content, message_id=message_id))
+            self.spoken += len(piece)
+            await self.rest()
+
+    async def plan(self, steps: Sequence[str], done: int) -> None:
+        """Show the plan with so many steps done and the next one begun. It always replaces the whole plan."""
+
+        def status(position: int) -> PlanEntryStatus:
+            if position < done:
+                return "completed"
+            return "in_progress" if position == done else "pending"
+
+        priorities = ("high", "medium", "low")
+        await self.update(
+            update_plan(
+                plan_entry(step, priority=priorities[min(index, 2)], status=status(index))  # type: ignore[arg-type]
+                for index, step in enumerate(steps)
+            )
+        )
+        await self.rest(10)
+
+    @property
+    def tokens(self) -> Usage:
+        """What this turn used, at four characters for a token. No model counted them."""
+        read, said = len(self.text) // 4, self.spoken // 4
+        return Usage(input_tokens=read, output_tokens=said, total_tokens=read + said)
+
+    async def count(self) -> None:
+        """Add this turn to the session's usage, and tell it."""
+        tokens = self.tokens.total_tokens
+        self.stored.used += tokens
+        self.stored.cost += tokens * MODELS[self.stored.settings.model].price / 1000
+        await announce.usage(self.client, self.stored)
+
+    # ------------------------------------------------------------------ pace
+
+    async def rest(self, beats: float = 1) -> None:
+        """Pause as the user's pace wants it; at least let a cancel come through."""
+        await asyncio.sleep(beats * self.stored.settings.delay)
+
+
+def revive(session_id: str, update: dict[str, Any]) -> Any:
+    """The model of an update that was kept in the history."""
+    return SessionNotification.model_validate({"sessionId": session_id, "update": update}).update
