@@ -45,36 +45,30 @@ class _Kept:
 
 
 class Baseline:
-    """The state of the roots at one moment. Made by `take`."""
+    """The state of the roots at the moment of `take`, kept in `directory`, which is ours alone."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(self, roots: Roots, directory: Path, limits: Limits | None = None) -> None:
         self.notices: list[str] = []
         """What could not be covered, in sentences for the user."""
         self.seconds = 0.0
         """How long it took."""
         self.totals = Totals()
         """How much was copied."""
+        self._roots = roots
+        self._directory = directory
         self._limits = limits or Limits()
         self._git: PrivateGit | None = None
         self._why_no_git = "there is no baseline"
         self._numbers = count()
-        self._areas: list[Area] = []
+        self._areas: list[Area] = []  # the innermost first
         self._kept: dict[Path, _Kept] = {}
         self._lock = threading.Lock()  # one at a time works on the index files
 
-    @classmethod
-    async def take(
-        cls,
-        roots: Roots,
-        directory: Path,
-        *,
-        limits: Limits | None = None,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> Baseline:
-        """Copy what the roots hold into `directory`, which is ours alone and is emptied first.
+    async def take(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Copy what the roots hold; once. What was in the directory before is gone.
 
         `progress` is told how many of the files of one folder are done. Where something cannot be covered
-        there is a notice, and the rest works.
+        there is a notice, and the rest works. All other calls wait until it is done.
         """
         loop = asyncio.get_running_loop()
 
@@ -83,14 +77,12 @@ class Baseline:
                 with suppress(RuntimeError):  # the loop is gone, nobody waits any more
                     loop.call_soon_threadsafe(progress, done, total)
 
-        baseline = cls(limits)
         try:
-            await asyncio.to_thread(baseline._take, roots, directory, tell)
+            await asyncio.to_thread(self._take, tell)
         except asyncio.CancelledError:
-            if baseline._git is not None:
-                baseline._git.stop()
+            if self._git is not None:
+                self._git.stop()
             raise
-        return baseline
 
     async def keep(self, paths: Iterable[Path | str]) -> None:
         """These files may be changed soon: copy those that are not covered."""
@@ -118,17 +110,23 @@ class Baseline:
 
     # ---- all below blocks
 
-    def _take(self, roots: Roots, directory: Path, tell: Callable[[int, int], None]) -> None:
-        began = time.monotonic()
+    def _take(self, tell: Callable[[int, int], None]) -> None:
+        with self._lock:
+            began = time.monotonic()
+            self._take_all(tell)
+            self._areas.sort(key=lambda area: len(area.root.parts), reverse=True)
+            self.seconds = time.monotonic() - began
+
+    def _take_all(self, tell: Callable[[int, int], None]) -> None:
         try:
-            self._git = PrivateGit.create(directory)
+            self._git = PrivateGit.create(self._directory)
         except (GitError, OSError) as error:
             self._why_no_git = _words(error)
             self.notices.append(f"Changes cannot be reverted in this session: {self._why_no_git}.")
             return
         own = own_paths()
-        without = [*roots.directories, directory, own.config, own.data, own.state, own.cache]
-        for root in roots.directories:
+        without = [*self._roots.directories, self._directory, own.config, own.data, own.state, own.cache]
+        for root in self._roots.directories:
             try:
                 self._areas += self._take_root(self._git, root, without, tell)
             except (GitError, TooMuchError, OSError) as error:
@@ -136,8 +134,6 @@ class Baseline:
                     f"{root} is not covered ({_words(error)}): only files that the agent names before it"
                     " changes them can be reverted."
                 )
-        self._areas.sort(key=lambda area: len(area.root.parts), reverse=True)
-        self.seconds = time.monotonic() - began
 
     def _take_root(
         self, git: PrivateGit, root: Path, without: list[Path], tell: Callable[[int, int], None]
