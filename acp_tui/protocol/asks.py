@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import read
@@ -75,73 +76,66 @@ def _elicitation(params: dict[str, Any], request_id: RequestId) -> ev.Elicitatio
 # --------------------------------------------------------------------------- our answers
 
 
-def answered(
-    method: str, params: dict[str, Any], request_id: RequestId, result: dict[str, Any], error: RpcError | None
-) -> list[ev.Event]:
+@dataclass(slots=True)
+class Answer:
+    """What we answered, and to what."""
+
+    request_id: RequestId
+    params: dict[str, Any]
+    result: dict[str, Any]
+    error: RpcError | None
+
+
+def answered(method: str, answer: Answer) -> list[ev.Event]:
     """The events of our answer to a request of the agent."""
-    answer = _ANSWERS.get(method)
-    return [] if answer is None else answer(params, request_id, result, error)
+    reader = _ANSWERS.get(method)
+    return [] if reader is None else reader(answer)
 
 
-def _permission_answered(
-    params: dict[str, Any], request_id: RequestId, result: dict[str, Any], error: RpcError | None
-) -> list[ev.Event]:
-    outcome = read.obj(result.get("outcome"))
-    if error is not None:
-        return [ev.PermissionAnswered(request_id, "error")]
+def _permission_answered(answer: Answer) -> list[ev.Event]:
+    if answer.error is not None:
+        return [ev.PermissionAnswered(answer.request_id, "error")]
+    outcome = read.obj(answer.result.get("outcome"))
     if outcome.get("outcome") == "selected":
-        return [ev.PermissionAnswered(request_id, "selected", read.raw(outcome, "optionId"))]
-    return [ev.PermissionAnswered(request_id, "cancelled")]
+        return [ev.PermissionAnswered(answer.request_id, "selected", read.raw(outcome, "optionId"))]
+    return [ev.PermissionAnswered(answer.request_id, "cancelled")]
 
 
-def _elicitation_answered(
-    params: dict[str, Any], request_id: RequestId, result: dict[str, Any], error: RpcError | None
-) -> list[ev.Event]:
-    if error is not None:
-        return [ev.ElicitationAnswered(request_id, "error")]
-    match result.get("action"):
+def _elicitation_answered(answer: Answer) -> list[ev.Event]:
+    if answer.error is not None:
+        return [ev.ElicitationAnswered(answer.request_id, "error")]
+    match answer.result.get("action"):
         case "accept":
-            return [ev.ElicitationAnswered(request_id, "accept")]
+            return [ev.ElicitationAnswered(answer.request_id, "accept")]
         case "decline":
-            return [ev.ElicitationAnswered(request_id, "decline")]
-    return [ev.ElicitationAnswered(request_id, "cancel")]
+            return [ev.ElicitationAnswered(answer.request_id, "decline")]
+    return [ev.ElicitationAnswered(answer.request_id, "cancel")]
 
 
-def _file_read(
-    params: dict[str, Any], request_id: RequestId, result: dict[str, Any], error: RpcError | None
-) -> list[ev.Event]:
-    return [ev.FileServed(read.line(params, "path") or "", wrote=False, error=error)]
+def _file_read(answer: Answer) -> list[ev.Event]:
+    return [ev.FileServed(read.line(answer.params, "path") or "", wrote=False, error=answer.error)]
 
 
-def _file_written(
-    params: dict[str, Any], request_id: RequestId, result: dict[str, Any], error: RpcError | None
-) -> list[ev.Event]:
-    return [ev.FileServed(read.line(params, "path") or "", wrote=True, error=error)]
+def _file_written(answer: Answer) -> list[ev.Event]:
+    return [ev.FileServed(read.line(answer.params, "path") or "", wrote=True, error=answer.error)]
 
 
-def _terminal_created(
-    params: dict[str, Any], request_id: RequestId, result: dict[str, Any], error: RpcError | None
-) -> list[ev.Event]:
-    terminal_id = read.raw(result, "terminalId")
+def _terminal_created(answer: Answer) -> list[ev.Event]:
+    terminal_id = read.raw(answer.result, "terminalId")
     if terminal_id is None:
         return []
-    command = read.raw(params, "command") or ""
-    args = read.strings(params.get("args"))
+    command = read.raw(answer.params, "command") or ""
+    args = read.strings(answer.params.get("args"))
     words = visible_line(shlex.join([command, *args]) if args else command)
-    return [ev.TerminalCreated(terminal_id, "client", words, read.line(params, "cwd"))]
+    return [ev.TerminalCreated(terminal_id, "client", words, read.line(answer.params, "cwd"))]
 
 
-def _terminal_released(
-    params: dict[str, Any], request_id: RequestId, result: dict[str, Any], error: RpcError | None
-) -> list[ev.Event]:
-    terminal_id = read.raw(params, "terminalId")
-    return [] if terminal_id is None or error is not None else [ev.TerminalReleased(terminal_id)]
+def _terminal_released(answer: Answer) -> list[ev.Event]:
+    terminal_id = read.raw(answer.params, "terminalId")
+    return [] if terminal_id is None or answer.error is not None else [ev.TerminalReleased(terminal_id)]
 
 
-if TYPE_CHECKING:
-    Answer = Callable[[dict[str, Any], RequestId, dict[str, Any], RpcError | None], list[ev.Event]]
-
-_ANSWERS: dict[str, Answer] = {
+_ANSWERS: dict[str, Callable[[Answer], list[ev.Event]]] = {
     PERMISSION: _permission_answered,
     ELICITATION: _elicitation_answered,
     "fs/read_text_file": _file_read,

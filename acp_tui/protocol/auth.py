@@ -39,17 +39,12 @@ def _environment(value: Any) -> dict[str, str]:
     """Variables as an object, or as the list of pairs that other places of the protocol use."""
     if isinstance(value, dict):
         return {name: content for name, content in value.items() if isinstance(content, str)}
-    pairs = [
-        (read.raw(read.obj(item), "name"), read.raw(read.obj(item), "value")) for item in read.items(value)
-    ]
+    pairs = [(read.raw(pair, "name"), read.raw(pair, "value")) for pair in map(read.obj, read.items(value))]
     return {name: content for name, content in pairs if name is not None and content is not None}
 
 
 def _names(item: dict[str, Any]) -> list[str]:
     """The variables that an `env_var` method (removed from the protocol) wants."""
-    found = [
-        var if isinstance(var, str) else read.raw(read.obj(var), "name")
-        for var in read.items(item.get("vars"))
-    ]
-    single = read.raw(item, "varName")
-    return [visible_line(name) for name in [*found, single] if name]
+    listed = read.items(item.get("vars"))
+    found = [var if isinstance(var, str) else read.raw(read.obj(var), "name") for var in listed]
+    return [visible_line(name) for name in [*found, read.raw(item, "varName")] if name]

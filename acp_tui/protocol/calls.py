@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.protocol import offers, read
 from acp_tui.protocol.content import blocks
@@ -43,12 +44,20 @@ def _prompt(params: dict[str, Any]) -> ev.PromptSent:
     return ev.PromptSent(blocks(listed), "".join(text for text in texts if isinstance(text, str)))
 
 
+@dataclass(slots=True)
+class Answer:
+    """What the agent answered, and to what."""
+
+    params: dict[str, Any]
+    result: dict[str, Any]
+
+
 def call_answered(method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
-    """The events of the agent's answer to it."""
-    answer = _ANSWERS.get(method)
-    if answer is None:
+    """The events of the agent's answer to a request of ours."""
+    reader = _ANSWERS.get(method)
+    if reader is None:
         return [ev.Nothing(f"the answer to {method}")]
-    return answer(params, read.obj(result))
+    return reader(Answer(params, read.obj(result)))
 
 
 def opened(method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
@@ -71,46 +80,43 @@ def _commands(answer: dict[str, Any]) -> list[ev.Event]:
     return [] if commands is None else [ev.CommandsChanged(commands)]
 
 
-def _initialized(params: dict[str, Any], answer: dict[str, Any]) -> list[ev.Event]:
-    return [ev.Initialized(offers.agent(answer)), *_commands(answer)]
+def _initialized(answer: Answer) -> list[ev.Event]:
+    return [ev.Initialized(offers.agent(answer.result)), *_commands(answer.result)]
 
 
-def _signed_in(params: dict[str, Any], answer: dict[str, Any]) -> list[ev.Event]:
-    return [ev.SignedIn(read.raw(params, "methodId") or "")]
+def _signed_in(answer: Answer) -> list[ev.Event]:
+    return [ev.SignedIn(read.raw(answer.params, "methodId") or "")]
 
 
-def _signed_out(params: dict[str, Any], answer: dict[str, Any]) -> list[ev.Event]:
+def _signed_out(_answer: Answer) -> list[ev.Event]:
     return [ev.SignedOut()]
 
 
-def _mode_set(params: dict[str, Any], answer: dict[str, Any]) -> list[ev.Event]:
-    mode = read.raw(params, "modeId")
+def _mode_set(answer: Answer) -> list[ev.Event]:
+    mode = read.raw(answer.params, "modeId")
     return [] if mode is None else [ev.ModeChanged(mode)]
 
 
-def _model_set(params: dict[str, Any], answer: dict[str, Any]) -> list[ev.Event]:
-    model = read.raw(params, "modelId")
+def _model_set(answer: Answer) -> list[ev.Event]:
+    model = read.raw(answer.params, "modelId")
     return [] if model is None else [ev.ModelChanged(model)]
 
 
-def _option_set(params: dict[str, Any], answer: dict[str, Any]) -> list[ev.Event]:
-    options = offers.config_options(answer)
+def _option_set(answer: Answer) -> list[ev.Event]:
+    options = offers.config_options(answer.result)
     if options is not None:
         return [ev.ConfigOptionsChanged(options)]
-    option_id, value = read.raw(params, "configId"), params.get("value")
+    option_id, value = read.raw(answer.params, "configId"), answer.params.get("value")
     if option_id is None or not isinstance(value, (str, bool)):
         return []
     return [ev.ConfigOptionSet(option_id, value)]
 
 
-_ANSWERS = cast(
-    "dict[str, Callable[[dict[str, Any], dict[str, Any]], list[ev.Event]]]",
-    {
-        "initialize": _initialized,
-        "authenticate": _signed_in,
-        "logout": _signed_out,
-        "session/set_mode": _mode_set,
-        "session/set_model": _model_set,
-        "session/set_config_option": _option_set,
-    },
-)
+_ANSWERS: dict[str, Callable[[Answer], list[ev.Event]]] = {
+    "initialize": _initialized,
+    "authenticate": _signed_in,
+    "logout": _signed_out,
+    "session/set_mode": _mode_set,
+    "session/set_model": _model_set,
+    "session/set_config_option": _option_set,
+}

@@ -60,12 +60,7 @@ def from_record(record: Any) -> ev.Event:
     name = record.get("event") if isinstance(record, dict) else None
     kind = _KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
-        what = (
-            f"client event {visible_line(name)!r}"
-            if isinstance(name, str)
-            else "a client record without a name"
-        )
-        return ev.Unknown(what, record)
+        return ev.Unknown(f"client event {visible_line(str(name))!r}", record)
     values: dict[str, Any] = {}
     for field in dataclasses.fields(kind):  # type: ignore[arg-type]
         if field.name in record:

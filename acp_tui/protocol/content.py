@@ -1,4 +1,4 @@
-"""Content blocks, and what tool calls contain. Nothing is left out: what cannot be read is kept as it came."""
+"""Content blocks, and what tool calls contain. What cannot be read is kept as it came."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def block(value: Any) -> Content:
         return Content(visible_line(kind) if isinstance(kind, str) else UNREADABLE, raw=value)
     content = reader(value)
     if isinstance(value.get("annotations"), dict):
-        content.annotations = annotations(value["annotations"])
+        content.annotations = read_annotations(value["annotations"])
     return content
 
 
@@ -79,7 +79,7 @@ def _resource(value: dict[str, Any]) -> Content:
 _BLOCKS = {"text": _text, "image": _media, "audio": _media, "resource_link": _link, "resource": _resource}
 
 
-def annotations(value: Any) -> Annotations | None:
+def read_annotations(value: Any) -> Annotations | None:
     """What the sender says about a block; None when it says nothing we can read."""
     if not isinstance(value, dict):
         return None

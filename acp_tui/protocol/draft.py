@@ -33,7 +33,7 @@ class Draft(V1):
             return [ev.TurnFailed(RpcError(0, reason, raw=result))]
         return [ev.TurnAccepted()]
 
-    def end_turn(self, update: dict[str, Any]) -> list[ev.Event]:
+    def end_turn(self, update: dict[str, Any], /) -> list[ev.Event]:
         """The end of the turn."""
         return [ev.TurnEnded(read.line(update, "stopReason", "reason") or "end_turn", tokens(update))]
 
@@ -56,7 +56,7 @@ def wants_draft(error: RpcError) -> bool:
 
 
 def initialize_params(params: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of `initialize` asked again, for the draft: its version, and its name for capabilities."""
+    """The parameters of `initialize`, asked again in the words of the draft."""
     asked = {**params, "protocolVersion": VERSION}
     if "clientCapabilities" in asked:
         asked["capabilities"] = asked["clientCapabilities"]

@@ -64,15 +64,11 @@ class Translator:
             events = self._dialect.end_turn(update)
         else:
             events = session_update(update)
-        if session_id == self._session_id or self._is_ours(session_id):
+        if session_id == self._session_id or self._session_id is None or not isinstance(session_id, str):
             return events
+        if self._opening in ("session/new", "session/fork"):
+            return events  # most likely of the session that is being made
         return [ev.Elsewhere(session_id, event) for event in events]
-
-    def _is_ours(self, session_id: Any) -> bool:
-        """While a session is being made, an unknown id is most likely its own."""
-        if self._session_id is None or not isinstance(session_id, str):
-            return True
-        return self._opening in ("session/new", "session/fork")
 
     def _received(self, frame: dict[str, Any]) -> list[ev.Event]:
         method = frame.get("method")
@@ -188,7 +184,7 @@ class Translator:
     def _call_failed(self, method: str, params: dict[str, Any], raw: Any) -> list[ev.Event]:
         error = read_error(raw)
         if method == "session/prompt":
-            return self._dialect.prompt_failed(error)
+            return [ev.TurnFailed(error)]
         if method == self._opening:
             self._opening, self._session_id = None, self._session_before
         if method == "initialize" and params.get("protocolVersion") == 1 and draft.wants_draft(error):
@@ -228,7 +224,7 @@ class Translator:
             return []
         method, params = pending
         error = read_error(frame["error"]) if frame.get("error") is not None else None
-        return asks.answered(method, params, request_id, read.obj(frame.get("result")), error)
+        return asks.answered(method, asks.Answer(request_id, params, read.obj(frame.get("result")), error))
 
     # ----------------------------------------------------------------------- the client itself
 

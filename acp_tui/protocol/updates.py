@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import read
-from acp_tui.protocol.content import annotations, blocks, locations, tool_contents, unified
+from acp_tui.protocol.content import blocks, locations, read_annotations, tool_contents, unified
 from acp_tui.protocol.offers import commands, config_options
 from acp_tui.session import events as ev
 from acp_tui.session.state import Cost, PlanItem
@@ -25,12 +25,7 @@ def session_update(update: dict[str, Any]) -> list[ev.Event]:
     reader = _READERS.get(kind) if isinstance(kind, str) else None
     found = None if reader is None else reader(update)
     if found is None:
-        what = (
-            f"session update {visible_line(kind)!r}"
-            if isinstance(kind, str)
-            else "a session update without a kind"
-        )
-        return [ev.Unknown(what, update)]
+        return [ev.Unknown(f"session update {visible_line(str(kind))!r}", update)]
     return found
 
 
@@ -44,7 +39,7 @@ def _chunk(update: dict[str, Any], speaker: ev.Speaker) -> list[ev.Event] | None
         message_id = read.raw(update, "messageId")
     if type(content) is dict and type(text := content.get("text")) is str and content.get("type") == "text":
         if "annotations" in content:
-            return [ev.TextChunk(speaker, text, message_id, annotations(content["annotations"]))]
+            return [ev.TextChunk(speaker, text, message_id, read_annotations(content["annotations"]))]
         return [ev.TextChunk(speaker, text, message_id)]
     if isinstance(content, str):
         return [ev.TextChunk(speaker, content, message_id)]
@@ -129,9 +124,8 @@ def _terminals(update: dict[str, Any], call_id: str) -> list[ev.Event]:
         terminal_id = read.raw(told, "terminal_id", "terminalId") or call_id
         if terminal_id not in introduced:
             introduced.add(terminal_id)
-            events.append(
-                ev.TerminalCreated(terminal_id, "agent", read.line(told, "command"), read.line(told, "cwd"))
-            )
+            command, cwd = read.line(told, "command"), read.line(told, "cwd")
+            events.append(ev.TerminalCreated(terminal_id, "agent", command, cwd))
         if name in _TERMINAL_OUTPUT and isinstance(told.get("data"), str):
             events.append(ev.TerminalOutput(terminal_id, told["data"]))
         if name == "terminal_exit":

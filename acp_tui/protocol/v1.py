@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from acp_tui.protocol import read
 from acp_tui.session import events as ev
-
-if TYPE_CHECKING:
-    from acp_tui.session.state import RpcError
 
 VERSIONS = (1, "1", "1.0")
 """The answers to `initialize` that mean this version."""
@@ -28,11 +25,7 @@ class V1:
         fault = ev.ProtocolFault("The answer to the prompt has no stopReason; taken for end_turn", result)
         return [fault, ev.TurnEnded("end_turn", tokens(answer))]
 
-    def prompt_failed(self, error: RpcError) -> list[ev.Event]:
-        """`session/prompt` was answered with an error."""
-        return [ev.TurnFailed(error)]
-
-    def end_turn(self, update: dict[str, Any]) -> list[ev.Event]:
+    def end_turn(self, _update: dict[str, Any], /) -> list[ev.Event]:
         """The `end_turn` notification of the draft, which some agents send beside their answer."""
         return [ev.Nothing("the end of the turn")]
 

@@ -244,7 +244,7 @@ class ConfigOptionsChanged(Event):
 
 @dataclass(slots=True)
 class ConfigOptionSet(Event):
-    """`session/set_config_option` was answered without the state it should carry: take the answer for a yes."""
+    """`session/set_config_option` was answered, but without the state it should carry."""
 
     option_id: str
     value: str | bool

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.change import Change
 from acp_tui.session.reduce.entries import add, fact, notice, out_of_phase, touch
 from acp_tui.session.state import Elicitation, Permission
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
+    from acp_tui.session.change import Change
     from acp_tui.session.state import Session
 
 
@@ -47,7 +47,7 @@ def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
     return notice(session, at, text, level="info" if event.allowed else "warning", source=event.by)
 
 
-def permission_answered(session: Session, event: ev.PermissionAnswered, at: float) -> list[Change]:
+def permission_answered(session: Session, event: ev.PermissionAnswered, _at: float) -> list[Change]:
     """Our answer went out."""
     permission = session.permissions.pop(event.request_id, None)
     if permission is None:
@@ -78,7 +78,7 @@ def elicitation_requested(session: Session, event: ev.ElicitationRequested, at: 
     return [*add(session, elicitation, at), fact("elicitations")]
 
 
-def elicitation_answered(session: Session, event: ev.ElicitationAnswered, at: float) -> list[Change]:
+def elicitation_answered(session: Session, event: ev.ElicitationAnswered, _at: float) -> list[Change]:
     """Our answer went out."""
     elicitation = session.elicitations.pop(event.request_id, None)
     if elicitation is None:
@@ -87,7 +87,7 @@ def elicitation_answered(session: Session, event: ev.ElicitationAnswered, at: fl
     return [touch(elicitation), fact("elicitations")]
 
 
-def elicitation_completed(session: Session, event: ev.ElicitationCompleted, at: float) -> list[Change]:
+def elicitation_completed(session: Session, event: ev.ElicitationCompleted, _at: float) -> list[Change]:
     """The page was finished; unknown and finished ids are ignored, as the protocol wants."""
     elicitation = session.books.elicitations.pop(event.elicitation_id, None)
     if elicitation is None:
@@ -96,7 +96,7 @@ def elicitation_completed(session: Session, event: ev.ElicitationCompleted, at: 
     return [touch(elicitation)]
 
 
-def request_withdrawn(session: Session, event: ev.RequestWithdrawn, at: float) -> list[Change]:
+def request_withdrawn(session: Session, event: ev.RequestWithdrawn, _at: float) -> list[Change]:
     """The agent took a question back; the answer it still gets changes nothing."""
     return _close(session, [event.request_id], "The agent took the question back")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.change import Change
 from acp_tui.session.reduce.entries import fact, notice
 from acp_tui.session.state import ConfigOption, Mode, QueuedPrompt, Usage
 
@@ -12,16 +11,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from acp_tui.session import events as ev
+    from acp_tui.session.change import Change
     from acp_tui.session.state import Session
 
 
-def commands_changed(session: Session, event: ev.CommandsChanged, at: float) -> list[Change]:
+def commands_changed(session: Session, event: ev.CommandsChanged, _at: float) -> list[Change]:
     """A complete list."""
     session.commands = event.commands
     return [fact("commands")]
 
 
-def info_changed(session: Session, event: ev.InfoChanged, at: float) -> list[Change]:
+def info_changed(session: Session, event: ev.InfoChanged, _at: float) -> list[Change]:
     """Title and time."""
     if event.title is not None or event.clear_title:
         session.title = event.title
@@ -30,7 +30,7 @@ def info_changed(session: Session, event: ev.InfoChanged, at: float) -> list[Cha
     return [fact("title")]
 
 
-def usage_changed(session: Session, event: ev.UsageChanged, at: float) -> list[Change]:
+def usage_changed(session: Session, event: ev.UsageChanged, _at: float) -> list[Change]:
     """Context window and cost; what it does not say stays."""
     before = session.usage
     session.usage = Usage(
@@ -130,7 +130,7 @@ def _told(session: Session, at: float, what: str, value: str) -> list[Change]:
 # --------------------------------------------------------------------------- the queue
 
 
-def queued(session: Session, event: ev.Queued, at: float) -> list[Change]:
+def queued(session: Session, event: ev.Queued, _at: float) -> list[Change]:
     """A prompt waits, or was edited while it did."""
     prompt = QueuedPrompt(event.id, event.text, event.blocks)
     place = next((index for index, known in enumerate(session.queue) if known.id == event.id), None)
@@ -143,7 +143,7 @@ def queued(session: Session, event: ev.Queued, at: float) -> list[Change]:
     return [fact("queue")]
 
 
-def unqueued(session: Session, event: ev.Unqueued, at: float) -> list[Change]:
+def unqueued(session: Session, event: ev.Unqueued, _at: float) -> list[Change]:
     """A prompt was sent or removed."""
     session.queue = [prompt for prompt in session.queue if prompt.id != event.id]
     if not session.queue:
@@ -151,7 +151,7 @@ def unqueued(session: Session, event: ev.Unqueued, at: float) -> list[Change]:
     return [fact("queue")]
 
 
-def queue_paused(session: Session, event: ev.QueuePaused, at: float) -> list[Change]:
+def queue_paused(session: Session, event: ev.QueuePaused, _at: float) -> list[Change]:
     """The queue waits for the user, or goes on."""
     session.queue_paused = event.paused
     return [fact("queue")]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.change import Change
 from acp_tui.session.reduce.entries import add, notice, touch
 from acp_tui.session.state import Notice, Unrecognised
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
+    from acp_tui.session.change import Change
     from acp_tui.session.state import Session
 
 NOISE_KEPT = 4_000
@@ -18,7 +18,7 @@ NOISE_KEPT = 4_000
 _NOT_FOUND = -32002
 
 
-def nothing(session: Session, event: ev.Event, at: float) -> list[Change]:
+def nothing(_session: Session, _event: ev.Event, _at: float) -> list[Change]:
     """Only a sign of life."""
     return []
 

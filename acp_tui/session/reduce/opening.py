@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.change import Change
 from acp_tui.session.reduce import asks, loading
 from acp_tui.session.reduce.entries import fact, leave_message, notice
 from acp_tui.session.reduce.facts import reset_offers, take_modes, take_options
@@ -15,6 +14,7 @@ from acp_tui.session.state import Message, Process, RpcError
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
+    from acp_tui.session.change import Change
     from acp_tui.session.state import Phase, Session
 
 
@@ -70,12 +70,12 @@ def exit_sentence(event: ev.AgentExited) -> str:
 # --------------------------------------------------------------------------- the handshake
 
 
-def initializing(session: Session, event: ev.Initializing, at: float) -> list[Change]:
+def initializing(session: Session, _event: ev.Initializing, _at: float) -> list[Change]:
     """`initialize` was sent."""
     return _phase(session, "connecting")
 
 
-def initialized(session: Session, event: ev.Initialized, at: float) -> list[Change]:
+def initialized(session: Session, event: ev.Initialized, _at: float) -> list[Change]:
     """Who it is."""
     session.agent = event.agent
     session.dialect = event.dialect
@@ -90,7 +90,7 @@ def signed_in(session: Session, event: ev.SignedIn, at: float) -> list[Change]:
     return [fact("auth_required"), *notice(session, at, f"Signed in: {name}")]
 
 
-def signed_out(session: Session, event: ev.SignedOut, at: float) -> list[Change]:
+def signed_out(session: Session, _event: ev.SignedOut, at: float) -> list[Change]:
     """`logout` was answered."""
     session.auth_required = True
     return [fact("auth_required"), *notice(session, at, "Signed out")]
@@ -99,7 +99,7 @@ def signed_out(session: Session, event: ev.SignedOut, at: float) -> list[Change]
 # --------------------------------------------------------------------------- the session
 
 
-def session_opening(session: Session, event: ev.SessionOpening, at: float) -> list[Change]:
+def session_opening(session: Session, event: ev.SessionOpening, _at: float) -> list[Change]:
     """A session is asked for. What it tells before the answer belongs to it already."""
     books = session.books
     books.opening, books.phase_before = event.how, session.phase

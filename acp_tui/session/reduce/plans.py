@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.change import Change
 from acp_tui.session.reduce.entries import add, fact, out_of_phase, touch
 from acp_tui.session.state import Compaction, Plan
 from acp_tui.session.text import GrowingText
 
 if TYPE_CHECKING:
+    from acp_tui.session.change import Change
     from acp_tui.session.events import CompactionChanged, CompactionChunk, PlanChanged
     from acp_tui.session.state import Session
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from acp_tui.session.change import Change
 from acp_tui.session.reduce.entries import add, out_of_phase, touch
 from acp_tui.session.state import Terminal
 from acp_tui.session.text import TerminalText
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
+    from acp_tui.session.change import Change
     from acp_tui.session.state import Session
 
 
@@ -48,7 +48,7 @@ def terminal_exited(session: Session, event: ev.TerminalExited, at: float) -> li
     return [*changes, touch(terminal)]
 
 
-def terminal_released(session: Session, event: ev.TerminalReleased, at: float) -> list[Change]:
+def terminal_released(session: Session, event: ev.TerminalReleased, _at: float) -> list[Change]:
     """The agent is done with it; its text stays."""
     terminal = session.terminals.get(event.terminal_id)
     if terminal is None:

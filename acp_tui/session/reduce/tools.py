@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.change import Change
 from acp_tui.session.colours import without_colours
 from acp_tui.session.reduce.entries import add, out_of_phase, touch
 from acp_tui.session.state import Content, Diff, ToolCall
 
 if TYPE_CHECKING:
+    from acp_tui.session.change import Change
     from acp_tui.session.events import ToolCallChanged
     from acp_tui.session.state import Session, ToolContent
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.change import Change
 from acp_tui.session.reduce.entries import add, fact, touch
 from acp_tui.session.reduce.messages import begin_turn, expect_echo
 from acp_tui.session.reduce.tools import close_open_calls
@@ -13,6 +12,7 @@ from acp_tui.session.text import GrowingText
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
+    from acp_tui.session.change import Change
     from acp_tui.session.state import Content, Session
 
 REQUEST_CANCELLED = -32800
@@ -34,7 +34,7 @@ def _part(content: Content) -> GrowingText | Content:
     return GrowingText(content.text) if plain else content
 
 
-def cancel_sent(session: Session, event: ev.CancelSent, at: float) -> list[Change]:
+def cancel_sent(session: Session, _event: ev.CancelSent, at: float) -> list[Change]:
     """The turn goes on until its prompt is answered, but its calls count as cancelled."""
     session.cancelling = session.working
     return [*close_open_calls(session, "cancelled", at), fact("cancelling")]
