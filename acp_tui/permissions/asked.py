@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.config.sensitive import sensitive as is_sensitive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 KINDS = (
     "read",
@@ -49,6 +49,7 @@ class Place:
     roots: Sequence[str]
     resolve: Callable[[str], str]  # through symlinks: `os.path.realpath`
     sensitive: Callable[[str], str | None] = is_sensitive
+    environment: Mapping[str, str] = field(default_factory=dict)  # what a command would get anyway
 
     def target(self, path: str, base: str | None = None) -> Target:
         """The path judged; a relative one counts from `base`, else from the working directory."""
@@ -87,7 +88,6 @@ class Subject:
     dangerous: str | None = None  # why no rule and no policy may allow it
     server: str | None = None  # of an MCP tool
     tool: str | None = None
-    said_kind: str = field(default="", compare=False)  # the agent's word when it is not one of `KINDS`
 
     def but(self, **changes: Any) -> Subject:
         """The same with some fields changed."""

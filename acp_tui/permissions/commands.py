@@ -11,7 +11,7 @@ from acp_tui.permissions.plain import NotPlainError, is_plain_argv, plain_words
 from acp_tui.permissions.wrappers import shell_script
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from acp_tui.permissions.asked import Place, Target
 
@@ -26,13 +26,13 @@ _CHANGING_DIRECTORY = re.compile(
 # Variables by which one program makes another load or run something.
 _HAZARDOUS = re.compile(
     r"LD_\w+|DYLD_\w+|BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|ZDOTDIR|IFS|CDPATH|PATH|HOME"
-    r"|PYTHON(?:PATH|STARTUP|HOME|INSPECT|USERBASE|BREAKPOINT|WARNINGS)|NODE_(?:OPTIONS|PATH)|PERL5\w+|PERLLIB"
-    r"|RUBY(?:OPT|LIB)|GEM_(?:HOME|PATH)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|LUA_(?:PATH|INIT)\w*"
+    r"|PYTHON(?:PATH|STARTUP|HOME|INSPECT|USERBASE|BREAKPOINT)|NODE_(?:OPTIONS|PATH)|PERL5\w+|PERLLIB"
+    r"|RUBY(?:OPT|LIB)|GEM_(?:HOME|PATH)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH"
     r"|GIT_(?:SSH|SSH_COMMAND|EXTERNAL_DIFF|PAGER|EDITOR|SEQUENCE_EDITOR|ASKPASS|PROXY_COMMAND|EXEC_PATH"
-    r"|TEMPLATE_DIR|CONFIG\w*|DIR|WORK_TREE)"
-    r"|PAGER|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL|BROWSER|SSH_ASKPASS|SUDO_ASKPASS|TERMINFO"
-    r"|RUSTC_WRAPPER|RUSTC|CC|CXX|MAKEFLAGS|npm_config_\w+",
+    r"|TEMPLATE_DIR|CONFIG\w*|DIR|WORK_TREE)|PAGER|LESSOPEN|EDITOR|VISUAL|BROWSER|SSH_ASKPASS|SUDO_ASKPASS"
 )
+_HARMLESS = frozenset({"", "cat", "true", ":"})
+"""Values by which agents keep pagers and editors from opening."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,15 @@ def read_command(
         composite=composite,
         cwd=directory,
         environment=tuple((env or {}).items()),
-        hazards=tuple(f"it sets {name}" for name in env or {} if _HAZARDOUS.fullmatch(name)),
+        hazards=tuple(_hazards(env or {}, place.environment)),
         dangerous=danger,
     )
+
+
+def _hazards(env: Mapping[str, str], usual: Mapping[str, str]) -> Iterator[str]:
+    for name, value in env.items():
+        if _HAZARDOUS.fullmatch(name) and value not in _HARMLESS and usual.get(name) != value:
+            yield f"it sets {name}"
 
 
 def _danger(given: str | tuple[str, ...], cwd: str) -> str | None:

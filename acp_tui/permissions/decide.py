@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.permissions.rules import applies, matches, strongest, words
+from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,7 +96,7 @@ def _decide(
 
 
 def _by_rule(rule: Rule) -> Decision:
-    return Decision(rule.decision, "rule", f"the rule “{words(rule)}” says so", rule)
+    return Decision(rule.decision, "rule", f"{_SAID[rule.decision]} by the rule “{words(rule)}”", rule)
 
 
 def _by_policy(subject: Subject, policy: Policy) -> Decision:
@@ -104,6 +105,7 @@ def _by_policy(subject: Subject, policy: Policy) -> Decision:
     return Decision(answer, "policy", f"the policy {policy} {_SAYS[answer]} {_about(subject, row)}")
 
 
+_SAID = {"allow": "allowed", "reject": "rejected"}
 _SAYS = {"allow": "allows", "reject": "does not allow", "ask": "asks about"}
 
 
@@ -118,7 +120,7 @@ def _row(subject: Subject) -> str:
 
 def _about(subject: Subject, row: str) -> str:
     if row == "concerning":
-        return f"this: {', and '.join(subject.concerns)}"
+        return visible_line(f"this: {', and '.join(subject.concerns)}")
     if not subject.certain:
         return f"what is not certain: {subject.doubt}"
     return {

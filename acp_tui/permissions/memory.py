@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.permissions.rules import Rule
 
 VERSION = 1
+_PATIENCE = 3.0  # seconds
 
 
 class _CorruptError(Exception):
@@ -96,13 +97,13 @@ class Memory:
     def _read(self) -> list[Any]:
         """All entries. A corrupt file is set aside, an unreadable or newer one only spoken of."""
         try:
-            return self._entries(self._content())
-        except _CorruptError:
-            with contextlib.suppress(UserError), self._lock():
+            with contextlib.suppress(_CorruptError):
+                return self._entries(self._content())
+            with self._lock():
                 return self._read_or_set_aside()
         except UserError as error:
             self._notice(str(error))
-        return []
+            return []
 
     def _content(self) -> dict[str, Any]:
         """The file, decoded."""
@@ -176,10 +177,25 @@ class Memory:
                 f"The remembered answers in {self.path} cannot be changed: {error.strerror}."
             ) from None
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            self._wait_for_lock(descriptor)
             yield
         finally:
             os.close(descriptor)
+
+    def _wait_for_lock(self, descriptor: int) -> None:
+        """Others hold it for moments only; one that was stopped just then must not stop us too."""
+        patience = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > patience:
+                    raise UserError(
+                        f"The remembered answers in {self.path} cannot be changed: another acp-tui holds them."
+                    ) from None
+                time.sleep(0.01)
+            else:
+                return
 
     def _notice(self, sentence: str) -> None:
         if sentence not in self.notices:

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from acp_tui.permissions.asked import KINDS, PATH_KINDS
 from acp_tui.permissions.globs import folded, glob, unescaped
 from acp_tui.permissions.shell import take_apart, take_apart_argv
+from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -130,7 +131,7 @@ def _texts_only(told: dict[str, Any]) -> bool:
 def words(rule: Rule) -> str:
     """The rule as a person would say it."""
     verb = "always allow" if rule.decision == "allow" else "always reject"
-    return f"{verb} {matched_words(rule)}{_where(rule)}"
+    return visible_line(f"{verb} {matched_words(rule)}{_where(rule)}")
 
 
 def matched_words(rule: Rule) -> str:
@@ -246,13 +247,17 @@ def _leads(rule: Rule, command: Sequence[str]) -> bool:
 
 
 def _is_tool(rule: Rule, subject: Subject) -> bool:
-    return rule.server == subject.server and rule.tool in (None, subject.tool)
+    return (
+        subject.server is not None
+        and rule.server in (None, subject.server)
+        and rule.tool in (None, subject.tool)
+    )
 
 
 def _rejects(rule: Rule, subject: Subject, base: str) -> Match:
-    if rule.server is not None:
+    if rule.kind == "mcp":
         if subject.kind == "mcp" and not subject.certain:
-            return "perhaps"
+            return "perhaps" if rule.server else "yes"
         return "yes" if _is_tool(rule, subject) else "no"
     if rule.kind != subject.kind:
         return "no"
@@ -284,15 +289,15 @@ def _rejects_part(rule: Rule, part: Part) -> Match:
     given = [word.text for word in part.words]
     if part.name and part.name == wanted[0].rpartition("/")[2]:
         given[0] = wanted[0]
-    if rule.exact and len(given) != len(wanted) and all(word.literal for word in part.words):
+    if rule.exact and len(given) > len(wanted):
         return "no"
     for position, expected in enumerate(wanted):
         if position >= len(given):
-            return "no"
+            return "perhaps" if part.open_ended else "no"
         word = part.words[position]
         if not word.literal:
             return "perhaps"
         if given[position] != expected:
-            skipped = position > 0 and given[position].startswith("-") and expected in given[position:]
-            return "perhaps" if skipped else "no"
+            option = position > 0 and given[position].startswith("-")
+            return "perhaps" if option and (expected in given or expected.startswith("-")) else "no"
     return "yes"

@@ -8,7 +8,7 @@ harmless; where something may hide that cannot be seen, `CommandLine.problem` sa
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from acp_tui.permissions.wrappers import UnclearError, unwrap
@@ -19,11 +19,9 @@ _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|[;&|\n]")
 _REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(?:<<<|<<-|<<|<>|<&|<|&>>|&>|>>|>\||>&|>)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=")
 _PARAMETER = re.compile(r"\$(?:[A-Za-z_]\w*|[0-9@*#?$!-])")
-_SKIPPED = frozenset(
-    {"if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!", "coproc"}
-)
+_SKIPPED = frozenset({"if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!"})
 _NAMING = frozenset({"for", "select"})
-_CLOSED = frozenset({"case", "esac", "function", "[[", "(("})
+_CLOSED = frozenset({"case", "esac", "function", "coproc"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +48,7 @@ class Part:
     redirections: tuple[Redirection, ...] = ()
     assignments: tuple[str, ...] = ()
     pipeline: int = 0  # parts of one pipeline share a number, and are in its order
+    open_ended: bool = False  # more words follow that are not known
     inner: list[Part] = field(default_factory=list)  # run to make its words or its input: `$(…)`, `<(…)`
 
     @property
@@ -214,7 +213,7 @@ class _Reader:
             part.inner += self.line.parts[before:]
         else:
             rest = part.words[wrapped.skip :]
-            inside = Part(rest, part.redirections, part.assignments, part.pipeline, part.inner)
+            inside = replace(part, words=rest, open_ended=part.open_ended or wrapped.open_ended)
             self.settle(inside)
 
     def group(self) -> list[Part]:

@@ -94,9 +94,10 @@ def mcp_tool_of(call: ToolCall) -> FoundTool:
     found = {name for name in names if name.startswith("mcp__")}
     if not found:
         return FoundTool()
-    if len(names) > 1:
+    full = found.pop()
+    if any(name != full and not full.endswith(f"__{name}") for name in names):
         return FoundTool(doubt="its sources name different tools")
-    parts = found.pop().removeprefix("mcp__").split("__")
+    parts = full.removeprefix("mcp__").split("__")
     if len(parts) != 2 or not all(parts):
         return FoundTool(doubt="the name of its tool cannot be told from that of the server")
     return FoundTool(*parts)
@@ -113,7 +114,7 @@ def _inputs(call: ToolCall) -> Iterator[Mapping[str, Any]]:
     if isinstance(call.raw_input, dict):
         yield call.raw_input
     texts = [part.text for part in call.content if isinstance(part, Content) and part.kind == "text"]
-    for text in (call.raw_input, call.arguments, *texts):
+    for text in (call.raw_input, *texts):
         if isinstance(text, str) and (told := _object(text)):
             yield told
 

@@ -37,20 +37,25 @@ __all__ = [
 ]
 
 
+# Kinds that are judged by their command or files, also when a tool of an MCP server does it. That such a
+# tool only searches or thinks is the server's word: it stays a tool of that server.
+_SERIOUS = frozenset({"read", "edit", "delete", "move", "execute"})
+
+
 def subject_of_call(call: ToolCall, place: Place) -> Subject:
     """What a permission request asks, from its merged tool call."""
     tool = mcp_tool_of(call)
     kind = call.kind if call.kind in KINDS and call.kind != "mcp" else "other"
-    if kind == "execute":
+    if (tool.name or tool.doubt) and kind not in _SERIOUS:
+        words = f"use `{tool.name}` of the MCP server {tool.server}" if tool.name else _use(call)
+        subject = Subject(kind="mcp", words=visible_line(words))
+    elif kind == "execute":
         subject = _execution(call, place)
     elif kind in PATH_KINDS:
         subject = _files(call, kind, place)
-    elif kind == "other" and (tool.name or tool.doubt):
-        words = f"use `{tool.name}` of the MCP server {tool.server}" if tool.name else _use(call)
-        subject = Subject(kind="mcp", words=visible_line(words), doubt=tool.doubt)
     else:
         subject = _anything_else(call, kind)
-    return subject.but(server=tool.server, tool=tool.name, said_kind=call.kind)
+    return subject.but(server=tool.server, tool=tool.name, doubt=subject.doubt or tool.doubt)
 
 
 def subject_of_read(

@@ -127,6 +127,7 @@ class Wrapped:
 
     skip: int = 0
     script: str | None = None
+    open_ended: bool = False  # words are added to them
 
 
 class UnclearError(Exception):
@@ -205,7 +206,7 @@ def _behind(name: str, wrapper: _Wrapper, words: Words) -> Wrapped | None:
             own -= 1
             position += 1
         else:
-            return Wrapped(skip=position)
+            return Wrapped(skip=position, open_ended=name == "xargs")
     return None
 
 
