@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from acp_tui.session.change import Change
+    from acp_tui.session.events import Event
     from acp_tui.session.record import Record
 
 
@@ -23,12 +24,15 @@ class Fold:
         self.session = Session()
         self.others: dict[str, Session] = {}
         """Other sessions that spoke on the same connection, by their ids."""
+        self.events: list[Event] = []
+        """Of the record that was taken in last."""
         self._translator = Translator()
 
     def apply(self, record: Record) -> list[Change]:
         """Take in one record; returns what is different in our session."""
         changes: list[Change] = []
-        for event in self._translator.translate(record):
+        self.events = self._translator.translate(record)
+        for event in self.events:
             changes += reduce(self.session, event, record.at)
             if type(event) is Elsewhere:
                 reduce(self._other(event.session_id), event.event, record.at)
