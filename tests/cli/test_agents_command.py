@@ -1,0 +1,120 @@
+"""`acp-tui agents`: readable lists, and nothing secret in them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A PATH that holds gemini and npx only, and a folder to work in."""
+    directory = tmp_path / "bin"
+    directory.mkdir()
+    for name in ("gemini", "npx"):
+        (directory / name).write_text("#!/bin/sh\n")
+        (directory / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(directory))
+    monkeypatch.chdir(tmp_path)
+    return directory
+
+
+def rows(text: str) -> dict[str, list[str]]:
+    """The table by name; columns are two spaces apart."""
+    table = [
+        [cell.strip() for cell in line.split("  ") if cell] for line in text.split("\n\n")[0].splitlines()
+    ]
+    return {name: cells for name, *cells in table}
+
+
+def test_the_list_tells_what_can_be_started(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["agents"]) == 0
+    shown = capsys.readouterr()
+    table = rows(shown.out)
+    assert table["demo"] == ["Demo agent", "installed", "tried"]
+    assert table["gemini"] == ["Gemini CLI", "installed", "not tried here"]
+    assert table["claude-code"] == ["Claude Code", "via npx", "tried"]
+    assert table["goose"] == ["goose", "missing", "not tried here"]
+    assert len(table) == 17
+    assert max(len(line) for line in shown.out.splitlines()) <= 80
+    assert shown.err == ""
+    assert main(["agents", "list"]) == 0
+    assert capsys.readouterr().out == shown.out
+
+
+def test_own_and_default_agents_are_in_the_list(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "config").mkdir(parents=True)
+    (home / "config" / "config.toml").write_text(
+        'agent = "own"\n[agents.own]\ncommand = "gemini"\ntitle = "Ein \\u001b[31m漢字"\n'
+    )
+    main(["agents"])
+    out = capsys.readouterr().out
+    assert rows(out)["own"] == ["Ein ␛[31m漢字 (default)", "installed", "not tried here"]
+    # Wide characters count twice, so that the columns stay under each other.
+    header, own = out.splitlines()[0], next(line for line in out.splitlines() if line.startswith("own"))
+    assert own.index("installed") + 2 == header.index("STATE")
+
+
+def test_one_agent_is_shown_with_what_it_needs(
+    programs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GEMINI_API_KEY", "do-not-show-me")
+    monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
+    assert main(["agents", "show", "gemini"]) == 0
+    out = capsys.readouterr().out
+    assert "do-not-show-me" not in out
+    fields = dict(line.split(maxsplit=1) for line in out.splitlines())
+    assert fields["Starts"] == f"{programs}/gemini --acp"
+    assert fields["Install"] == "npm install -g @google/gemini-cli"
+    assert fields["Key"] == "GEMINI_API_KEY (set), or GOOGLE_API_KEY (not set)"
+    assert fields["Tried"] == "not tried here"
+    assert fields["From"] == "built in"
+
+
+def test_a_missing_agent_is_shown_with_the_command_that_installs_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["agents", "show", "goose"]) == 0
+    out = capsys.readouterr().out
+    assert "Starts     nothing yet, for it was not found: goose acp\n" in out
+    assert "| bash\n" in out  # on one line, to be copied
+
+
+def test_an_own_agent_is_shown_with_its_place_and_problems(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "config").mkdir(parents=True)
+    file = home / "config" / "config.toml"
+    file.write_text('[agents.gemini]\nenv = { GEMINI_API_KEY = "do-not-show-me" }\ntitel = "x"\n')
+    assert main(["agents", "show", "gemini"]) == 0
+    shown = capsys.readouterr()
+    assert f"From       {file}:1\n" in shown.out
+    assert "GEMINI_API_KEY (set)" in shown.out
+    assert "Sets       GEMINI_API_KEY\n" in shown.out
+    assert "do-not-show-me" not in shown.out
+    assert "did you mean 'title'?" in shown.out
+    assert shown.err == "acp-tui: 1 problem in the settings: `acp-tui config check` tells\n"
+
+
+def test_an_unknown_agent_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["agents", "show", "gemnii"]) == 2
+    assert "did you mean gemini?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["agents", "config", "mcp"])
+def test_nothing_heavy_is_loaded(command: str) -> None:
+    program = (
+        "import sys; from acp_tui.cli import main; "
+        f"assert main([{command!r}]) == 0; "
+        "print(*{'acp', 'textual', 'pydantic', 'asyncio'} & sys.modules.keys(), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == ""

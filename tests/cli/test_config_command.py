@@ -1,0 +1,111 @@
+"""`acp-tui config`: every value with its origin, every problem with its place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.cli import main
+from acp_tui.config.settings import CHECKS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def config(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty `config.toml`, and a project to stand in."""
+    (home / "config").mkdir(parents=True)
+    file = home / "config" / "config.toml"
+    file.touch()
+    monkeypatch.chdir(tmp_path)
+    return file
+
+
+def test_the_path_is_told_whether_the_file_is_there_or_not(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["config", "path"]) == 0
+    assert capsys.readouterr().out == f"{home}/config/config.toml\n"
+
+
+def test_every_value_is_shown_with_its_origin(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config.write_text(
+        'policy = "deny"\n[log]\nenabled = false\n[agents.own]\ncommand = ["x", "a b"]\n'
+        '[agents.pi]\ntitle = "P"\n[mcp_servers.web]\nurl = "http://x"\n'
+    )
+    (tmp_path / ".acp-tui.toml").write_text('\nagent = "pi"\n')
+    monkeypatch.setenv("ACP_TUI_TIMEOUTS_SESSION", "9")
+    assert main(["config", "show"]) == 0
+    shown = capsys.readouterr()
+    files, values = shown.out.split("\n\n")
+    assert str(config) in files
+    assert str(tmp_path / ".acp-tui.toml") in files
+    table = {line.split()[0]: " ".join(line.split()[1:]) for line in values.splitlines()}
+    assert table == {
+        "agent": '"pi" .acp-tui.toml:2',
+        "policy": '"deny" config.toml:1',
+        "timeouts.initialize": "60.0 built in",
+        "timeouts.session": "9.0 environment ACP_TUI_TIMEOUTS_SESSION",
+        "log.enabled": "false config.toml:3",
+        "log.keep_sessions": "200 built in",
+        "log.keep_bytes": "1000000000 built in",
+        "workspace.additional_directories": "[] built in",
+        "workspace.sensitive": "[] built in",
+        "workspace.max_baseline_file_size": table["workspace.max_baseline_file_size"],
+        "agents.own": "x 'a b' config.toml:4",
+        "agents.pi": "(as the known agent) config.toml:6",
+        "mcp_servers.web": "http config.toml:8",
+    }
+    assert CHECKS.keys() <= table.keys()
+    assert shown.err == ""
+
+
+def test_showing_is_what_it_does_when_nothing_is_said(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["config"]) == 0
+    values = capsys.readouterr().out.split("\n\n")[1]
+    assert "policy                            (each command has its own)  built in\n" in values
+    assert max(len(line) for line in values.splitlines()) <= 80
+
+
+def test_problems_are_pointed_at_and_the_rest_is_shown(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config.write_text('polcy = "ask"\nagent = "gemni"\n')
+    assert main(["config"]) == 0
+    assert capsys.readouterr().err == "acp-tui: 2 problems in the settings: `acp-tui config check` tells\n"
+
+
+def test_a_check_names_every_problem_and_fails(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text('polcy = "ask"\nagent = "gemni"\n[mcp_servers.x]\n')
+    assert main(["config", "check"]) == 1
+    assert capsys.readouterr().out == (
+        f"{config}:1: polcy\n"
+        "    there is no such key; did you mean 'policy'?\n"
+        f"{config}:3: mcp_servers.x\n"
+        "    no command; not sent to any agent\n"
+        f"{config}:2: agent\n"
+        "    there is no agent called 'gemni'; did you mean gemini? `acp-tui agents`\n"
+        "    lists those known, and --command 'PROGRAM ARGS' starts any other\n"
+    )
+
+
+def test_a_check_without_problems_says_so(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "check"]) == 0
+    assert capsys.readouterr().out == "No problems found.\n"
+
+
+def test_what_a_file_says_cannot_reach_the_terminal_as_a_command(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config.write_text('policy = "\\u001b]0;x\\u0007"\n"\\u001b[2J" = 1\nagent = "\\u001b[2J"\n')
+    main(["config", "check"])
+    main(["config", "show"])
+    shown = capsys.readouterr()
+    assert "\x1b" not in shown.out + shown.err
+    assert "\x07" not in shown.out + shown.err

@@ -1,0 +1,136 @@
+"""`acp-tui mcp list`: where each server is written, who gets it, and no secrets."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def config(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three servers in `config.toml`."""
+    (home / "config").mkdir(parents=True)
+    file = home / "config" / "config.toml"
+    file.write_text(
+        """[mcp_servers.files]
+command = "sh"
+args = ["-c", "${GREETING}"]
+
+[mcp_servers.web]
+url = "https://example.org/mcp"
+agents = ["gemini", "codex"]
+
+[mcp_servers.off]
+command = "sh"
+enabled = false
+"""
+    )
+    monkeypatch.setenv("GREETING", "hello")
+    monkeypatch.chdir(tmp_path)
+    return file
+
+
+def test_each_server_is_shown_with_its_place_and_who_gets_it(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mcp", "list"]) == 0
+    assert capsys.readouterr().out == (
+        f"files  {config}:1\n"
+        "    runs  sh -c '${GREETING}'\n"
+        "    sent  to every agent\n"
+        f"web  {config}:5\n"
+        "    http  https://example.org/mcp\n"
+        "    sent  to gemini, codex, if it takes http servers\n"
+        f"off  {config}:9\n"
+        "    runs      sh\n"
+        "    left out  it is disabled\n"
+    )
+
+
+def test_for_one_agent_it_tells_what_that_would_get(
+    config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GREETING")
+    assert main(["mcp", "list", "--agent", "demo"]) == 0
+    out = capsys.readouterr().out
+    assert "    left out  the environment variable GREETING is not set\n" in out
+    assert "    left out  it is only for gemini, codex\n" in out
+    assert main(["mcp", "--agent", "codex"]) == 0
+    assert "    sent  to codex, if it takes http servers\n" in capsys.readouterr().out
+
+
+def test_an_agent_nobody_knows_is_a_usage_error(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mcp", "list", "--agent", "gemin"]) == 2
+    assert capsys.readouterr().err == "acp-tui: there is no agent called 'gemin'; did you mean gemini?\n"
+
+
+def test_files_given_are_listed_too_and_replace_by_name(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text('{"mcpServers": {\n"files": {"command": "sh", "cwd": "/", "trust": true}}}')
+    assert main(["mcp", "list", "--mcp-config", str(file)]) == 0
+    out = capsys.readouterr().out
+    assert f"left out replaced by the one in {file}:2 web" in " ".join(out.split())
+    assert out.endswith(
+        f"files  {file}:2\n"
+        "    runs    sh\n"
+        "    unused  cwd, trust: the protocol has no place for it\n"
+        "    sent    to every agent\n"
+    )
+
+
+def test_secrets_are_not_shown_and_references_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEY", "value-of-key")
+    local = {
+        "command": "sh",
+        "args": ["--api-key", "hush-1-hush-hush", "--port", "80"],
+        "env": {"API_KEY": "hush-2", "TOKEN": "${KEY:-hush-3}", "OTHER_TOKEN": "${KEY}", "PORT": "80"},
+    }
+    remote = {
+        "url": "https://user:hush-4@example.org/mcp?api_key=hush5hush5hush5",
+        "headers": {"Authorization": "Bearer hush-6", "X-Api-Key": "${KEY}", "Cookie": "Bearer ${KEY}"},
+    }
+    file = tmp_path / "mcp.json"
+    file.write_text(json.dumps({"mcpServers": {"local": local, "remote": remote}}))
+    assert main(["mcp", "list", "--mcp-config", str(file)]) == 0
+    out = capsys.readouterr().out
+    assert "hush" not in out
+    assert "value-of-key" not in out
+    for shown in (
+        "--port 80",
+        "API_KEY=[redacted]",
+        "    env   TOKEN=[redacted]",
+        "OTHER_TOKEN=${KEY}",
+        "PORT=80",
+        "Authorization: [redacted]",
+        "X-Api-Key: ${KEY}",
+        "Cookie: Bearer ${KEY}",
+    ):
+        assert shown in out
+
+
+def test_without_servers_it_says_where_they_would_be(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["mcp", "list"]) == 0
+    assert capsys.readouterr().out == (
+        f"No MCP servers: none in {home}/config/config.toml, and no --mcp-config was given.\n"
+    )
+
+
+def test_a_file_that_cannot_be_read_is_a_usage_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mcp", "list", "--mcp-config", str(tmp_path / "gone.json")]) == 2
+    assert "gone.json cannot be read: No such file or directory" in capsys.readouterr().err
