@@ -85,7 +85,7 @@ def dangerous_talk(text: str) -> str | None:
             separator = piece
             continue
         pipeline += separator != "|"
-        words = [word.strip("'\"`,.:") or word for word in piece.split()]
+        words = [word.strip("'\"`,.:?!“”") or word for word in piece.split()]
         for start, word in enumerate(words):
             name = word.rpartition("/")[2]
             if (name in _DOWNLOADERS or name in _FORMATTERS or _NAMES.match(name)) and len(

@@ -191,7 +191,7 @@ class Memory:
             except BlockingIOError:
                 if time.monotonic() > patience:
                     raise UserError(
-                        f"The remembered answers in {self.path} cannot be changed: another acp-tui holds them."
+                        f"The remembered answers in {self.path} cannot be changed: another acp-tui does it."
                     ) from None
                 time.sleep(0.01)
             else:

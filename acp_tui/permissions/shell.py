@@ -184,8 +184,11 @@ class _Reader:
         self.settle(part)
         return part
 
-    def settle(self, part: Part) -> None:
+    def settle(self, part: Part, layer: int = 0) -> None:
         """Look through what wraps the command, and add it to what was found."""
+        if layer > _DEEPEST:
+            self.problem("it is nested too deeply")
+            return
         first = part.words[0] if part.words else None
         if first is not None and first.text in _NAMING:
             part.words = ()  # `for x in …` names no command
@@ -195,26 +198,27 @@ class _Reader:
             self.problem("the name of a command is only made when it runs")
         self.line.parts.append(part)
         if part.words:
-            self.look_inside(part)
+            self.look_inside(part, layer)
 
-    def look_inside(self, part: Part) -> None:
-        """What `sudo`, `env`, `sh -c`, `eval` and the like would run."""
+    def look_inside(self, part: Part, layer: int) -> None:
+        """What `sudo`, `env`, `sh -c`, `eval`, `find -exec` and the like would run."""
         try:
-            wrapped = unwrap(tuple((word.text, word.literal) for word in part.words))
+            found = unwrap(tuple((word.text, word.literal) for word in part.words))
         except UnclearError as reason:
             self.problem(str(reason))
             return
-        if wrapped is None:
-            return
-        if wrapped.script is not None:
-            inner = _Reader(wrapped.script, self.line, depth=self.depth + 1, pipelines=self.pipelines)
-            before = len(self.line.parts)
-            inner.read_all()
-            part.inner += self.line.parts[before:]
-        else:
-            rest = part.words[wrapped.skip :]
-            inside = replace(part, words=rest, open_ended=part.open_ended or wrapped.open_ended)
-            self.settle(inside)
+        for wrapped in found:
+            if wrapped.script is not None:
+                part.inner += self.script(wrapped.script)
+            elif words := part.words[wrapped.start : wrapped.stop]:
+                open_ended = part.open_ended or wrapped.open_ended
+                self.settle(replace(part, words=words, open_ended=open_ended), layer + 1)
+
+    def script(self, text: str) -> list[Part]:
+        """The commands of a text that is read by a shell of its own."""
+        before = len(self.line.parts)
+        _Reader(text, self.line, depth=self.depth + 1, pipelines=self.pipelines).read_all()
+        return self.line.parts[before:]
 
     def group(self) -> list[Part]:
         """`( … )`: its commands."""
@@ -376,19 +380,19 @@ class _Reader:
             end += 2 if self.text[end] == "\\" else 1
         if end >= len(self.text):
             raise _CannotReadError("a quote is not closed")
-        script = re.sub(r"\\([$`\\])", r"\1", self.text[self.at + 1 : end])
-        before = len(self.line.parts)
-        _Reader(script, self.line, depth=self.depth + 1, pipelines=self.pipelines).read_all()
-        part.inner += self.line.parts[before:]
+        part.inner += self.script(re.sub(r"\\([$`\\])", r"\1", self.text[self.at + 1 : end]))
         self.at = end + 1
 
     def parameter(self, part: Part) -> None:
         """`${…}`; its default value may hold anything."""
         self.at += 2
+        self.depth += 1
+        self.check_size()
         while self.at < len(self.text):
             character = self.text[self.at]
             if character == "}":
                 self.at += 1
+                self.depth -= 1
                 return
             if character in " \t\n;&|<>()":
                 self.at += 1

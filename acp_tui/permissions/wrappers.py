@@ -123,9 +123,10 @@ Words = tuple[tuple[str, bool], ...]
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """What a wrapper runs: a script for a shell, or the words after the first `skip`."""
+    """What a wrapper runs: a script for a shell, or its words from `start` to before `stop`."""
 
-    skip: int = 0
+    start: int = 0
+    stop: int | None = None
     script: str | None = None
     open_ended: bool = False  # words are added to them
 
@@ -134,15 +135,20 @@ class UnclearError(Exception):
     """The command wraps another one, and which cannot be known; the text says why."""
 
 
-def unwrap(words: Words) -> Wrapped | None:
-    """What the command runs in its turn; None when it wraps nothing we know of."""
+def unwrap(words: Words) -> list[Wrapped]:
+    """What the command runs in its turn; nothing when it wraps nothing we know of."""
     name = words[0][0].rpartition("/")[2]
+    if name == "find":
+        return _executed_by_find(words)
+    found = _unwrap_one(name, words)
+    return [found] if found is not None else []
+
+
+def _unwrap_one(name: str, words: Words) -> Wrapped | None:
     if name in SHELLS:
         return _script_of_shell(words)
     if name == "eval":
         return _script(words[1:])
-    if name == "find":
-        return _executed_by_find(words)
     if name in _HIDING and len(words) > 1:
         raise UnclearError(f"what `{name}` runs cannot be seen")
     wrapper = _WRAPPERS.get(name)
@@ -182,11 +188,15 @@ def _script_of_shell(words: Words) -> Wrapped | None:
     return None
 
 
-def _executed_by_find(words: Words) -> Wrapped | None:
-    for position, (text, _) in enumerate(words):
-        if text in {"-exec", "-execdir", "-ok", "-okdir"} and position + 1 < len(words):
-            return Wrapped(skip=position + 1)
-    return None
+def _executed_by_find(words: Words) -> list[Wrapped]:
+    """Each `-exec … ;` or `-exec … +`."""
+    texts = [text for text, _ in words]
+    found: list[Wrapped] = []
+    for position, text in enumerate(texts):
+        if text in {"-exec", "-execdir", "-ok", "-okdir"}:
+            ends = (at for at in range(position + 1, len(texts)) if texts[at] in {";", "+"})
+            found.append(Wrapped(start=position + 1, stop=next(ends, None)))
+    return found
 
 
 def _behind(name: str, wrapper: _Wrapper, words: Words) -> Wrapped | None:
@@ -206,7 +216,7 @@ def _behind(name: str, wrapper: _Wrapper, words: Words) -> Wrapped | None:
             own -= 1
             position += 1
         else:
-            return Wrapped(skip=position, open_ended=name == "xargs")
+            return Wrapped(start=position, open_ended=name == "xargs")
     return None
 
 

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_tui.permissions.shell import take_apart, take_apart_argv
+
+
+def parts(line: str) -> list[str]:
+    return [" ".join(word.text for word in part.words) for part in take_apart(line).parts if part.words]
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("a; b && c || d | e & f\ng", ["a", "b", "c", "d", "e", "f", "g"]),
+        ("a |& b; (c; d); { e; f; }", ["a", "b", "c", "d", "e", "f"]),
+        ("if a; then b; elif c; then d; else e; fi", ["a", "b", "c", "d", "e"]),
+        ("while a; do b; done; until c; do d; done", ["a", "b", "c", "d"]),
+        ("for i in 1 2; do b $i; done", ["b $i"]),
+        ("! a; X=1 Y=$(b) c", ["a", "b", "c"]),
+        ("a > x 2>&1 < y 2> /dev/null >> z &> w b", ["a b"]),
+        ("a \"$(b 'c d')\" `e` ${f:-$(g)}", ["b c d", "e", "g"]),
+        ("a <(b) >(c)", ["b", "c", "a <(…) <(…)"]),
+        ("a # b; c\nd", ["a", "d"]),
+        ("a\\\nb c\\ d", ["ab c d"]),
+        ("'a b' \"c d\" e'f'\"g\"", ["a b c d efg"]),
+        ("cat <<'EOF'\nx; y $(z)\nEOF\nb", ["cat", "b"]),
+        ("cat <<-A <<B\nx\n\tA\ny\nB\nb", ["cat", "b"]),
+        ("a <<< 'x; y'; b", ["a", "b"]),
+        ("echo $((1 + 2))", ["1 + 2", "echo $((1 + 2))"]),
+    ],
+)
+def test_every_command_of_a_line_is_found(line: str, wanted: list[str]) -> None:
+    assert [part for part in parts(line) if part in wanted] == wanted
+    assert take_apart(line).problem is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sudo -u root git push",
+        "sudo -nu root A=1 git push",
+        "env -i -u X A=1 git push",
+        "nohup nice -n 5 git push",
+        "timeout -k 5 10 git push",
+        "time -p git push",
+        "stdbuf -oL git push",
+        "xargs -n 1 git push",
+        "command git push",
+        "exec -a x git push",
+        "sh -c 'git push'",
+        "bash -euo pipefail -c 'cd x && git push'",
+        "/bin/zsh -lc \"sh -c 'git push'\"",
+        "eval git push",
+        "eval 'git push'",
+        "find . -name x -exec git push \\;",
+        "true | (sudo env sh -c 'git push')",
+        "$(git push)",
+        "busybox git push",
+        "find . -exec ls {} + -exec git push \\;",
+    ],
+)
+def test_commands_are_found_behind_what_runs_them(line: str) -> None:
+    assert any(part.startswith("git push") for part in parts(line))
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("$X push", "name of a command"),
+        ("g{it,x} push", "name of a command"),
+        ("/usr/bin/g?t push", "name of a command"),
+        ("sudo $X push", "only made when it runs"),
+        ('sh -c "$X"', "only made when it runs"),
+        ("eval $X", "only made when it runs"),
+        ("env -S 'git push'", "cannot be seen"),
+        ("ssh host git push", "cannot be seen"),
+        ("case a in b) git push;; esac", "case"),
+        ("f() { git push; }; f", "defines"),
+        ("a=(git push)", "defines"),
+        ("cat <<EOF\n$(git push)\nEOF", "here-document"),
+        ("cat <<EOF\nx", "here-document"),
+        ("a 'b", "not closed"),
+        ('a "b', "not closed"),
+        ("a `b", "not closed"),
+        ("(a", "not closed"),
+        ("a)", "do not match"),
+        ("a >", "leads nowhere"),
+        ("(" * 500, "deeply"),
+        ("${a:-" * 5000, "deeply"),
+        ('"$(' * 5000, "deeply"),
+        ("sudo " * 5000 + "git push", "deeply"),
+        ("eval " * 5000 + "git push", "deeply"),
+        ("a " * 40_000, "too long"),
+    ],
+)
+def test_what_may_hide_a_command_is_said(line: str, why: str) -> None:
+    assert why in (take_apart(line).problem or "")
+
+
+def test_arguments_for_no_shell_hold_no_operators() -> None:
+    line = take_apart_argv(("git", "commit", "-m", "a; git push"))
+    assert [part.name for part in line.parts] == ["git"]
+    assert line.problem is None
+
+
+def test_arguments_for_a_shell_do() -> None:
+    assert "rm" in [part.name for part in take_apart_argv(("/bin/sh", "-c", "a; rm b")).parts]
+
+
+@given(st.text(alphabet="ab ;&|<>$`'\"\\\n(){}#=-!ceh\t", max_size=60))
+def test_no_line_breaks_the_reader(line: str) -> None:
+    take_apart(line)
+
+
+@given(
+    st.lists(st.sampled_from(["ls", "git push", "echo 'a;b'", 'x "y"']), min_size=1, max_size=5), st.data()
+)
+def test_however_commands_are_joined_each_is_found(commands: list[str], data: st.DataObject) -> None:
+    line = commands[0]
+    for command in commands[1:]:
+        line += data.draw(st.sampled_from(["; ", " && ", "||", " | ", "\n", " & "])) + command
+    assert len(parts(line)) == len(commands)
