@@ -8,7 +8,7 @@ import sys
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -128,6 +128,7 @@ def launch_from_command(line: str) -> Launch:
     return Launch(name=name, title=name, command=command)
 
 
+@cache
 def _built_in() -> dict[str, KnownAgent]:
     # Without the current directory on the path: a project's own module `acp_tui` or `acp` is not ours.
     demo = KnownAgent(
@@ -176,5 +177,8 @@ def _missing(agent: KnownAgent) -> str:
     own = [program for program in programs if program not in RUNNERS]
     ways = [f"`{agent.install}`"] if agent.install else []
     ways += [f"{program} (which fetches it by itself)" for program in programs if program in RUNNERS]
-    sentence = f"{agent.title} cannot be started: {' or '.join(own or programs)} was not found"
+    state = (
+        "is not executable" if any("/" in name and Path(name).exists() for name in own) else "was not found"
+    )
+    sentence = f"{agent.title} cannot be started: {' or '.join(own or programs)} {state}"
     return f"{sentence}; install it with {', or install '.join(ways)}" if ways else sentence

@@ -12,6 +12,7 @@ from acp_tui.agents import catalogue
 from acp_tui.cli.config import point_at_problems
 from acp_tui.cli.tables import aligned, labelled
 from acp_tui.config import settings as config
+from acp_tui.store.secrets import redact_text
 
 if TYPE_CHECKING:
     import argparse
@@ -58,9 +59,9 @@ def _show(agent: KnownAgent, settings: Settings) -> list[str]:
     fields = [("Agent", f"{agent.name}: {agent.title}" + (f", {agent.about}" if agent.about else ""))]
     command = agent.found()
     if command:
-        fields.append(("Starts", shlex.join(command)))
+        fields.append(("Starts", redact_text(shlex.join(command))))
     else:
-        wanted = " or ".join(shlex.join(command) for command in agent.run)
+        wanted = redact_text(" or ".join(shlex.join(command) for command in agent.run))
         fields.append(("Starts", f"nothing yet, for it was not found: {wanted}"))
     fields += [("Sets", ", ".join(agent.env))] if agent.env else []
     fields += [("Install", agent.install)] if agent.install else []

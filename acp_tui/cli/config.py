@@ -12,6 +12,7 @@ from acp_tui.agents import catalogue
 from acp_tui.cli.tables import aligned, wrapped
 from acp_tui.config import settings as config
 from acp_tui.session.text import visible_line
+from acp_tui.store.secrets import redact_text
 
 if TYPE_CHECKING:
     import argparse
@@ -74,7 +75,7 @@ def _written(key: str, settings: Settings) -> str:
 
 
 def _started(agent: UserAgent) -> str:
-    return shlex.join(agent.command) if agent.command else "(as the known agent)"
+    return redact_text(shlex.join(agent.command)) if agent.command else "(as the known agent)"
 
 
 def _place(origin: Origin | UserAgent | Server) -> str:

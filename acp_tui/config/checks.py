@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import shlex
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 POLICIES = ("deny", "read-only", "ask", "accept-edits", "yolo")
 """How permission requests are answered when no rule does, from the strictest on."""
 
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kMG]?)B", re.IGNORECASE)
+_SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kMG]?)B", re.IGNORECASE)
 _FACTORS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 
 
@@ -45,7 +44,7 @@ def boolean(value: Any) -> bool:
 
 def seconds(value: Any) -> float:
     """A time that passes."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e9:
         return float(value)
     raise wrong("a number of seconds above 0", value)
 
@@ -97,9 +96,12 @@ def command(value: Any) -> list[str]:
 
 
 def mapping(value: Any) -> dict[str, str]:
-    """A table of texts; numbers and booleans are what people write for ports and switches."""
+    """A table of texts; numbers and booleans are what people write for ports and switches.
+
+    A wrong value is not repeated: it may well be a secret.
+    """
     if not isinstance(value, dict):
-        raise wrong("a table of names and texts", value)
+        raise WrongValueError("expected a table of names and texts")
     found = {}
     for name, item in value.items():
         if isinstance(item, bool):
@@ -107,7 +109,7 @@ def mapping(value: Any) -> dict[str, str]:
         elif isinstance(item, str | int | float):
             found[name] = str(item)
         else:
-            raise WrongValueError(f"expected a text for {name!r}, not {shown(item)}")
+            raise WrongValueError(f"expected a text for {name!r}")
     return found
 
 

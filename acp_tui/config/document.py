@@ -56,15 +56,21 @@ def read(file: Path) -> Document:
     try:
         document.data = tomllib.loads(text)
         document.lines = toml_lines.key_lines(text)
-    except tomllib.TOMLDecodeError as error:
-        position = _POSITION.search(str(error))
-        line = int(position[1]) if position and position[1] else text.rstrip().count("\n") + 1
+    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
         reason = _POSITION.sub("", str(error))
-        return _unusable(document, line, f"not valid TOML: {reason[:1].lower()}{reason[1:]}")
+        return _unusable(document, _line(error, text), f"not valid TOML: {reason[:1].lower()}{reason[1:]}")
     except RecursionError:
         document.data = {}
         return _unusable(document, None, "nested too deeply")
     return document
+
+
+def _line(error: ValueError, text: str) -> int | None:
+    """The line that the parser's message names."""
+    position = _POSITION.search(str(error))
+    if position is None:
+        return None
+    return int(position[1]) if position[1] else text.rstrip().count("\n") + 1
 
 
 def _unusable(document: Document, line: int | None, reason: str) -> Document:

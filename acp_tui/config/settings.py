@@ -18,7 +18,7 @@ from acp_tui.config.problems import Problem, nearest, unknown
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
 PREFIX = "ACP_TUI_"
@@ -94,6 +94,7 @@ class Settings:
 
 
 BUILT_IN = Origin("built in")
+DIRECTORIES = "workspace.additional_directories"
 
 CHECKS: dict[str, Callable[[Any], Any]] = {
     "agent": checks.text,
@@ -103,7 +104,7 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
     "log.enabled": checks.boolean,
     "log.keep_sessions": checks.count,
     "log.keep_bytes": checks.size,
-    "workspace.additional_directories": checks.texts,
+    DIRECTORIES: checks.texts,
     "workspace.sensitive": checks.texts,
     "workspace.max_baseline_file_size": checks.size,
 }
@@ -128,7 +129,7 @@ def load(
     _read_environment(settings, os.environ if environ is None else environ)
     for key, value in (overrides or {}).items():
         if value is not None:
-            _override(settings, key, value)
+            _override(settings, key, value, cwd)
     return settings
 
 
@@ -208,7 +209,7 @@ def _set(
     except WrongValueError as error:
         source.complain(path, str(error))
         return
-    if key == "workspace.additional_directories":
+    if key == DIRECTORIES:
         value = _directories(source, path, value)
     _assign(settings, key, value, Origin(layer, source.file, source.line(*path)))
 
@@ -250,8 +251,16 @@ def _read_environment(settings: Settings, environ: Mapping[str, str]) -> None:
                 settings.problems.append(Problem(None, None, name, str(error)))
             else:
                 _assign(settings, key, value, Origin("environment", variable=name))
-        elif name.startswith(PREFIX) and name != f"{PREFIX}HOME" and (meant := nearest(name, keys)):
+        elif meant := _misspelt(name, keys):
             settings.problems.append(Problem(None, None, name, f"not used; did you mean {meant}?"))
+
+
+def _misspelt(name: str, variables: Iterable[str]) -> str | None:
+    """The variable that was meant; others that begin like ours are somebody else's."""
+    if not name.startswith(PREFIX) or name == f"{PREFIX}HOME":
+        return None
+    meant = nearest(name.removeprefix(PREFIX), [known.removeprefix(PREFIX) for known in variables])
+    return meant and PREFIX + meant
 
 
 def _typed(key: str, text: str) -> Any:
@@ -260,13 +269,19 @@ def _typed(key: str, text: str) -> Any:
         return text
     try:
         written = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
+    except ValueError:
         return text
     return written["value"] if len(written) == 1 else text
 
 
-def _override(settings: Settings, key: str, value: Any) -> None:
+def _override(settings: Settings, key: str, value: Any, cwd: Path) -> None:
     try:
-        _assign(settings, key, CHECKS[key](value), Origin("command line"))
+        value = CHECKS[key](value)
     except WrongValueError as error:
         raise UserError(f"{key}: {error}", exit_code=2) from None
+    if key == DIRECTORIES:
+        value = [checks.under(cwd, name) for name in value]
+        for directory in value:
+            if not directory.is_dir():
+                raise UserError(f"there is no directory {directory}", exit_code=2)
+    _assign(settings, key, value, Origin("command line"))

@@ -62,7 +62,7 @@ def from_folder(folder: Path) -> tuple[dict[str, UserAgent], list[Problem]]:
     """The agents that have a file each; the file's name is the agent's."""
     agents: dict[str, UserAgent] = {}
     problems: list[Problem] = []
-    for file in sorted(folder.glob("*.toml")):
+    for file in sorted(folder.glob("[!.]*.toml")):
         source = document.read(file)
         if source.data or not source.problems:
             agent = _read(source, file.stem, source.data, ())

@@ -151,6 +151,13 @@ def test_an_agent_of_the_user_that_is_not_installed_names_their_command(
         catalogue.resolve("bare", settings)
 
 
+def test_a_file_that_is_not_executable_says_so(tmp_path: Path, configure: Configure) -> None:
+    (tmp_path / "mine").touch()
+    settings = configure(f'[agents.own]\ncommand = "{tmp_path}/mine"\n')
+    with pytest.raises(UserError, match=r"own cannot be started: .*/mine is not executable$"):
+        catalogue.resolve("own", settings)
+
+
 def test_the_user_can_change_a_part_of_a_known_agent(install: Install, configure: Configure) -> None:
     programs = install("gemini")
     launch = catalogue.resolve("gemini", configure('[agents.gemini]\nenv = {GEMINI_API_KEY = "k"}\n'))

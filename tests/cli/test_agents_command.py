@@ -100,7 +100,7 @@ def test_an_own_agent_is_shown_with_its_place_and_problems(
     assert "GEMINI_API_KEY (set)" in shown.out
     assert "Sets       GEMINI_API_KEY\n" in shown.out
     assert "do-not-show-me" not in shown.out
-    assert "did you mean 'title'?" in shown.out
+    assert "did you mean 'title'?" in " ".join(shown.out.split())
     assert shown.err == "acp-tui: 1 problem in the settings: `acp-tui config check` tells\n"
 
 

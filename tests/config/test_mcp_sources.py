@@ -172,7 +172,7 @@ def test_every_wrong_part_of_an_entry_is_named(tmp_path: Path) -> None:
     server = read(tmp_path, {"command": "x", "args": {}, "env": {"A": None}, "agents": 3, "enabled": "yes"})
     assert server.problems == [
         "args: expected a list of texts, not a table",
-        "env: expected a text for 'A', not None",
+        "env: expected a text for 'A'",
         "agents: expected a list of texts, not 3",
         "enabled: expected true or false, not 'yes'",
     ]
@@ -187,6 +187,7 @@ def test_every_wrong_part_of_an_entry_is_named(tmp_path: Path) -> None:
         ("[]", r'mcp.json has no "mcpServers" object'),
         ("{}", r'mcp.json has no "mcpServers" object'),
         ('{"mcpServers": []}', r'mcp.json has no "mcpServers" object'),
+        ("9" * 5000, r"mcp.json is not valid JSON: Exceeds the limit"),
         ("[" * 100_000, r"mcp.json is nested too deeply"),
     ],
 )

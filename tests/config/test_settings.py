@@ -103,6 +103,12 @@ def test_each_layer_goes_over_the_one_before(write_config: WriteConfig, project:
         ("timeouts = 3", 1, "timeouts", "expected a table, [timeouts], not 3"),
         ("timeouts.session = 0", 1, "timeouts.session", "expected a number of seconds above 0, not 0"),
         ("timeouts.session = inf", 1, "timeouts.session", "expected a number of seconds above 0, not inf"),
+        (
+            "timeouts.session = 1_000_000_000",
+            1,
+            "timeouts.session",
+            "expected a number of seconds above 0, not 1000000000",
+        ),
         ("timeouts.session = true", 1, "timeouts.session", "expected a number of seconds above 0, not True"),
         ('log.enabled = "no"', 1, "log.enabled", "expected true or false, not 'no'"),
         ("log.keep_sessions = -1", 1, "log.keep_sessions", "expected a whole number, 0 or above, not -1"),
@@ -138,6 +144,7 @@ def test_a_wrong_value_leaves_the_others_in_force(write_config: WriteConfig, pro
         ('agent = "demo"\n[timeouts\n', 2, "not valid TOML: "),
         ('\n\nagent = """demo', 3, "not valid TOML: "),
         ("agent = 1\nagent = 2", 2, "not valid TOML: "),
+        ("a = " + "9" * 5000, None, "not valid TOML: "),
         ("a = " + "[" * 5000 + "]" * 5000, None, "nested too deeply"),
     ],
 )
@@ -259,8 +266,16 @@ def test_wrong_variables_are_named(project: Path, name: str, value: str, sentenc
 
 
 def test_other_variables_are_no_matter(project: Path) -> None:
-    environ = {"ACP_TUI_HOME": "/x", "ACP_TUI_SOMETHING_ELSE_ENTIRELY": "1", "PATH": "/bin"}
+    environ = {"ACP_TUI_HOME": "/x", "ACP_TUI_DEBUG": "1", "PATH": "/bin"}
     assert load(project, environ=environ) == Settings()
+
+
+def test_directories_of_the_command_line_count_from_where_one_stands(project: Path) -> None:
+    (project / "more").mkdir()
+    settings = load(project, environ={}, overrides={"workspace.additional_directories": ["more", "/"]})
+    assert [str(path) for path in settings.workspace.additional_directories] == [f"{project}/more", "/"]
+    with pytest.raises(UserError, match=r"there is no directory .*/gone"):
+        load(project, environ={}, overrides={"workspace.additional_directories": ["gone"]})
 
 
 def test_every_variable_belongs_to_one_key() -> None:

@@ -78,8 +78,8 @@ def test_config_toml_goes_over_a_file_of_the_same_name(write_config: WriteConfig
             '[agents.x]\ncommand = "it\'s"',
             ":2: agents.x.command: cannot be split into words (no closing quotation)",
         ),
-        ('[agents.x]\nenv = "A=1"', ":2: agents.x.env: expected a table of names and texts, not 'A=1'"),
-        ("[agents.x]\nenv = {A = []}", ":2: agents.x.env: expected a text for 'A', not []"),
+        ('[agents.x]\nenv = "A=1"', ":2: agents.x.env: expected a table of names and texts"),
+        ("[agents.x]\nenv = {A = []}", ":2: agents.x.env: expected a text for 'A'"),
         (
             '[agents.x]\nmissing_file = "no"',
             ':2: agents.x.missing_file: expected "error" or "empty", not \'no\'',
@@ -104,6 +104,11 @@ def test_an_agent_whose_command_is_wrong_is_not_started_in_another_way(
 ) -> None:
     write_config("[agents.gemini]\ncommand = 3\n")
     assert load(project, environ={}).agents == {}
+
+
+def test_hidden_files_are_those_of_editors(write_config: WriteConfig, project: Path) -> None:
+    write_config("command =", "agents/.#mine.toml")
+    assert load(project, environ={}).problems == []
 
 
 def test_a_broken_file_does_not_take_the_others_with_it(write_config: WriteConfig, project: Path) -> None:

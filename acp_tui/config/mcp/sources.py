@@ -51,6 +51,8 @@ def from_json_file(file: Path) -> list[Server]:
         raise UserError(f"{file} is not UTF-8 text", exit_code=2) from None
     except json.JSONDecodeError as error:
         raise UserError(f"{file}:{error.lineno}: not valid JSON: {error.msg}", exit_code=2) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise UserError(f"{file} is not valid JSON: {error}", exit_code=2) from None
     except RecursionError:
         raise UserError(f"{file} is nested too deeply", exit_code=2) from None
     root = next((key for key in ROOTS if isinstance(data, dict) and key in data), None)
