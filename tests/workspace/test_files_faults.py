@@ -1,0 +1,152 @@
+"""Full disks and crashes: the old content is intact, and nothing is left lying about."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.errors import Refusal
+from acp_tui.workspace.files import Files
+from acp_tui.workspace.roots import Roots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SIZE_LIMITED = """
+import resource, sys
+from pathlib import Path
+from acp_tui.errors import Refusal
+from acp_tui.workspace.files import Files
+from acp_tui.workspace.roots import Roots
+
+path = Path(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+with Files(Roots(path.parent)).prepare_writing(str(path)) as writing:
+    try:
+        writing.write("x" * 1_000_000)
+    except Refusal as refusal:
+        print(refusal.code, refusal.message)
+"""
+
+KILLED = """
+import os, sys, time
+from pathlib import Path
+from acp_tui.workspace.files import Files
+from acp_tui.workspace.roots import Roots
+
+def hang(*_, **__):
+    print("reached", flush=True)
+    time.sleep(600)
+
+setattr(os, sys.argv[2], hang)
+path = Path(sys.argv[1])
+with Files(Roots(path.parent)).prepare_writing(str(path)) as writing:
+    writing.write("new" * 100_000)
+"""
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 256 KiB."""
+    place = tmp_path.resolve() / "disk"
+    place.mkdir()
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("only root on Linux may mount a small disk")
+    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("no disk may be mounted here")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_full_disk_leaves_the_old_content_and_nothing_else(small_disk: Path) -> None:
+    (small_disk / "file").write_text("old")
+    files = Files(Roots(small_disk))
+    with files.prepare_writing(str(small_disk / "file")) as writing:
+        with pytest.raises(Refusal) as refused:
+            writing.write("x" * 1_000_000)
+        assert refused.value.message == (
+            f"{small_disk / 'file'} cannot be written: the disk is full; nothing was changed"
+        )
+        assert refused.value.code == -32603
+        assert (small_disk / "file").read_text() == "old"
+        assert names(small_disk) == ["file"]
+        writing.write("fits again")
+    assert (small_disk / "file").read_text() == "fits again"
+
+
+def test_a_file_larger_than_allowed_leaves_the_old_content_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path.resolve() / "file"
+    path.write_text("old")
+    before = names(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", SIZE_LIMITED, str(path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == (
+        f"-32603 {path} cannot be written: it would be larger than files may be here; nothing was changed\n"
+    )
+    assert path.read_text() == "old"
+    assert names(tmp_path) == before
+
+
+@pytest.mark.parametrize("moment", ["fchmod", "fsync", "rename"])
+def test_a_crash_in_the_middle_leaves_the_old_content(tmp_path: Path, moment: str) -> None:
+    path = tmp_path.resolve() / "file"
+    path.write_text("old")
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(path), moment], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "reached\n"
+        child.kill()
+    assert child.returncode == -signal.SIGKILL
+    assert path.read_text() == "old"
+
+
+def can_make_unnamed_files(folder: Path) -> bool:
+    try:
+        os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY))
+    except (AttributeError, OSError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("moment", ["fchmod", "fsync"])
+def test_a_crash_before_the_file_is_complete_leaves_no_temporary_file(tmp_path: Path, moment: str) -> None:
+    if not can_make_unnamed_files(tmp_path):
+        pytest.skip("files without a name cannot be made here")
+    path = tmp_path.resolve() / "file"
+    path.write_text("old")
+    before = names(tmp_path)
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(path), moment], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "reached\n"
+        child.kill()
+    assert names(tmp_path) == before
+
+
+def test_where_files_need_a_name_from_the_start_it_works_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on macOS, and on file systems without O_TMPFILE."""
+    from acp_tui.workspace import replace
+
+    monkeypatch.setattr(replace, "_UNNAMED", 0)
+    path = tmp_path.resolve() / "sub" / "file"
+    for content in ("first", "second"):
+        with Files(Roots(tmp_path)).prepare_writing(str(path)) as writing:
+            writing.write(content)
+        assert path.read_text() == content
+        assert names(path.parent) == ["file"]
