@@ -77,11 +77,11 @@ class Baseline:
                 with suppress(RuntimeError):  # the loop is gone, nobody waits any more
                     loop.call_soon_threadsafe(progress, done, total)
 
+        git = self._git = PrivateGit(self._directory)
         try:
-            await asyncio.to_thread(self._take, tell)
+            await asyncio.to_thread(self._take, git, tell)
         except asyncio.CancelledError:
-            if self._git is not None:
-                self._git.stop()
+            git.stop()
             raise
 
     async def keep(self, paths: Iterable[Path | str]) -> None:
@@ -110,17 +110,18 @@ class Baseline:
 
     # ---- all below blocks
 
-    def _take(self, tell: Callable[[int, int], None]) -> None:
+    def _take(self, git: PrivateGit, tell: Callable[[int, int], None]) -> None:
         with self._lock:
             began = time.monotonic()
-            self._take_all(tell)
+            self._take_all(git, tell)
             self._areas.sort(key=lambda area: len(area.root.parts), reverse=True)
             self.seconds = time.monotonic() - began
 
-    def _take_all(self, tell: Callable[[int, int], None]) -> None:
+    def _take_all(self, git: PrivateGit, tell: Callable[[int, int], None]) -> None:
         try:
-            self._git = PrivateGit.create(self._directory)
+            git.create()
         except (GitError, OSError) as error:
+            self._git = None
             self._why_no_git = _words(error)
             self.notices.append(f"Changes cannot be reverted in this session: {self._why_no_git}.")
             return
@@ -128,7 +129,7 @@ class Baseline:
         without = [*self._roots.directories, self._directory, own.config, own.data, own.state, own.cache]
         for root in self._roots.directories:
             try:
-                self._areas += self._take_root(self._git, root, without, tell)
+                self._areas += self._take_root(git, root, without, tell)
             except (GitError, TooMuchError, OSError) as error:
                 self.notices.append(
                     f"{root} is not covered ({_words(error)}): only files that the agent names before it"

@@ -51,25 +51,23 @@ class GitError(Exception):
 class PrivateGit:
     """Objects and index files below a directory that nobody else uses. All calls block."""
 
-    def __init__(self, directory: Path, program: str) -> None:
+    def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._program = program
+        self._program = ""  # found by `create`
         self._stopped = threading.Event()
         self._running: set[subprocess.Popen[bytes]] = set()
 
-    @classmethod
-    def create(cls, directory: Path) -> PrivateGit:
-        """A new one; what was in the directory is gone."""
+    def create(self) -> None:
+        """Make it; what was in the directory is gone."""
         program = shutil.which("git")
         if program is None:
             raise GitError("git is not installed")
-        shutil.rmtree(directory, ignore_errors=True)
-        git = cls(private_directory(directory), program)
-        git.run("init", "--quiet", "--bare", "--template=", str(directory))
-        attributes = directory / "info" / "attributes"
-        attributes.parent.mkdir(mode=0o700, exist_ok=True)
+        self._program = program
+        shutil.rmtree(self.directory, ignore_errors=True)
+        private_directory(self.directory)
+        self.run("init", "--quiet", "--bare", "--template=", str(self.directory))
+        attributes = private_directory(self.directory / "info") / "attributes"
         attributes.write_text(_ATTRIBUTES, encoding="ascii")
-        return git
 
     def stop(self) -> None:
         """End what runs, and run nothing any more; callable from another thread."""
