@@ -1,6 +1,7 @@
 """What the client itself did and captured, as records of the log: both ways.
 
-A record is `{"event": "snake_name", …fields}`; fields at their default are left out.
+A record is `{"event": "snake_name", …fields}`; fields at their default are left out. Records go into the log
+and come back; events of the wire need none there, for the log has the frames.
 """
 
 from __future__ import annotations
@@ -46,13 +47,26 @@ _KINDS = {name: kind for kind, name in _NAMES.items()}
 
 
 def to_record(event: ev.Event) -> dict[str, Any]:
-    """The record of a client event."""
-    record: dict[str, Any] = {"event": _NAMES[type(event)]}
-    for field in dataclasses.fields(event):  # type: ignore[arg-type]  # every event is a dataclass
-        value = getattr(event, field.name)
-        if value != _default(field):
-            record[field.name] = value
-    return record
+    """The record of a client event, or any other event in the same form, for those who read along."""
+    return {"event": _NAMES.get(type(event)) or _snake(type(event).__name__), **_fields(event)}
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """The fields that are not at their default."""
+    found: dict[str, Any] = {}
+    for field in dataclasses.fields(value):
+        content = getattr(value, field.name)
+        if content != _default(field):
+            found[field.name] = _plain(content)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, ev.Event):
+        return to_record(value)
+    if dataclasses.is_dataclass(value):
+        return _fields(value)
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def from_record(record: Any) -> ev.Event:

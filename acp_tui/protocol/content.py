@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import read
 from acp_tui.session.colours import SGR, with_colours
 from acp_tui.session.state import Annotations, Content, Diff, Location, TerminalRef, ToolContent
 from acp_tui.session.text import visible, visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 UNREADABLE = "unreadable"
 """The kind of a block that is not even an object with a type."""
@@ -98,19 +101,24 @@ def tool_contents(value: Any) -> list[ToolContent] | None:
     """The content of a tool call: an array, or one thing alone. None: not given."""
     if value is None:
         return None
-    return [_tool_content(item) for item in (value if isinstance(value, list) else [value])]
+    found: list[ToolContent] = []
+    for item in value if isinstance(value, list) else [value]:
+        found += _tool_content(item)
+    return found
 
 
-def _tool_content(item: Any) -> ToolContent:
+def _tool_content(item: Any) -> Sequence[ToolContent]:
+    """One item; a bare block (the draft) counts as content."""
     if isinstance(item, dict):
         kind = item.get("type")
         if kind == "content" and "content" in item:
-            return _coloured(item["content"])
+            inner = item["content"]
+            return [_coloured(block) for block in (inner if isinstance(inner, list) else [inner])]
         if kind == "diff" and (diff := _diff(item)) is not None:
-            return diff
+            return [diff]
         if kind == "terminal" and (terminal_id := read.raw(item, "terminalId", "terminal_id")) is not None:
-            return TerminalRef(terminal_id)
-    return _coloured(item)
+            return [TerminalRef(terminal_id)]
+    return [_coloured(item)]
 
 
 def _coloured(value: Any) -> Content:

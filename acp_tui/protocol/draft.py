@@ -13,7 +13,7 @@ from acp_tui.session import events as ev
 from acp_tui.session.state import RpcError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 VERSION = "0.1.0"
 
@@ -48,32 +48,18 @@ def is_draft(version: Any) -> bool:
 
 def wants_draft(error: RpcError) -> bool:
     """Did an agent refuse version 1 in the words of those that speak the draft only?"""
-    said = f"{error.message} {error.detail or ''}".lower()
-    return "unsupported protocol version" in said or ("protocolversion" in said and VERSION in said)
+    return "unsupported protocol version" in f"{error.message} {error.detail or ''}".lower()
 
 
 # --------------------------------------------------------------------------- what is sent
 
 
-def initialize_params(params: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of `initialize`, asked again in the words of the draft."""
-    asked = {**params, "protocolVersion": VERSION}
-    if "clientCapabilities" in asked:
-        asked["capabilities"] = asked["clientCapabilities"]
-    return asked
-
-
-def prompt_params(session_id: str, blocks: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """The parameters of `session/prompt`: the text as a plain string, what is linked by its address."""
-    return {"sessionId": session_id, "prompt": prompt_text(blocks)}
-
-
-def prompt_text(blocks: Iterable[dict[str, Any]]) -> str:
-    """All that a plain string can hold of a prompt."""
+def prompt_text(blocks: Iterable[Mapping[str, Any]]) -> str:
+    """A prompt as the plain string of the draft: texts as they are, links by their address."""
     pieces: list[str] = []
     for block in blocks:
         resource = read.obj(block.get("resource"))
-        piece = read.first(block, "text", "uri") or read.first(resource, "text", "uri")
+        piece = block.get("text") or resource.get("text") or block.get("uri") or resource.get("uri")
         if isinstance(piece, str):
             pieces.append(piece)
     return "\n".join(pieces)

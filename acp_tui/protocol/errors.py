@@ -12,7 +12,7 @@ from typing import Any
 from acp_tui.protocol import read
 from acp_tui.protocol.auth import auth_methods
 from acp_tui.session.state import RpcError
-from acp_tui.session.text import visible, visible_json
+from acp_tui.session.text import visible, visible_excerpt, visible_json
 
 AUTH_REQUIRED = -32000
 
@@ -106,4 +106,9 @@ def _detail(message: str, readable: str, data: Any, error: dict[str, Any]) -> st
 
 
 def _json(value: Any) -> str:
-    return visible(value) if isinstance(value, str) else visible_json(value)
+    if isinstance(value, str):
+        return visible(value)
+    try:
+        return visible_json(value)
+    except RecursionError:
+        return visible_excerpt(value, 1000)

@@ -36,14 +36,14 @@ def raw(source: dict[str, Any], *names: str) -> str | None:
 
 def line(source: dict[str, Any], *names: str) -> str | None:
     """A string to display on one line."""
-    value = first(source, *names)
-    return visible_line(value) if isinstance(value, str) else None
+    value = raw(source, *names)
+    return None if value is None else visible_line(value)
 
 
 def text(source: dict[str, Any], *names: str) -> str | None:
     """A string to display."""
-    value = first(source, *names)
-    return visible(value) if isinstance(value, str) else None
+    value = raw(source, *names)
+    return None if value is None else visible(value)
 
 
 def whole(source: dict[str, Any], *names: str) -> int | None:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     Pending = dict[RequestId, tuple[str, dict[str, Any]]]
 
 
+LINE_SHOWN = 500
+"""Characters of a line of noise that are shown; the log has all of it."""
+
+
 class Translator:
     """Translates the records of one conversation, in the order of the wire."""
 
@@ -76,10 +80,11 @@ class Translator:
             return self._answer(frame)
         if not isinstance(method, str):
             return [ev.ProtocolFault("A message whose method is no text", frame)]
-        params = read.obj(frame.get("params"))
-        if frame.get("id") is None:
-            return self._notified(method, params, frame.get("params"))
-        request_id = frame["id"]
+        raw = frame.get("params")
+        params = read.obj(raw)
+        request_id = frame.get("id")
+        if request_id is None:
+            return self._notified(method, params, raw)
         if not _is_id(request_id):
             return [
                 ev.ProtocolFault(
@@ -90,7 +95,11 @@ class Translator:
         if method == "session/update":
             return [
                 ev.ProtocolFault("session/update came as a request; it is a notification", None),
-                *self._update(frame.get("params")),
+                *self._update(raw),
+            ]
+        if raw is not None and not isinstance(raw, dict):
+            return [
+                ev.ProtocolFault(f"A request ({visible_line(method)}) whose parameters are no object", frame)
             ]
         return asks.asked(method, params, request_id, self._made_up_call())
 
@@ -215,6 +224,8 @@ class Translator:
             self._opening, self._session_before = method, self._session_id
             if method in ("session/load", "session/resume"):
                 self._session_id = read.raw(params, "sessionId")
+        elif method == "session/prompt":
+            self._session_id = read.raw(params, "sessionId") or self._session_id
         return call_sent(method, params)
 
     def _answered(self, request_id: Any, frame: dict[str, Any]) -> list[ev.Event]:
@@ -235,6 +246,7 @@ class Translator:
             self._calls.clear()
             self._asked.clear()
             self._opening, self._session_id, self._last_call = None, None, -1
+            self._dialect = V1()
         return [event]
 
 
@@ -246,7 +258,7 @@ def _is_id(value: Any) -> bool:
 def _no_envelope(frame: Any) -> list[ev.Event]:
     """A received line that is no JSON object."""
     if isinstance(frame, str):
-        line = visible_line(frame.strip())
+        line = visible_line(frame[:LINE_SHOWN].strip())
         return [ev.Noise(line)] if line else []
     kind = "a JSON array" if isinstance(frame, list) else "JSON, but no object"
     return [ev.ProtocolFault(f"The agent sent {kind}", frame)]

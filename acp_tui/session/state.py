@@ -434,6 +434,7 @@ class Bookkeeping:
     foreign: set[str] = field(default_factory=set)  # other sessions already spoken of
     elicitations: dict[str, Elicitation] = field(default_factory=dict)  # by the agent's name for them
     compactions: dict[str, Compaction] = field(default_factory=dict)
+    plans: dict[str | None, Plan] = field(default_factory=dict)  # by id, the last of each
 
 
 @dataclass(slots=True)

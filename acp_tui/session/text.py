@@ -51,6 +51,22 @@ def visible_json(value: Any) -> str:
     return visible(json.dumps(value, indent=2, ensure_ascii=False))
 
 
+def visible_excerpt(value: Any, length: int) -> str:
+    """The beginning of any JSON value on one line, at no more cost than that, however large or deep it is."""
+    pieces: list[str] = []
+    size = 0
+    try:
+        for piece in json.JSONEncoder(ensure_ascii=False).iterencode(value):
+            pieces.append(piece[:length])
+            size += len(piece)
+            if size > length:
+                break
+    except RecursionError:
+        pieces.append("…")
+    text = "".join(pieces)
+    return visible_line(text if size <= length else f"{text[:length]}…")
+
+
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 

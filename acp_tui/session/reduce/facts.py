@@ -8,8 +8,6 @@ from acp_tui.session.reduce.entries import fact, notice
 from acp_tui.session.state import ConfigOption, Mode, QueuedPrompt, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from acp_tui.session import events as ev
     from acp_tui.session.change import Change
     from acp_tui.session.state import Session
@@ -157,7 +155,7 @@ def queue_paused(session: Session, event: ev.QueuePaused, _at: float) -> list[Ch
     return [fact("queue")]
 
 
-def reset_offers(session: Session) -> Iterable[Change]:
+def reset_offers(session: Session) -> list[Change]:
     """A new session starts: what the old one offered is no longer true."""
     session.modes, session.mode, session.config_options = [], None, []
     session.models, session.model, session.commands = [], None, []

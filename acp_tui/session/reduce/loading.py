@@ -52,6 +52,7 @@ def finish(session: Session) -> list[Change]:
     books.by_message_id = replay.books.by_message_id
     books.open_calls = replay.books.open_calls
     books.compactions = replay.books.compactions
+    books.plans = replay.books.plans
     books.turn_began = replay.books.turn_began
     books.noise = None
     return [Change("reset"), fact("turn")]

@@ -99,7 +99,7 @@ def _message(
     if kind is UserMessage and session.phase == "loading":
         begin_turn(session, at)
     message = kind(id=0, at=at, message_id=message_id)
-    message.stray = kind is not UserMessage and out_of_phase(session)
+    message.stray = out_of_phase(session)
     changes = add(session, message, at)
     _take_up(session, message)
     return message, changes
@@ -173,7 +173,7 @@ def _without_echo(session: Session, text: str) -> str:
 def _echoes_content(session: Session, content: Content) -> bool:
     """Is this a part of the prompt, repeated?"""
     began = session.books.turn_began
-    if session.phase != "prompting" or began >= len(session.entries):
+    if session.phase != "prompting" or began >= len(session.entries) or content.raw is not None:
         return False
     prompt = session.entries[began]
     return isinstance(prompt, UserMessage) and content in prompt.parts

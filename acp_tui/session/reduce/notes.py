@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.reduce.entries import add, notice, touch
 from acp_tui.session.state import Notice, Unrecognised
-from acp_tui.session.text import visible_line
+from acp_tui.session.text import visible_excerpt, visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
@@ -49,7 +49,7 @@ def unknown(session: Session, event: ev.Unknown, at: float) -> list[Change]:
 
 def protocol_fault(session: Session, event: ev.ProtocolFault, at: float) -> list[Change]:
     """The agent broke a rule of the envelope."""
-    detail = None if event.raw is None else visible_line(repr(event.raw)[:NOISE_KEPT])
+    detail = None if event.raw is None else visible_excerpt(event.raw, NOISE_KEPT)
     return notice(session, at, event.text, level="warning", detail=detail, source="protocol")
 
 

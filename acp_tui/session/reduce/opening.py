@@ -9,7 +9,7 @@ from acp_tui.session.reduce.entries import fact, leave_message, notice
 from acp_tui.session.reduce.facts import reset_offers, take_modes, take_options
 from acp_tui.session.reduce.terminals import end_agents_terminals
 from acp_tui.session.reduce.tools import close_open_calls
-from acp_tui.session.reduce.turns import end_turn, note_error
+from acp_tui.session.reduce.turns import REQUEST_CANCELLED, end_turn, note_error
 from acp_tui.session.state import Message, Process, RpcError
 
 if TYPE_CHECKING:
@@ -25,12 +25,9 @@ def agent_started(session: Session, event: ev.AgentStarted, at: float) -> list[C
     """The process runs, perhaps again: nothing of the old one will be answered any more."""
     again = session.process is not None
     session.process = Process(command=event.command, cwd=event.cwd, pid=event.pid)
-    books = session.books
-    books.prompts, books.opening, books.noise = 0, None, None
-    books.by_message_id.clear()
-    loading.give_up(session)
-    session.cancelling = False
-    changes = [*leave_message(session, at), *asks.close_all(session, "The agent was started again")]
+    changes = _nobody_answers(session, at, RpcError(0, "The turn was cut off: its end is not in the log"))
+    session.books.noise = None
+    session.books.by_message_id.clear()
     changes += [fact("process"), *_phase(session, "connecting")]
     return [*changes, *notice(session, at, "The agent was started again")] if again else changes
 
@@ -42,18 +39,25 @@ def agent_exited(session: Session, event: ev.AgentExited, at: float) -> list[Cha
     process.stderr_tail = event.stderr_tail
     sentence = exit_sentence(event)
     tail = "\n".join(event.stderr_tail) or None
-    changes: list[Change] = [fact("process")]
+    changes = [fact("process"), *_nobody_answers(session, at, RpcError(0, sentence, tail))]
+    if not event.expected:
+        changes += notice(session, at, sentence, level="error", detail=tail)
+    return [*changes, *_phase(session, "dead")]
+
+
+def _nobody_answers(session: Session, at: float, error: RpcError) -> list[Change]:
+    """The process is gone: the turn, its calls, its questions and its terminals are at an end."""
+    changes: list[Change] = []
     while session.books.prompts:
-        changes += end_turn(session, at, None, RpcError(0, sentence, tail))
+        changes += end_turn(session, at, None, error)
     changes += close_open_calls(session, "unfinished", at)
     changes += asks.close_all(session, "The agent ended")
     changes += end_agents_terminals(session, at)
     changes += leave_message(session, at)
     loading.give_up(session)
     session.books.opening = None
-    if not event.expected:
-        changes += notice(session, at, sentence, level="error", detail=tail)
-    return [*changes, *_phase(session, "dead")]
+    session.cancelling = False
+    return changes
 
 
 def exit_sentence(event: ev.AgentExited) -> str:
@@ -105,7 +109,7 @@ def session_opening(session: Session, event: ev.SessionOpening, _at: float) -> l
     books.opening, books.phase_before = event.how, session.phase
     changes: list[Change] = []
     if event.how != "fork":
-        session.cwd, session.directories = event.cwd, event.directories
+        session.cwd, session.directories = event.cwd or session.cwd, event.directories
         changes += [fact("cwd"), fact("directories")]
     if event.how == "new" and session.session_id is not None:
         changes += reset_offers(session)
@@ -120,7 +124,7 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
     before = session.session_id
     session.books.opening = None
     session.auth_required = False
-    changes = [*leave_message(session, at), *loading.finish(session)]
+    changes = [*loading.finish(session), *leave_message(session, at)]
     if event.how == "load":
         changes += close_open_calls(session, "unfinished", at)
     if event.session_id is not None:
@@ -160,6 +164,8 @@ def call_failed(session: Session, event: ev.CallFailed, at: float) -> list[Chang
         session.books.opening = None
         loading.give_up(session)
         changes += _phase(session, session.books.phase_before)
+    if event.error.code == REQUEST_CANCELLED:  # nobody but us cancels them
+        return [*changes, *notice(session, at, f"{event.method} was cancelled")]
     text = f"{event.method} failed: {event.error.message}"
     return [*changes, *notice(session, at, text, level="error", detail=event.error.detail, source="agent")]
 

@@ -16,22 +16,29 @@ if TYPE_CHECKING:
 
 def plan_changed(session: Session, event: PlanChanged, at: float) -> list[Change]:
     """A whole plan replaces the current one; within a turn the entry shows how it progresses."""
-    current = session.plan
-    same = current is not None and current.plan_id == event.plan_id
     if event.removed or not (event.items or event.markdown or event.uri):
-        if current is None or not same:
-            return []
-        session.plan = None
-        current.removed = event.removed
-        return [touch(current), fact("plan")]
-    if current is not None and same and current.turn == session.turn:
-        plan, changes = current, [touch(current)]
+        return _plan_cleared(session, event)
+    plans = session.books.plans
+    plan = plans.get(event.plan_id)
+    if plan is not None and plan.turn == session.turn:
+        changes = [touch(plan)]
     else:
-        plan = Plan(id=0, at=at, plan_id=event.plan_id, stray=out_of_phase(session))
+        plan = plans[event.plan_id] = Plan(id=0, at=at, plan_id=event.plan_id, stray=out_of_phase(session))
         changes = add(session, plan, at)
     plan.items, plan.markdown, plan.uri = event.items, event.markdown, event.uri
     session.plan = plan
     return [*changes, fact("plan")]
+
+
+def _plan_cleared(session: Session, event: PlanChanged) -> list[Change]:
+    """The entry stays as it was last; it only is no longer current."""
+    plan = session.books.plans.pop(event.plan_id, None)
+    if plan is None:
+        return []
+    plan.removed = event.removed
+    if session.plan is plan:
+        session.plan = None
+    return [touch(plan), fact("plan")]
 
 
 def compaction_changed(session: Session, event: CompactionChanged, at: float) -> list[Change]:

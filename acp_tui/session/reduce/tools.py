@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.colours import without_colours
 from acp_tui.session.reduce.entries import add, out_of_phase, touch
-from acp_tui.session.state import Content, Diff, ToolCall
+from acp_tui.session.state import Content, Diff, TerminalRef, ToolCall
 
 if TYPE_CHECKING:
     from acp_tui.session.change import Change
@@ -57,10 +57,17 @@ def _patch(call: ToolCall, event: ToolCallChanged) -> None:
 def _joined(before: list[ToolContent], asked: list[ToolContent]) -> list[ToolContent]:
     """What a permission request shows, and what was announced: the request's own words come first, its
     diffs replace those of the same files, and nothing else of what was there is lost to who must decide."""
-    paths = {item.path for item in asked if isinstance(item, Diff)}
-    return asked + [
-        item for item in before if item not in asked and not (isinstance(item, Diff) and item.path in paths)
-    ]
+    replaced = {_subject(item) for item in asked}
+    return asked + [item for item in before if _subject(item) not in replaced]
+
+
+def _subject(item: ToolContent) -> tuple[str, str | None, str | None]:
+    """What a piece of content is about: of two pieces about the same, one is enough."""
+    if isinstance(item, Diff):
+        return "diff", item.path, None
+    if isinstance(item, TerminalRef):
+        return "terminal", item.terminal_id, None
+    return item.kind, item.text or item.data, item.uri
 
 
 def _settle_colours(call: ToolCall) -> None:

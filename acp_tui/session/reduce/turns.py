@@ -44,10 +44,10 @@ def turn_ended(session: Session, event: ev.TurnEnded, at: float) -> list[Change]
     """The agent is done. In the draft dialect it may say so twice."""
     if not session.working:
         return []
+    empty = event.stop_reason == "end_turn" and not any(event.tokens.values()) and _nothing_came(session)
     if event.tokens:
         session.usage = Usage(session.usage.used, session.usage.size, session.usage.cost, event.tokens)
-    session.auth_required = False
-    return [fact("usage"), *end_turn(session, at, event.stop_reason)]
+    return [fact("usage"), *end_turn(session, at, event.stop_reason, empty=empty)]
 
 
 def turn_failed(session: Session, event: ev.TurnFailed, at: float) -> list[Change]:
@@ -69,14 +69,17 @@ def note_error(session: Session, error: RpcError) -> list[Change]:
 
 
 def end_turn(
-    session: Session, at: float, stop_reason: str | None, error: RpcError | None = None
+    session: Session,
+    at: float,
+    stop_reason: str | None,
+    error: RpcError | None = None,
+    *,
+    empty: bool = False,
 ) -> list[Change]:
     """Close what is open, mark what a refusal takes away, and let the queue wait after a bad end."""
     books = session.books
     books.prompts = max(0, books.prompts - 1)
-    end = TurnEnd(id=0, at=at, stop_reason=stop_reason, error=error)
-    end.empty = stop_reason == "end_turn" and _nothing_came(session)
-    changes = add(session, end, at)
+    changes = add(session, TurnEnd(id=0, at=at, stop_reason=stop_reason, error=error, empty=empty), at)
     if not books.prompts:
         session.phase = "idle"
         session.turn_started = None
@@ -94,10 +97,10 @@ def end_turn(
 
 
 def _nothing_came(session: Session) -> bool:
-    """No update and no tokens: the prompt may have been lost."""
-    entries = session.entries[session.books.turn_began :]
-    said = any(not isinstance(entry, (UserMessage, Notice)) for entry in entries)
-    return not said and not any(session.usage.tokens.values())
+    """No update at all: the prompt may have been lost."""
+    return all(
+        isinstance(entry, (UserMessage, Notice)) for entry in session.entries[session.books.turn_began :]
+    )
 
 
 def _withdraw(session: Session) -> list[Change]:
