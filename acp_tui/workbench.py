@@ -1,1 +1,98 @@
-"""The app without a screen: what conversations share."""
+"""The app without a screen: what conversations share, and how one is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from acp_tui.agents.catalogue import launch_from_command, resolve
+from acp_tui.config import mcp
+from acp_tui.config.paths import paths
+from acp_tui.config.settings import Settings, load
+from acp_tui.controller import Conversation, Options
+from acp_tui.errors import UserError
+from acp_tui.permissions.memory import Memory
+from acp_tui.store import folders, prune
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from acp_tui.agents.launch import Launch
+    from acp_tui.config.mcp import Server
+    from acp_tui.session.record import Record
+    from acp_tui.store.folders import NullFolder, SessionFolder, StoredSession
+
+
+@dataclass(slots=True)
+class Workbench:
+    """Settings, rules and store of one run of acp-tui."""
+
+    settings: Settings
+    memory: Memory = field(default_factory=Memory)
+    notices: list[str] = field(default_factory=list)
+    """What went wrong on the way and stops nothing, in sentences."""
+
+    @classmethod
+    def open(cls, cwd: Path) -> Workbench:
+        """Everything for working in this folder. Problems of the settings become notices."""
+        return cls(load(cwd))
+
+    def launch(self, agent: str | None, program: str | None = None) -> Launch:
+        """How an agent is started: by its name, or by a command line."""
+        if program is not None:
+            return launch_from_command(program)
+        name = agent or self.settings.agent
+        if name is None:
+            raise UserError("Name an agent; `acp-tui agents` lists them.", exit_code=2)
+        return resolve(name, self.settings)
+
+    def servers(self, files: Sequence[Path]) -> list[Server]:
+        """The MCP servers of the settings and of further files."""
+        found = list(self.settings.mcp_servers)
+        for file in files:
+            found += mcp.from_json_file(file)
+        return found
+
+    def stored(self, reference: str) -> StoredSession | None:
+        """The recorded session of this id (or the beginning of one), or of this id of an agent's."""
+        recorded = folders.list_folders(paths().data)
+        for session in recorded:
+            if session.text("session_id") == reference:
+                return session
+        if any(session.id.startswith(reference) for session in recorded):
+            return folders.open_folder(paths().data, reference)
+        return None
+
+    def conversation(
+        self, launch: Launch, options: Options, *, keep_log: bool = True, resumed: StoredSession | None = None
+    ) -> Conversation:
+        """A conversation, recorded in a folder of its own or in that of the session it goes on with."""
+        past: Iterable[Record] = resumed.records() if resumed is not None else ()
+        folder = self._folder(launch, options, resumed) if self._logs(keep_log) else folders.NullFolder()
+        return Conversation(launch, options, self.settings, folder, memory=self.memory, past=past)
+
+    def prune(self) -> None:
+        """Make room for new sessions, as the settings say."""
+        log = self.settings.log
+        prune.prune(paths().data, keep=log.keep_sessions, max_bytes=log.keep_bytes)
+
+    def _logs(self, wanted: bool) -> bool:
+        return wanted and self.settings.log.enabled
+
+    def _folder(
+        self, launch: Launch, options: Options, resumed: StoredSession | None
+    ) -> SessionFolder | NullFolder:
+        if resumed is not None:
+            return folders.reopen(resumed)
+        try:
+            return folders.create(
+                paths().data,
+                agent=launch.name,
+                title=launch.title,
+                cwd=str(options.cwd),
+                command=launch.command,
+            )
+        except UserError as error:  # a full disk must not keep anybody from working
+            self.notices.append(str(error))
+            return folders.NullFolder()

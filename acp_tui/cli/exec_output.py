@@ -1,0 +1,185 @@
+"""What `exec` prints while it runs: the answer on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+from acp_tui.session.events import Decided, TextChunk
+from acp_tui.session.state import AgentMessage, Notice, Plan, ToolCall, TurnEnd
+from acp_tui.session.text import GrowingText, visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from acp_tui.session.change import Change
+    from acp_tui.session.events import Event
+    from acp_tui.session.record import Record
+
+STATUS = {"completed": "done", "failed": "failed", "cancelled": "cancelled", "unfinished": "left open"}
+TOLD_SOURCES = frozenset({"client", "agent", "protocol"})
+"""Of notices; the others repeat a decision."""
+DECIDED = {True: "allowed", False: "rejected", None: "cancelled"}
+
+
+class Narrator:
+    """Says on stderr what goes on, a line each. Every text in the state is safe already."""
+
+    def __init__(self) -> None:
+        self._told: dict[int, str] = {}
+
+    def see(self, events: Sequence[Event], changes: Sequence[Change]) -> None:
+        """Tell what a person would want to know."""
+        for event in events:
+            if isinstance(event, Decided) and event.by != "covered":  # then it was said a moment ago
+                self._say(f"{DECIDED[event.allowed]}: {event.subject} ({event.why})")
+        for change in changes:
+            entry = change.entry
+            if isinstance(entry, ToolCall):
+                self._tool_call(entry)
+            elif change.what != "added":
+                continue
+            elif isinstance(entry, Notice) and entry.source in TOLD_SOURCES:
+                self._say(entry.text if entry.detail is None else f"{entry.text}: {entry.detail}")
+            elif isinstance(entry, Plan) and entry.items:
+                done = sum(item.status == "completed" for item in entry.items)
+                self._say(f"plan: {done} of {len(entry.items)} steps done")
+            elif isinstance(entry, TurnEnd) and entry.stop_reason not in (None, "end_turn"):
+                self._say(f"the agent stopped: {entry.stop_reason}")
+
+    def _tool_call(self, call: ToolCall) -> None:
+        title = call.title or call.name or call.kind
+        now = f"{title}: {STATUS[call.status]}" if call.status in STATUS else title
+        if title and self._told.get(call.id) != now:
+            self._told[call.id] = now
+            self._say(now)
+
+    def _say(self, text: str) -> None:
+        print(f"· {visible_line(text)}", file=sys.stderr, flush=True)
+
+
+class TextOutput:
+    """The answer as the agent wrote it; made safe when stdout is a terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._narrator = Narrator()
+        self._safe = stream.isatty()
+        self._text = GrowingText()
+        self._carry = ""  # half of a character, when it is cut by chunks
+        self._at_line_start = True
+        self._started = False
+
+    def see(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
+        """Print text as it comes; a blank line between two messages."""
+        if self._started and any(
+            change.what == "added" and isinstance(change.entry, AgentMessage) for change in changes
+        ):
+            self._write("\n\n" if not self._at_line_start else "\n")
+        for event in events:
+            if isinstance(event, TextChunk) and event.speaker == "agent" and event.text:
+                self._write(self._made_safe(event.text) if self._safe else self._joined(event.text))
+                self._started = True
+        self._narrate(events, changes)
+
+    def _narrate(self, events: Sequence[Event], changes: Sequence[Change]) -> None:
+        if len(changes) == 1 and isinstance(changes[0].entry, AgentMessage):
+            return  # the hot path: text, which stands on stdout
+        self.flush()
+        self._narrator.see(events, changes)
+
+    def flush(self) -> None:
+        """Bring out what is held back."""
+        self._stream.flush()
+
+    def end(self, _result: dict[str, Any]) -> None:
+        """End the last line."""
+        if self._started and not self._at_line_start:
+            self._write("\n")
+        self.flush()
+
+    def _made_safe(self, chunk: str) -> str:
+        before = self._text.length
+        self._text.append(chunk)
+        return self._text.since(before)
+
+    def _joined(self, chunk: str) -> str:
+        """Halves of characters are joined across chunks; single ones cannot be written."""
+        chunk = self._carry + chunk
+        self._carry = ""
+        if chunk.isascii():
+            return chunk
+        if "\ud800" <= chunk[-1] <= "\udbff":
+            self._carry, chunk = chunk[-1], chunk[:-1]
+        return chunk.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+    def _write(self, text: str) -> None:
+        if text:
+            self._stream.write(text)
+            self._at_line_start = text.endswith("\n")
+
+
+class JsonOutput:
+    """One object at the end."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._narrator = Narrator()
+
+    def see(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
+        """Only stderr tells of the way."""
+        self._narrator.see(events, changes)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def end(self, result: dict[str, Any]) -> None:
+        """Print the object."""
+        print(as_json(result, self._stream, indent=2), file=self._stream, flush=True)
+
+
+class NdjsonOutput:
+    """One event a line while it runs; the last line is the result."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def see(self, record: Record, events: Sequence[Event], _changes: Sequence[Change]) -> None:
+        """A line for each event."""
+        for event in events:
+            self._stream.write(as_json({"at": record.at, **_as_dict(event)}, self._stream) + "\n")
+
+    def flush(self) -> None:
+        """Bring out what is held back."""
+        self._stream.flush()
+
+    def end(self, result: dict[str, Any]) -> None:
+        """The last line."""
+        print(as_json({"event": "result", **result}, self._stream), file=self._stream, flush=True)
+
+
+def _as_dict(event: Event) -> dict[str, Any]:
+    """An event under its name, without the fields that say nothing."""
+    fields = dataclasses.asdict(event)  # type: ignore[call-overload]  # every event is a dataclass
+    said = {key: value for key, value in fields.items() if value is not None and value != []}
+    return {"event": re.sub("(?<!^)(?=[A-Z])", "_", type(event).__name__).lower(), **said}
+
+
+def as_json(value: Any, stream: TextIO, *, indent: int | None = None) -> str:
+    """JSON that is safe to print: a terminal gets no character that it could obey."""
+    try:
+        text = json.dumps(value, indent=indent, ensure_ascii=stream.isatty())
+        text.encode()
+    except UnicodeEncodeError:  # half a character: JSON can name it, UTF-8 cannot
+        text = json.dumps(value, indent=indent)
+    return text
+
+
+OUTPUTS: dict[str, type[TextOutput | JsonOutput | NdjsonOutput]] = {
+    "text": TextOutput,
+    "json": JsonOutput,
+    "ndjson": NdjsonOutput,
+}

@@ -1,0 +1,83 @@
+"""The result of one `exec` as plain data: what `--output json` prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.session.events import Decided
+from acp_tui.session.state import AgentMessage, ToolCall
+
+if TYPE_CHECKING:
+    from acp_tui.controller import Conversation
+    from acp_tui.session.events import Event
+    from acp_tui.session.state import RpcError, Session, Usage
+
+
+class Decisions:
+    """Collects who answered what, and why."""
+
+    def __init__(self) -> None:
+        self.made: list[dict[str, Any]] = []
+
+    def see(self, event: Event) -> None:
+        """Take the next event."""
+        if isinstance(event, Decided):
+            outcome = {True: "allowed", False: "rejected", None: "cancelled"}[event.allowed]
+            self.made.append({"asked": event.subject, "outcome": outcome, "by": event.by, "why": event.why})
+
+
+async def result_of(conversation: Conversation, decisions: Decisions, failure: str | None) -> dict[str, Any]:
+    """One object that says all."""
+    session = conversation.session
+    agent = session.agent
+    result: dict[str, Any] = {
+        "agent": {"name": agent.name, "title": agent.title, "version": agent.version} if agent else None,
+        "sessionId": session.session_id,
+        "stopReason": session.stop_reason,
+        "text": answer_text(session),
+        "toolCalls": [_tool_call(entry) for entry in session.entries if isinstance(entry, ToolCall)],
+        "permissions": decisions.made,
+        "changedFiles": [
+            {"path": str(change.path), "change": change.kind, "canBeReverted": change.revertable}
+            for change in await conversation.changes()
+        ],
+        "usage": _usage(session.usage),
+        "log": conversation.log_path,
+    }
+    if failure is not None:
+        result["error"] = {"message": failure, **_error(session.last_error)}
+    return result
+
+
+def answer_text(session: Session) -> str:
+    """What the agent said in the last turn; separate messages are separate paragraphs."""
+    messages = [
+        entry.text
+        for entry in session.entries
+        if isinstance(entry, AgentMessage) and entry.turn == session.turn and entry.text.strip()
+    ]
+    return "\n\n".join(messages)
+
+
+def _tool_call(call: ToolCall) -> dict[str, Any]:
+    return {
+        "id": call.call_id,
+        "title": call.title,
+        "kind": call.kind,
+        "status": call.status,
+        "locations": [{"path": place.path, "line": place.line} for place in call.locations],
+    }
+
+
+def _usage(usage: Usage) -> dict[str, Any]:
+    cost = usage.cost
+    return {
+        "used": usage.used,
+        "size": usage.size,
+        "cost": {"amount": cost.amount, "currency": cost.currency} if cost else None,
+        "tokens": usage.tokens,
+    }
+
+
+def _error(error: RpcError | None) -> dict[str, Any]:
+    return {} if error is None else {"code": error.code, "detail": error.detail}

@@ -1,0 +1,19 @@
+"""One conversation: joins the agent, the state, the workspace and the rules. It knows no screen."""
+
+from acp_tui.controller.asking import Answer, Asker, ElicitationAnswer, Question
+from acp_tui.controller.choosing import set_mode, set_option
+from acp_tui.controller.conversation import Conversation, Options
+from acp_tui.controller.sign_in import SignInNeeded, terminal_command
+
+__all__ = [
+    "Answer",
+    "Asker",
+    "Conversation",
+    "ElicitationAnswer",
+    "Options",
+    "Question",
+    "SignInNeeded",
+    "set_mode",
+    "set_option",
+    "terminal_command",
+]

@@ -1,0 +1,55 @@
+"""What is put to a person, and what comes back. Plain data: the screen implements `Asker`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from acp_tui.permissions.rules import Rule
+    from acp_tui.permissions.subject import Subject
+    from acp_tui.session.state import Elicitation, PermissionOption, RequestId, ToolCall
+
+
+@dataclass(slots=True)
+class Question:
+    """Something that needs a yes or a no."""
+
+    request_id: RequestId
+    kind: Literal["permission", "read", "write", "command"]
+    subject: Subject
+    options: list[PermissionOption]
+    why: str  # why no rule and no policy answered it
+    call: ToolCall | None = None  # permission: the merged tool call
+    old_text: str | None = None  # write: what stands in the file now
+    new_text: str | None = None  # write: what would
+    environment: dict[str, str] = field(default_factory=dict)  # command: what the agent sets
+
+
+@dataclass(slots=True)
+class Answer:
+    """The option taken; None: the question was put away unanswered."""
+
+    option: PermissionOption | None
+    remember: Rule | None = None
+
+
+@dataclass(slots=True)
+class ElicitationAnswer:
+    """Declining and cancelling are different things to an agent."""
+
+    action: Literal["accept", "decline", "cancel"]
+    content: dict[str, Any] | None = None
+
+
+class Asker(Protocol):
+    """Someone who can be asked."""
+
+    elicitation_modes: frozenset[str]
+    """Which kinds of elicitation are shown: a subset of `form` and `url`."""
+
+    async def ask(self, question: Question) -> Answer:
+        """Put a permission or guard question."""
+
+    async def elicit(self, elicitation: Elicitation) -> ElicitationAnswer:
+        """Put the agent's own questions."""

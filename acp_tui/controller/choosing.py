@@ -1,0 +1,67 @@
+"""Modes, models and options of an agent, by the names a person types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.errors import UserError
+
+if TYPE_CHECKING:
+    from acp_tui.controller.conversation import Conversation
+    from acp_tui.session.state import ConfigOption
+
+TRUE, FALSE = ("true", "on", "yes", "1"), ("false", "off", "no", "0")
+
+
+async def set_mode(conversation: Conversation, wanted: str) -> None:
+    """Change the agent's mode, named by its id or its name."""
+    session, title = conversation.session, conversation.launch.title
+    names = {mode.id: mode.name for mode in session.modes}
+    mode = _find(wanted, names, f"{title} has no mode {wanted!r}")
+    option = session.mode_option
+    if option is not None:
+        await conversation.set_config_option(option.id, mode)
+    else:
+        await conversation.set_mode(mode)
+
+
+async def set_option(conversation: Conversation, key: str, value: str) -> None:
+    """Change an option of the agent, named by id or name; `mode` and `model` are found wherever they are."""
+    session, title = conversation.session, conversation.launch.title
+    options = session.config_options
+    option = next((known for known in options if key in (known.id, known.name)), None)
+    option = option or next((known for known in options if known.category == key), None)
+    if option is not None:
+        await conversation.set_config_option(option.id, _value(option, value, title))
+    elif key == "mode" and session.modes:
+        await set_mode(conversation, value)
+    elif key == "model" and session.models:
+        names = {model.value: model.name for model in session.models}
+        await conversation.set_model(_find(value, names, f"{title} has no model {value!r}"))
+    else:
+        names = {known.id: known.name for known in options}
+        raise UserError(_none_such(f"{title} has no option {key!r}", names))
+
+
+def _value(option: ConfigOption, text: str, title: str) -> str | bool:
+    if option.kind == "boolean":
+        if text.lower() in TRUE + FALSE:
+            return text.lower() in TRUE
+        raise UserError(f"The option {option.id!r} of {title} is either true or false, not {text!r}.")
+    names = {choice.value: choice.name for choice in option.choices}
+    return _find(text, names, f"The option {option.id!r} of {title} has no value {text!r}")
+
+
+def _find(wanted: str, names: dict[str, str], complaint: str) -> str:
+    """The id that is called so, exactly or but for capitals."""
+    if wanted in names:
+        return wanted
+    same = [key for key, name in names.items() if wanted.lower() in (key.lower(), name.lower())]
+    if len(same) != 1:
+        raise UserError(_none_such(complaint, names))
+    return same[0]
+
+
+def _none_such(complaint: str, names: dict[str, str]) -> str:
+    offered = ", ".join(f"{key} ({name})" if name != key else key for key, name in names.items())
+    return f"{complaint}. It offers {offered or 'none'}."

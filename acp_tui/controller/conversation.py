@@ -1,0 +1,313 @@
+"""One conversation, from the start of the agent to its end.
+
+Commands go down from here to the agent; what comes back is recorded, folded into the session, and told to
+whoever listens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.config.mcp import for_agent
+from acp_tui.connection.client import AgentConnection
+from acp_tui.connection.errors import ConnectionFault, NotOffered
+from acp_tui.controller.gate import Gate
+from acp_tui.controller.offering import client_capabilities
+from acp_tui.controller.recording import Recording
+from acp_tui.controller.serving import Serving
+from acp_tui.controller.sign_in import sign_in_asked_for
+from acp_tui.controller.tracking import Tracking
+from acp_tui.processes import Reaper
+from acp_tui.session.events import AgentExited, AgentStarted, Noticed
+from acp_tui.workspace.area import Limits
+from acp_tui.workspace.files import Files
+from acp_tui.workspace.roots import Roots
+from acp_tui.workspace.terminals import Terminals
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from acp_tui.agents.launch import Launch
+    from acp_tui.config.mcp import Server
+    from acp_tui.config.settings import Settings
+    from acp_tui.connection.process import Exit
+    from acp_tui.controller.asking import Asker
+    from acp_tui.permissions.decide import Policy
+    from acp_tui.permissions.memory import Memory
+    from acp_tui.permissions.rules import Rule
+    from acp_tui.session.change import Change
+    from acp_tui.session.events import Event
+    from acp_tui.session.record import Record
+    from acp_tui.session.state import Session
+    from acp_tui.store.folders import NullFolder, SessionFolder
+    from acp_tui.workspace.changes import FileChange
+
+PATIENCE = 3.0
+"""Seconds after which it is said what is being waited for."""
+
+
+@dataclass(slots=True)
+class Options:
+    """How a conversation is to be held."""
+
+    cwd: Path
+    directories: list[Path] = field(default_factory=list)
+    policy: Policy = "ask"
+    run_rules: list[Rule] = field(default_factory=list)
+    servers: list[Server] = field(default_factory=list)
+    asker: Asker | None = None
+    terminal_sign_in: bool = False  # can the agent's own sign-in be run in a terminal?
+
+
+class Conversation:
+    """One agent, one session, one folder to work in."""
+
+    def __init__(
+        self,
+        launch: Launch,
+        options: Options,
+        settings: Settings,
+        folder: SessionFolder | NullFolder,
+        *,
+        memory: Memory | None = None,
+        past: Iterable[Record] = (),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.launch = launch
+        self.options = options
+        self.folder = folder
+        self._settings = settings
+        self._clock = clock
+        self._agent: AgentConnection | None = None
+        self._closing = False
+        self._recording = Recording(folder, past, clock)
+        self.listen, self.note = self._recording.listen, self._recording.note
+        self._roots = Roots(options.cwd, options.directories)
+        limits = Limits(file_size=settings.workspace.max_baseline_file_size)
+        self._tracking = Tracking(
+            self._roots, folder.path / "baseline.git" if folder.path else None, limits, self.note
+        )
+        self.listen(self._see)
+        self._gate = Gate(
+            policy=options.policy,
+            agent=launch.name,
+            project=str(self._roots.cwd),
+            note=self.note,
+            memory=memory,
+            run_rules=options.run_rules,
+            asker=options.asker,
+        )
+        self._reaper = Reaper()
+        self._terminals = Terminals(
+            self._roots.cwd,
+            on_output=self._recording.terminal_output,
+            on_exit=self._recording.terminal_exited,
+            reaper=self._reaper,
+        )
+        self._serve = Serving(
+            self.session,
+            self._gate,
+            Files(self._roots, settings.workspace.sensitive),
+            self._terminals,
+            self._tracking.keep,
+            missing_file_is_empty=launch.missing_file_is_empty,
+        )
+
+    @property
+    def session(self) -> Session:
+        """The live state. Only to be read."""
+        return self._recording.session
+
+    @property
+    def log_path(self) -> str | None:
+        """The wire log; None when none is kept."""
+        return str(self.folder.path / "wire.jsonl") if self.folder.path else None
+
+    @property
+    def _connection(self) -> AgentConnection:
+        if self._agent is None:
+            raise NotOffered(f"{self.launch.title} has not been started.")
+        return self._agent
+
+    # ----------------------------------------------------------------- opening
+
+    async def start(self) -> None:
+        """Start the agent's process and agree on the protocol."""
+        try:
+            self._agent = await AgentConnection.start(
+                self.launch,
+                str(self._roots.cwd),
+                session=self.session,
+                observe=self._recording.observe,
+                serve=self._serve,
+                on_exit=self._exited,
+                clock=self._clock,
+                stderr=self.folder.stderr_sink,
+            )
+        except ConnectionFault as fault:
+            self.note(AgentExited(reason=str(fault), stderr_tail=fault.stderr_tail))
+            raise
+        self.note(AgentStarted(self.launch.command, str(self._roots.cwd), self._agent.pid))
+        asker = self.options.asker
+        capabilities = client_capabilities(
+            elicitation=asker.elicitation_modes if asker else (),
+            terminal_sign_in=self.options.terminal_sign_in,
+        )
+        async with self._impatience("to start"):
+            await self._agent.initialize(capabilities, timeout=self._settings.timeouts.initialize)
+
+    async def open_new(self) -> None:
+        """Begin a new session."""
+        self._tracking.begin()
+        cwd, directories, servers = self._place()
+        timeout = self._settings.timeouts.session
+        with sign_in_asked_for(self.launch.title, self.session):
+            async with self._impatience("to open a session"):
+                await self._connection.new_session(cwd, directories, servers, timeout=timeout)
+        self._opened()
+
+    async def open_known(self, session_id: str) -> None:
+        """Go on with a session that the agent keeps: resumed, or loaded where it cannot be resumed."""
+        agent = self.session.agent
+        resume = agent is not None and agent.can("sessionCapabilities", "resume")
+        if not resume and not (agent is not None and agent.can("loadSession")):
+            raise NotOffered(f"{self.launch.title} can neither resume nor load a session.")
+        self._tracking.begin()
+        cwd, directories, servers = self._place()
+        call = self._connection.resume_session if resume else self._connection.load_session
+        with sign_in_asked_for(self.launch.title, self.session):
+            async with self._impatience("to open the session again"):
+                await call(session_id, cwd, directories, servers, timeout=self._settings.timeouts.session)
+        self._opened()
+
+    async def reconnect(self) -> None:
+        """End the agent and start it again."""
+        if self._agent is not None:
+            await self._agent.close()
+        await self.start()
+
+    async def restart(self) -> None:
+        """Start the agent again, also a dead one, and open the session again where it can be."""
+        session_id = self.session.session_id
+        await self.reconnect()
+        await (self.open_known(session_id) if session_id else self.open_new())
+
+    def _place(self) -> tuple[str, list[str], list[dict[str, Any]]]:
+        """Folder, further folders and MCP servers, as this agent takes them; what it does not is said."""
+        agent = self.session.agent
+        assert agent is not None
+        title = self.launch.title
+        directories = [str(directory) for directory in self._roots.directories[1:]]
+        if directories and not agent.can("sessionCapabilities", "additionalDirectories"):
+            names = ", ".join(directories)
+            self.note(
+                Noticed("warning", f"{title} takes no additional directories: it is not told of {names}.")
+            )
+            directories = []
+        http, sse = (agent.can("mcpCapabilities", transport) for transport in ("http", "sse"))
+        servers, left_out = for_agent(self.options.servers, self.launch.name, http=http, sse=sse)
+        for server, reason in left_out:
+            self.note(Noticed("warning", f"The MCP server {server.name} is left out: {reason}."))
+        return str(self._roots.cwd), directories, servers
+
+    def _opened(self) -> None:
+        self.folder.update_meta(
+            session_id=self.session.session_id,
+            cwd=str(self._roots.cwd),
+            directories=[str(directory) for directory in self._roots.directories[1:]],
+        )
+
+    async def sign_in(self, method_id: str) -> None:
+        """Sign in by a method of the agent's own; may wait for a login elsewhere, so cancel it to give up."""
+        await self._connection.authenticate(method_id)
+
+    # ----------------------------------------------------------------- settings
+
+    async def set_mode(self, mode: str) -> None:
+        """Change the agent's mode."""
+        await self._connection.set_mode(self._session_id, mode)
+
+    async def set_config_option(self, option: str, value: str | bool) -> None:
+        """Change one of the agent's options."""
+        await self._connection.set_config_option(self._session_id, option, value)
+
+    async def set_model(self, model: str) -> None:
+        """Change the model, with agents that offer models apart from their options."""
+        await self._connection.set_model(self._session_id, model)
+
+    # ----------------------------------------------------------------- turns
+
+    async def prompt(self, blocks: Sequence[dict[str, Any]]) -> None:
+        """One turn. How it ended is in the session; a failed one raises."""
+        await self._tracking.ready()
+        try:
+            with sign_in_asked_for(self.launch.title, self.session):
+                await self._connection.prompt(self._session_id, blocks)
+        finally:
+            self._gate.turn_ended()
+            self.folder.update_meta(title=self.session.title, stop=self.session.stop_reason)
+
+    async def cancel(self) -> None:
+        """Ask the agent to stop, and answer what it has asked; it ends the turn itself."""
+        await self._connection.cancel(self._session_id)
+        await self._connection.answer_pending(self._session_id)
+
+    async def changes(self) -> list[FileChange]:
+        """All files that are not as they were when the conversation began."""
+        return await self._tracking.changes()
+
+    @property
+    def _session_id(self) -> str:
+        if self.session.session_id is None:
+            raise NotOffered(f"{self.launch.title} has no open session.")
+        return self.session.session_id
+
+    # ----------------------------------------------------------------- the end
+
+    async def close(self) -> None:
+        """End everything this conversation started. Nothing outlives it."""
+        self._closing = True
+        if self._agent is not None:
+            await self._agent.answer_pending()
+        await self._terminals.close()
+        if self._agent is not None:
+            await self._agent.close()
+        await self._tracking.close()
+        await asyncio.to_thread(self._reaper.close)
+        self.folder.close()
+
+    def _exited(self, ended: Exit) -> None:
+        self.note(
+            AgentExited(
+                exit_code=ended.code,
+                signal=ended.signal,
+                stderr_tail=ended.stderr_tail,
+                expected=self._closing or ended.expected,
+                reason=ended.reason,
+            )
+        )
+
+    # ----------------------------------------------------------------- on the way
+
+    def _see(self, _record: Record, _events: Sequence[Event], changes: Sequence[Change]) -> None:
+        self._tracking.see(changes)
+
+    @asynccontextmanager
+    async def _impatience(self, what: str) -> AsyncIterator[None]:
+        """Says what is being waited for, with the agent's last words, when it takes long."""
+
+        def say() -> None:
+            last = self._connection.stderr_tail(1)
+            words = f" Its last line on stderr: {last[0]}" if last else ""
+            self.note(Noticed("info", f"Waiting for {self.launch.title} {what} …{words}"))
+
+        timer = asyncio.get_running_loop().call_later(PATIENCE, say)
+        try:
+            yield
+        finally:
+            timer.cancel()

@@ -1,0 +1,128 @@
+"""Who answers: a rule, a policy, an answer given a moment ago, or a person. One place for every question.
+
+Whatever answers, a `Decided` event says so before the answer leaves: nothing happens behind the user's back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from acp_tui.permissions.decide import Decision, choose_option, decide
+from acp_tui.permissions.subject import covers
+from acp_tui.session.events import Decided
+from acp_tui.session.state import PermissionOption
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.controller.asking import Answer, Asker, Question
+    from acp_tui.permissions.decide import Policy
+    from acp_tui.permissions.memory import Memory
+    from acp_tui.permissions.rules import Rule
+    from acp_tui.permissions.subject import Subject
+    from acp_tui.session.events import Event
+
+GUARD_OPTIONS = [
+    PermissionOption("allow", "Allow once", "allow_once"),
+    PermissionOption("reject", "Reject", "reject_once"),
+]
+"""The answers to our own questions, where no agent offers any."""
+
+
+@dataclass(slots=True)
+class Verdict:
+    """The end of a question."""
+
+    allowed: bool | None  # None: put away unanswered
+    option: PermissionOption | None
+    why: str
+
+
+@dataclass(slots=True)
+class Gate:
+    """The rules in force for one conversation, and who to ask."""
+
+    policy: Policy
+    agent: str
+    project: str
+    note: Callable[[Event], None]
+    memory: Memory | None = None  # remembered answers
+    run_rules: list[Rule] = field(default_factory=list)  # --allow, --reject
+    session_rules: list[Rule] = field(default_factory=list)
+    asker: Asker | None = None
+    allowed_this_turn: list[Subject] = field(default_factory=list)
+
+    async def answer(self, question: Question) -> Verdict:
+        """Decide, asking where nothing else decides; the verdict is noted in the session."""
+        by, verdict = await self._answer(question)
+        self.note(
+            Decided(
+                request_id=question.request_id,
+                by=by,
+                why=verdict.why,
+                allowed=verdict.allowed,
+                subject=question.subject.words,
+            )
+        )
+        if verdict.allowed:
+            self.allowed_this_turn.append(question.subject)
+        return verdict
+
+    def turn_ended(self) -> None:
+        """What was allowed covers later requests of the same turn only."""
+        self.allowed_this_turn.clear()
+
+    async def _answer(self, question: Question) -> tuple[str, Verdict]:
+        if question.kind != "permission" and self._covered(question.subject):
+            return "covered", Verdict(True, question.options[0], "it is what was allowed a moment ago")
+        decision = self._decide(question.subject)
+        if decision.answer != "ask":
+            allow = decision.answer == "allow"
+            option = choose_option(question.options, allow)
+            if option is not None:
+                return decision.by, Verdict(allow, option, decision.why)
+            if not allow and self.asker is None:
+                return decision.by, Verdict(
+                    None, None, f"{decision.why}; the agent offers no single way to reject"
+                )
+            question.why = f"{decision.why}, but the agent offers no single answer of that kind"
+        else:
+            question.why = decision.why
+        if self.asker is None:
+            return self._refuse(question)
+        return "you", await self._ask(self.asker, question)
+
+    def _refuse(self, question: Question) -> tuple[str, Verdict]:
+        """Nobody can be asked: ask means no."""
+        option = choose_option(question.options, allow=False)
+        return "policy", Verdict(False if option else None, option, question.why)
+
+    async def _ask(self, asker: Asker, question: Question) -> Verdict:
+        answer: Answer = await asker.ask(question)
+        if answer.remember is not None:
+            self._remember(answer.remember)
+        if answer.option is None:
+            return Verdict(None, None, "the question was put away")
+        return Verdict(answer.option.kind.startswith("allow"), answer.option, "you answered")
+
+    def _covered(self, subject: Subject) -> bool:
+        return any(covers(allowed, subject) for allowed in self.allowed_this_turn)
+
+    def _decide(self, subject: Subject) -> Decision:
+        remembered = self.memory.rules() if self.memory else []
+        return decide(
+            subject,
+            policy=self.policy,
+            rules=[*self.session_rules, *remembered],
+            run_rules=self.run_rules,
+            agent=self.agent,
+            project=self.project,
+            interactive=self.asker is not None,
+        )
+
+    def _remember(self, rule: Rule) -> None:
+        if rule.scope == "session" or self.memory is None:
+            self.session_rules.append(rule)
+        else:
+            self.memory.add(rule)

@@ -1,0 +1,45 @@
+"""When the agent wants the user to sign in first, and how that is done."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from acp_tui.connection.errors import RequestFailed
+from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acp_tui.agents.launch import Launch
+    from acp_tui.session.state import AuthMethod, Session
+
+
+class SignInNeeded(UserError):  # noqa: N818  # a state of things rather than an error
+    """The agent wants the user to sign in first; names the ways it offers."""
+
+    def __init__(self, title: str, methods: list[AuthMethod], said: str) -> None:
+        ways = "; ".join(f"{visible_line(method.id)} ({method.name})" for method in methods)
+        offered = f"Its ways to do so: {ways}." if ways else "It names no way to do so."
+        super().__init__(f"{title} wants you to sign in first ({said}). {offered}")
+        self.methods = methods
+
+
+@contextmanager
+def sign_in_asked_for(title: str, session: Session) -> Iterator[None]:
+    """Turns the error that asks for a sign-in into one that says how to."""
+    try:
+        yield
+    except RequestFailed as failure:
+        if not failure.error.auth_required:
+            raise
+        known = session.agent.auth_methods if session.agent else []
+        methods = failure.error.auth_methods or known
+        raise SignInNeeded(title, methods, failure.error.message) from None
+
+
+def terminal_command(launch: Launch, method: AuthMethod) -> tuple[list[str], dict[str, str]]:
+    """What a terminal sign-in runs: the agent's own command with the method's words and variables."""
+    program = [method.command] if method.command else launch.command
+    return [*program, *method.args], {**launch.env, **method.env}

@@ -1,0 +1,108 @@
+"""Keeps the baseline: taken once when a conversation begins, and told which files the agent names."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from acp_tui.session.events import Noticed
+from acp_tui.session.state import Diff, ToolCall
+from acp_tui.workspace.baseline import Baseline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from acp_tui.session.change import Change
+    from acp_tui.session.events import Event
+    from acp_tui.workspace.area import Limits
+    from acp_tui.workspace.changes import FileChange
+    from acp_tui.workspace.roots import Roots
+
+CHANGING = frozenset({"edit", "delete", "move"})
+LONG = 3.0
+"""Seconds after which it is said that the baseline is being taken."""
+
+
+class Tracking:
+    """What a conversation changes in its folders. `directory` is for the copies; None: a temporary one."""
+
+    def __init__(
+        self, roots: Roots, directory: Path | None, limits: Limits, note: Callable[[Event], None]
+    ) -> None:
+        self._note = note
+        self._scratch: TemporaryDirectory[str] | None = None
+        if directory is None:
+            self._scratch = TemporaryDirectory(prefix="acp-tui-")
+            directory = Path(self._scratch.name) / "baseline.git"
+        self._baseline = Baseline(roots, directory, limits)
+        self._taking: asyncio.Task[None] | None = None
+        self._named: set[str] = set()
+        self._naming: set[asyncio.Task[None]] = set()
+
+    def begin(self) -> None:
+        """Start to take the baseline; once."""
+        if self._taking is None:
+            self._taking = asyncio.create_task(self._take())
+
+    async def ready(self) -> None:
+        """Wait for the baseline; says so when it takes long."""
+        self.begin()
+        assert self._taking is not None
+        done, _ = await asyncio.wait([self._taking], timeout=LONG)
+        if not done:
+            self._note(
+                Noticed("info", "Copying the project's files first, so that changes can be reverted …")
+            )
+        await asyncio.shield(self._taking)
+
+    async def keep(self, paths: Iterable[str]) -> None:
+        """These files may be changed now."""
+        await self.ready()
+        await self._baseline.keep(paths)
+
+    def see(self, changes: Sequence[Change]) -> None:
+        """Files named by tool calls that change files are kept, or listed when it is too late for that."""
+        for change in changes:
+            call = change.entry
+            if isinstance(call, ToolCall) and self._taking is not None:
+                paths = _changed_paths(call) - self._named
+                if paths:
+                    self._named |= paths
+                    task = asyncio.create_task(self._name(paths, too_late=call.done))
+                    self._naming.add(task)
+                    task.add_done_callback(self._naming.discard)
+
+    async def changes(self) -> list[FileChange]:
+        """All files that are not as they were."""
+        if self._taking is None:
+            return []
+        await asyncio.gather(*self._naming)
+        await self.ready()
+        return await self._baseline.changes()
+
+    async def close(self) -> None:
+        """Stop what is going on; copies that nothing refers to any more are deleted."""
+        running = [*self._naming, *([self._taking] if self._taking else [])]
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        if self._scratch is not None:
+            await asyncio.to_thread(self._scratch.cleanup)
+
+    async def _take(self) -> None:
+        await self._baseline.take()
+        for sentence in self._baseline.notices:
+            self._note(Noticed("warning", sentence))
+
+    async def _name(self, paths: set[str], *, too_late: bool) -> None:
+        await self.ready()
+        await (self._baseline.note(paths) if too_late else self._baseline.keep(paths))
+
+
+def _changed_paths(call: ToolCall) -> set[str]:
+    paths = {part.path for part in call.content if isinstance(part, Diff)}
+    if call.kind in CHANGING:
+        paths |= {place.path for place in call.locations}
+    return {path for path in paths if path.startswith("/")}
