@@ -13,7 +13,7 @@ class UserError(Exception):
         self.exit_code = exit_code
 
 
-class Refusal(Exception):
+class Refusal(Exception):  # noqa: N818  # an answer, not a fault
     """What a served request of the agent is answered with when it is not served: a JSON-RPC error."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:

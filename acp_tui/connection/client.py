@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from acp_tui import __version__
 from acp_tui.connection.errors import ConnectionFault, NotOffered, RequestFailed, VersionMismatch
 from acp_tui.connection.link import Link
-from acp_tui.connection.params import built, mcp_servers, plain_text, prompt_blocks
-from acp_tui.session.text import visible_line
+from acp_tui.connection.params import built, mcp_servers, prompt_blocks
+from acp_tui.protocol import draft
+from acp_tui.session.text import visible_json, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     Servers = Sequence[Mapping[str, Any]]
 
 VERSION = 1
-DRAFT = "0.1.0"
-SAME_AS_VERSION = frozenset({"1", "1.0"})
+SAME_AS_VERSION = (VERSION, "1", "1.0")
 MOST_PAGES = 1000
 
 
@@ -47,28 +47,31 @@ class AgentConnection(Link):
         try:
             result = _object(await self.call("initialize", params, timeout=timeout))
         except RequestFailed as failure:
-            if "unsupported protocol version" not in failure.error.message.lower():
+            if not draft.wants_draft(failure.error):
                 raise
             return await self._initialize_draft(params, timeout)
         version = result.get("protocolVersion", VERSION)
-        if isinstance(version, str) and version.startswith("0."):
+        if draft.is_draft(version):
             return await self._initialize_draft(params, timeout)
-        if version != VERSION and version not in SAME_AS_VERSION:
+        if version not in SAME_AS_VERSION:
             raise self._mismatch(version)
         return result
 
     async def _initialize_draft(self, params: dict[str, Any], timeout: float | None) -> dict[str, Any]:
-        result = _object(await self.call("initialize", {**params, "protocolVersion": DRAFT}, timeout=timeout))
-        version = result.get("protocolVersion", DRAFT)
-        if not (isinstance(version, str) and version.startswith("0.")):
+        result = _object(
+            await self.call("initialize", {**params, "protocolVersion": draft.VERSION}, timeout=timeout)
+        )
+        version = result.get("protocolVersion", draft.VERSION)
+        if not draft.is_draft(version):
             raise self._mismatch(version)
         self.dialect = "0.1.0"
         return result
 
     def _mismatch(self, version: Any) -> VersionMismatch:
+        theirs = visible_line(version) if isinstance(version, str) else visible_json(version)
         return VersionMismatch(
-            f"{self.title} speaks version {visible_line(str(version))} of the Agent Client Protocol, "
-            f"acp-tui speaks version {VERSION} (and the draft {DRAFT}): they cannot work together.",
+            f"{self.title} speaks version {theirs} of the Agent Client Protocol, "
+            f"acp-tui speaks version {VERSION} (and the draft {draft.VERSION}): they cannot work together.",
             self.stderr_tail(),
         )
 
@@ -233,13 +236,17 @@ class AgentConnection(Link):
             if not self.session.working:
                 ended.set()
 
-        await self.call("session/prompt", {"sessionId": session_id, "prompt": plain_text(content)})
+        await self.call("session/prompt", {"sessionId": session_id, "prompt": draft.prompt_text(content)})
         self._transport.observe = observe
         try:
             if self.session.working:
                 await self._unless_gone(ended.wait())
         finally:
             self._transport.observe = plain_observe
+        if self._gone.is_set():
+            raise await self._why_gone()
+        if self.session.stop_reason is None and self.session.last_error is not None:
+            raise RequestFailed(self.title, "session/prompt", self.session.last_error, self.stderr_tail())
         return self.session.stop_reason or "end_turn"
 
     async def cancel(self, session_id: str) -> None:

@@ -114,7 +114,7 @@ class Incoming:
                     await request.answered.wait()
 
     async def handle(self, method: str, params: Any, _is_notification: bool) -> dict[str, Any]:
-        """The SDK's handler, for requests. The work runs in an inner task: cancelled, it is still answered."""
+        """The SDK's handler, for requests. The work runs in an inner task: still answered when cancelled."""
         from acp.exceptions import RequestError
 
         request = CURRENT.get()

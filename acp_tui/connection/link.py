@@ -12,8 +12,7 @@ from acp_tui.connection.incoming import Incoming
 from acp_tui.connection.params import trace_context
 from acp_tui.connection.process import AgentProcess, Exit
 from acp_tui.connection.transport import SENDING, Sent, WireTransport
-from acp_tui.session.state import RpcError
-from acp_tui.session.text import visible, visible_json
+from acp_tui.protocol.errors import read_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine
@@ -95,7 +94,7 @@ class Link:
             async with asyncio.timeout(timeout):
                 return await self._sdk.send_request(method, self._traced(params or {}))
         except RequestError as error:
-            raise RequestFailed(self.title, method, rpc_error(error.data), self.stderr_tail()) from None
+            raise RequestFailed(self.title, method, read_error(error.data), self.stderr_tail()) from None
         except ConnectionError:
             raise await self._why_gone() from None
         except TimeoutError:
@@ -187,15 +186,6 @@ class Link:
             await self._process.close(reason="stopped reading its input and had to be ended")
         ended = await self._process.wait()
         return AgentGone(f"{ended.describe(self.title)}.", ended)
-
-
-def rpc_error(raw: Any) -> RpcError:
-    """An error answer of any shape."""
-    if not isinstance(raw, dict):
-        return RpcError(-32603, visible(raw if isinstance(raw, str) else visible_json(raw)), raw=raw)
-    code = raw.get("code")
-    code = code if isinstance(code, int) else -32603
-    return RpcError(code, visible(str(raw.get("message"))), raw=raw, auth_required=code == -32000)
 
 
 def _import_sdk() -> type[Connection]:

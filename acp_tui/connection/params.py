@@ -71,11 +71,6 @@ def prompt_blocks(
     return blocks_out
 
 
-def plain_text(blocks: Sequence[Mapping[str, Any]]) -> str:
-    """A prompt for the 0.1.0 draft, which knows text only; links become their address."""
-    return "\n".join(str(block.get("text") or block.get("uri") or "") for block in blocks)
-
-
 def trace_context() -> dict[str, str]:
     """The trace that our environment puts us into, under the names the protocol reserves in `_meta`."""
     return {name: value for name in TRACE_NAMES if (value := os.environ.get(name.upper()))}

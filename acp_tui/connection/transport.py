@@ -128,6 +128,8 @@ class WireTransport:
 
     def _take_answer(self, frame: dict[str, Any]) -> None:
         request_id = frame.get("id")
+        if isinstance(request_id, str) and request_id.isdecimal() and len(request_id) < 10:
+            request_id = int(request_id)  # our numbers may come back as text
         if not isinstance(request_id, int) or isinstance(request_id, bool) or request_id not in self._asked:
             return  # an answer to nothing, or a second one; it has been observed
         self._asked.discard(request_id)

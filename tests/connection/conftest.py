@@ -1,0 +1,37 @@
+"""Agents for one test, each gone without a trace at its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+from tests.connection.harness import Client
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+
+class MakeClient(Protocol):
+    """Takes the module in `tests/agents` and its arguments."""
+
+    def __call__(self, module: str, *args: str, **env: str) -> Client: ...
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncIterator[MakeClient]:
+    """Makes clients; nothing of their agents may live when the test is over."""
+    made: list[Client] = []
+
+    def make(module: str, *args: str, **env: str) -> Client:
+        made.append(Client.of(tmp_path, module, *args, env=env))
+        return made[-1]
+
+    yield make
+    for one in made:
+        connection: Any = getattr(one, "connection", None)
+        if connection is not None:
+            await connection.close()
+            assert len(one.exits) == 1
+        assert one.left_behind() == []

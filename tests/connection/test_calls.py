@@ -1,0 +1,298 @@
+"""Every call, as the agent gets it; and what is not offered is not asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acp_tui.connection.errors import NotOffered
+from acp_tui.session.state import Agent, ConfigOption
+from tests.connection.harness import SESSION, text, until
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from acp_tui.connection.client import AgentConnection
+    from tests.connection.conftest import MakeClient
+
+STDIO = {"name": "files", "command": "/bin/files"}
+HTTP = {"name": "web", "type": "http", "url": "https://example.org"}
+SSE = {
+    "name": "events",
+    "type": "sse",
+    "url": "https://example.org",
+    "headers": [{"name": "A", "value": "b"}],
+}
+IMAGE = {"type": "image", "data": "AA==", "mimeType": "image/png"}
+AUDIO = {"type": "audio", "data": "AA==", "mimeType": "audio/wav"}
+FILE = {"type": "resource", "resource": {"uri": "file:///a", "text": "a"}}
+LINK = {"type": "resource_link", "uri": "file:///a", "name": "a"}
+
+
+async def test_initialize_says_who_asks_and_only_what_the_schema_knows(client: MakeClient) -> None:
+    agent = client("complete")
+    connection = await agent.start()
+    await connection.initialize({"terminal": True, "nonsense": 1, "_meta": {"terminal_output": True}})
+    params = agent.frames("sent")[0]["params"]
+    assert params.pop("clientInfo").keys() == {"name", "title", "version"}
+    assert params == {
+        "protocolVersion": 1,
+        "clientCapabilities": {"terminal": True, "_meta": {"terminal_output": True}},
+    }
+
+
+async def test_servers_carry_their_lists_even_when_empty(client: MakeClient) -> None:
+    agent = client("complete")
+    connection = await agent.initialize()
+    result = await connection.new_session("/w", ["/x"], [{**STDIO, "more": 1}, HTTP, SSE])
+    assert result["sessionId"] == SESSION
+    assert agent.heard() == {
+        "cwd": "/w",
+        "additionalDirectories": ["/x"],
+        "mcpServers": [
+            {"name": "files", "command": "/bin/files", "args": [], "env": []},
+            {**HTTP, "headers": []},
+            SSE,
+        ],
+    }
+
+
+async def test_sessions_are_opened_again_with_everything(client: MakeClient) -> None:
+    agent = client("complete")
+    connection = await agent.initialize()
+    expected = {"sessionId": "old", "cwd": "/w", "additionalDirectories": ["/x"], "mcpServers": []}
+    opened = [
+        await connection.load_session("old", "/w", ["/x"]),
+        await connection.resume_session("old", "/w", ["/x"]),
+        await connection.fork_session("old", "/w", ["/x"]),
+    ]
+    assert opened[:2] == [{}, {}]  # null is an answer
+    assert opened[2]["sessionId"] == SESSION
+    asked = {frame["method"]: frame["params"] for frame in agent.frames("sent")[1:]}
+    assert asked == dict.fromkeys(["session/load", "session/resume", "session/fork"], expected)
+
+
+async def test_all_pages_of_the_list_are_read(client: MakeClient) -> None:
+    agent = client("complete")
+    connection = await agent.initialize()
+    assert [session["sessionId"] for session in await connection.list_sessions("/w")] == ["a", "b", "c"]
+    assert [frame["params"] for frame in agent.frames("sent")[1:]] == [
+        {"cwd": "/w"},
+        {"cwd": "/w", "cursor": "opaque/2=="},
+        {"cwd": "/w", "cursor": "3"},
+    ]
+
+
+async def test_a_list_that_turns_in_circles_ends(client: MakeClient) -> None:
+    connection = await client("complete", LAST_CURSOR="opaque/2==").initialize()
+    assert [session["sessionId"] for session in await connection.list_sessions()] == ["a", "b", "c"]
+
+
+async def test_prompts_give_the_stop_reason_in_the_agents_word(client: MakeClient) -> None:
+    agent = client("complete")
+    connection = await agent.open()
+    blocks = [*text("look"), IMAGE, AUDIO, FILE, LINK]
+    assert await connection.prompt(SESSION, blocks) == "max_tokens"
+    assert agent.heard() == {"sessionId": SESSION, "prompt": blocks}
+
+
+@pytest.mark.parametrize(
+    ("call", "method", "params"),
+    [
+        (lambda c: c.authenticate("login"), "authenticate", {"methodId": "login"}),
+        (lambda c: c.logout(), "logout", {}),
+        (lambda c: c.close_session("s"), "session/close", {"sessionId": "s"}),
+        (lambda c: c.delete_session("s"), "session/delete", {"sessionId": "s"}),
+        (lambda c: c.set_mode("s", "ask"), "session/set_mode", {"sessionId": "s", "modeId": "ask"}),
+        (lambda c: c.set_model("s", "one"), "session/set_model", {"sessionId": "s", "modelId": "one"}),
+        (
+            lambda c: c.set_config_option("s", "effort", "high"),
+            "session/set_config_option",
+            {"sessionId": "s", "configId": "effort", "value": "high"},
+        ),
+        (
+            lambda c: c.set_config_option("s", "fast", True),
+            "session/set_config_option",
+            {"sessionId": "s", "configId": "fast", "type": "boolean", "value": True},
+        ),
+        (lambda c: c.call("extension/anything", {"x": [1]}), "extension/anything", {"x": [1]}),
+    ],
+)
+async def test_calls_carry_exactly_their_fields(
+    client: MakeClient,
+    call: Callable[[AgentConnection], Awaitable[Any]],
+    method: str,
+    params: dict[str, Any],
+) -> None:
+    agent = client("complete")
+    connection = await agent.open()
+    await call(connection)
+    sent = agent.frames("sent")[-1]
+    assert (sent["method"], sent["params"]) == (method, params)
+    assert agent.heard() == params
+
+
+async def test_cancel_is_a_notification(client: MakeClient) -> None:
+    agent = client("complete")
+    connection = await agent.open()
+    await connection.cancel(SESSION)
+    assert agent.frames("sent")[-1] == {
+        "jsonrpc": "2.0",
+        "method": "session/cancel",
+        "params": {"sessionId": SESSION},
+    }
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda c: c.logout(), "does not offer signing out"),
+        (lambda c: c.load_session("s", "/w"), "does not offer loading sessions"),
+        (lambda c: c.resume_session("s", "/w"), "does not offer resuming sessions"),
+        (lambda c: c.fork_session("s", "/w"), "does not offer forking sessions"),
+        (lambda c: c.list_sessions(), "does not offer listing sessions"),
+        (lambda c: c.close_session("s"), "does not offer closing sessions"),
+        (lambda c: c.delete_session("s"), "does not offer deleting sessions"),
+        (lambda c: c.new_session("/w", ["/x"]), "does not offer additional directories"),
+        (lambda c: c.new_session("/w", [], [HTTP]), "takes no MCP servers over http: “web”"),
+        (lambda c: c.new_session("/w", [], [SSE]), "takes no MCP servers over sse: “events”"),
+        (lambda c: c.prompt("s", [IMAGE]), "takes no images"),
+        (lambda c: c.prompt("s", [AUDIO]), "takes no audio"),
+        (lambda c: c.prompt("s", [FILE]), "takes no embedded files"),
+        (lambda c: c.prompt("s", [{"type": "video"}]), "no content of the kind “video”"),
+        (lambda c: c.set_mode("s", "ask"), "has no mode “ask”: it offers none"),
+        (lambda c: c.set_model("s", "one"), "has no model “one”: it offers none"),
+        (lambda c: c.set_config_option("s", "effort", "low"), "has no option “effort”: it offers none"),
+        (lambda c: c.authenticate("login"), "no way to sign in called “login”"),
+    ],
+)
+async def test_what_is_not_offered_is_refused_in_words_and_not_sent(
+    client: MakeClient, call: Callable[[AgentConnection], Awaitable[Any]], words: str
+) -> None:
+    agent = client("faulty", "errors")
+    connection = await agent.initialize()
+    with pytest.raises(NotOffered, match=words):
+        await call(connection)
+    assert [frame["method"] for frame in agent.frames("sent")] == ["initialize"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("effort", "extreme", "has no value of “effort” “extreme”: it offers low, high"),
+        ("effort", True, "is a select: it cannot be set to True"),
+        ("fast", "on", "is a boolean: it cannot be set to 'on'"),
+        ("odd", "blue", "is a colour: it cannot be set to 'blue'"),
+        ("none", "x", "has no option “none”: it offers effort, fast"),
+    ],
+)
+async def test_options_take_only_what_fits(
+    client: MakeClient, option: str, value: str | bool, words: str
+) -> None:
+    connection = await client("complete").open()
+    with pytest.raises(NotOffered, match=words):
+        await connection.set_config_option(SESSION, option, value)
+
+
+async def test_nothing_is_called_before_initialize(client: MakeClient) -> None:
+    connection = await client("complete").start()
+    with pytest.raises(NotOffered, match="has not been initialized"):
+        await connection.new_session("/w")
+
+
+async def test_giving_up_a_call_tells_the_agent(client: MakeClient) -> None:
+    agent = client("faulty", "never_answers_prompts")
+    connection = await agent.open()
+    turn = asyncio.ensure_future(connection.prompt(SESSION, text("go")))
+    await until(agent.said)
+    asked = agent.frames("sent")[-1]["id"]
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    await until(lambda: len(agent.said()) == 2)
+    assert agent.heard() == {"requestId": asked}
+
+
+async def test_frames_are_observed_in_wire_order_before_they_take_effect(client: MakeClient) -> None:
+    agent = client("complete")
+    connection = await agent.open()
+    seen: list[int] = []
+    await connection.prompt(SESSION, text("go"))
+    seen.append(len(agent.records))
+    assert [record.at for record in agent.records] == list(range(len(agent.records)))
+    assert [(record.direction, record.frame.get("method", "answer")) for record in agent.records] == [
+        ("sent", "initialize"),
+        ("received", "answer"),
+        ("sent", "session/new"),
+        ("received", "session/update"),
+        ("received", "answer"),
+        ("sent", "session/prompt"),
+        ("received", "session/update"),
+        ("received", "answer"),
+    ]
+    assert seen == [8]
+
+
+async def test_the_observed_line_is_what_crossed_the_wire(client: MakeClient) -> None:
+    agent = client("complete")
+    connection = await agent.open()
+    words = "naïve \ud83d half \u2028 sign"
+    await connection.prompt(SESSION, text(words))
+    assert agent.heard()["prompt"] == text(words)
+    for record, line in zip(agent.records, agent.lines, strict=True):
+        assert line is not None
+        assert "\n" not in line
+        assert json.loads(line) == record.frame
+
+
+async def test_an_observer_that_fails_does_not_cut_the_line(client: MakeClient) -> None:
+    agent = client("complete")
+    connection = await agent.open()
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("a fault in reading")
+
+    connection._transport.observe = fail
+    assert await connection.prompt(SESSION, text("go")) == "max_tokens"
+
+
+async def test_the_trace_of_our_environment_is_passed_on(
+    client: MakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRACEPARENT", "00-aa-bb-01")
+    monkeypatch.setenv("TRACESTATE", "x=y")
+    agent = client("complete")
+    connection = await agent.open()
+    await connection.call("extension/anything", {"_meta": {"own": 1}})
+    await connection.cancel(SESSION)
+    metas = [frame["params"].get("_meta") for frame in agent.frames("sent")]
+    trace = {"traceparent": "00-aa-bb-01", "tracestate": "x=y"}
+    assert metas == [trace, trace, {**trace, "own": 1}, None]
+
+
+async def test_the_agent_gets_our_environment_its_own_and_its_folder(
+    client: MakeClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("FROM_US", "yes")
+    monkeypatch.setenv("FROM_BOTH", "ours")
+    agent = client("faulty", "tells_its_surroundings", FROM_BOTH="the agent's")
+    connection = await agent.open()
+    await connection.prompt(SESSION, text("go"))
+    heard = agent.heard()
+    assert (heard["env"]["FROM_US"], heard["env"]["FROM_BOTH"]) == ("yes", "the agent's")
+    assert heard["cwd"] == str(tmp_path)
+    assert heard["group"] == heard["session"] == connection.pid
+    assert heard["files"] == [0, 1, 2]
+    assert heard["ignored"] == []
+
+
+async def test_a_state_without_its_option_is_not_offered(client: MakeClient) -> None:
+    agent = client("faulty", "errors")
+    connection = await agent.initialize()
+    agent.session.agent = Agent()
+    agent.session.config_options = [ConfigOption("a", "A", "select", "x")]
+    with pytest.raises(NotOffered, match="has no value of “a” “x”: it offers none"):
+        await connection.set_config_option(SESSION, "a", "x")

@@ -1,0 +1,39 @@
+"""Nothing outlives the client, however it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import uuid
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.connection.harness import REPOSITORY, until
+from tests.leftovers import MARK, processes_with
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], ids=lambda number: number.name
+)
+async def test_nothing_lives_on_when_the_client_is_killed(tmp_path: Path, number: signal.Signals) -> None:
+    mark = uuid.uuid4().hex
+    client = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "tests.connection.lonely_client",
+        stdout=asyncio.subprocess.PIPE,
+        cwd=tmp_path,
+        env={**os.environ, MARK: mark, "PYTHONPATH": str(REPOSITORY)},
+    )
+    assert client.stdout is not None
+    assert await client.stdout.readline() == b"running\n"
+    await until(lambda: len(processes_with(mark)) == 11)  # it, two watchers, the agent, the terminal, theirs
+    client.send_signal(number)
+    await client.wait()
+    await until(lambda: not processes_with(mark))

@@ -1,0 +1,388 @@
+"""Every way an agent can fail ends in a clear sentence, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.agents.launch import Launch
+from acp_tui.connection.errors import (
+    AgentGone,
+    CannotStart,
+    ConnectionFault,
+    NotOffered,
+    RequestFailed,
+    TimedOut,
+    VersionMismatch,
+)
+from tests.agents.faulty import ERRORS, LAST_WORDS, MEGABYTE, NOISE
+from tests.connection.harness import SESSION, Client, text, until
+from tests.leftovers import parent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.connection.conftest import MakeClient
+
+IN_A_SENTENCE = f"Its last line on stderr: {LAST_WORDS}"
+
+# --------------------------------------------------------------------------- it does not start
+
+
+def not_found(folder: Path) -> str:
+    return "surely-not-there"
+
+
+def not_there(folder: Path) -> str:
+    return str(folder / "agent")
+
+
+def not_executable(folder: Path) -> str:
+    (folder / "agent").write_text("#!/bin/sh\n")
+    return "./agent"
+
+
+def a_folder(folder: Path) -> str:
+    (folder / "agent").mkdir()
+    return "./agent"
+
+
+def without_its_interpreter(folder: Path) -> str:
+    (folder / "agent").write_text("#!/nowhere/python\n")
+    (folder / "agent").chmod(0o755)
+    return "./agent"
+
+
+def no_program(folder: Path) -> str:
+    (folder / "agent").write_bytes(b"\0\1\2\3")
+    (folder / "agent").chmod(0o755)
+    return "./agent"
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence", "hint"),
+    [
+        (not_found, "there is no program “surely-not-there” in PATH", True),
+        (not_there, "agent does not exist", True),
+        (not_executable, "agent is not executable", False),
+        (a_folder, "agent is a folder", False),
+        (without_its_interpreter, "the interpreter named in its first line does not exist", True),
+        (no_program, "neither a binary for this machine nor a script", True),
+    ],
+)
+async def test_a_program_that_cannot_run_is_one_sentence(
+    tmp_path: Path, make: Callable[[Path], str], sentence: str, hint: bool
+) -> None:
+    client = Client(Launch("x", "The Agent", [make(tmp_path)], {}, "pip install x"), tmp_path, "unused-mark")
+    with pytest.raises(CannotStart) as caught:
+        await client.start()
+    said = str(caught.value)
+    assert said.startswith("The Agent cannot be started: ")
+    assert sentence in said
+    assert ("Install it with: pip install x" in said) is hint
+    assert client.exits == []
+
+
+async def test_a_missing_folder_to_work_in_is_named(tmp_path: Path) -> None:
+    client = Client(Launch("x", "The Agent", [sys.executable]), tmp_path / "gone", "unused-mark")
+    with pytest.raises(CannotStart, match=r"gone: there is no such folder\.$"):
+        await client.start()
+
+
+# --------------------------------------------------------------------------- it ends
+
+
+async def test_death_before_initialize_is_told_with_the_last_stderr_lines(client: MakeClient) -> None:
+    agent = client("faulty", "dies_before_initialize")
+    with pytest.raises(AgentGone) as caught:
+        await agent.initialize()
+    assert str(caught.value) == f"Scripted Agent ended with exit code 3. {IN_A_SENTENCE}"
+    assert caught.value.stderr_tail == ["starting", LAST_WORDS]
+    assert agent.exits[0].code == 3
+    assert not agent.exits[0].expected
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "sentence"),
+    [
+        ("dies_mid_turn", "ended with exit code 7"),
+        ("killed_mid_turn", "was ended by SIGKILL"),
+        ("exits_zero_mid_turn", "ended with exit code 0"),
+        ("closes_its_output", "closed its output and had to be ended"),
+        ("leaves_processes_and_dies", "ended with exit code 5"),
+    ],
+)
+async def test_death_in_a_turn_ends_the_turn(client: MakeClient, behaviour: str, sentence: str) -> None:
+    agent = client("faulty", behaviour)
+    connection = await agent.open()
+    with pytest.raises(AgentGone) as caught:
+        await connection.prompt(SESSION, text("go"))
+    assert str(caught.value) == f"Scripted Agent {sentence}. {IN_A_SENTENCE}"
+    assert agent.exits == [caught.value.exit]
+    with pytest.raises(AgentGone, match=sentence):  # and so does all that is tried later
+        await connection.prompt(SESSION, text("again"))
+    with pytest.raises(AgentGone, match=sentence):
+        await connection.cancel(SESSION)
+
+
+async def test_half_a_line_at_the_end_is_kept(client: MakeClient) -> None:
+    agent = client("faulty", "ends_in_the_middle_of_a_line")
+    connection = await agent.open()
+    with pytest.raises(AgentGone):
+        await connection.prompt(SESSION, text("go"))
+    assert agent.frames("received")[-1] == '{"jsonrpc": "2.0", "meth'
+
+
+async def test_an_agent_that_stops_reading_is_ended(client: MakeClient) -> None:
+    agent = client("faulty", "closes_its_input")
+    connection = await agent.open()
+    await until(lambda: LAST_WORDS in connection.stderr_tail())
+    with pytest.raises(AgentGone) as caught:
+        await connection.prompt(SESSION, text("go"))
+    assert str(caught.value) == (
+        f"Scripted Agent stopped reading its input and had to be ended. {IN_A_SENTENCE}"
+    )
+
+
+async def test_an_agent_that_loses_its_watcher_is_ended(client: MakeClient) -> None:
+    agent = client("faulty", "never_answers_prompts")
+    connection = await agent.open()
+    turn = asyncio.ensure_future(connection.prompt(SESSION, text("go")))
+    await until(agent.said)
+    os.kill(parent(connection.pid), signal.SIGKILL)
+    with pytest.raises(AgentGone, match="lost the process that watches over it"):
+        await turn
+
+
+async def test_all_waiting_calls_hear_of_the_end_after_it_was_told(client: MakeClient) -> None:
+    agent = client("faulty", "dies_mid_turn")
+    connection = await agent.open()
+    told: list[int] = []
+
+    async def call(method: str) -> None:
+        try:
+            await connection.call(method)
+        except AgentGone:
+            told.append(len(agent.exits))
+
+    await asyncio.gather(call("_slow"), call("session/prompt"), return_exceptions=True)
+    assert told[-1] == 1
+
+
+# --------------------------------------------------------------------------- it does not answer, or badly
+
+
+async def test_silence_at_initialize_is_ended_by_the_timeout(client: MakeClient) -> None:
+    agent = client("faulty", "never_answers")
+    connection = await agent.start()
+    await until(connection.stderr_tail)
+    with pytest.raises(TimedOut) as caught:
+        await connection.initialize({}, timeout=0.05)
+    assert str(caught.value) == (
+        "Scripted Agent did not answer initialize within 0.05 s. "
+        "Its last line on stderr: still thinking about it"
+    )
+    assert [frame["method"] for frame in agent.frames("sent")] == ["initialize"]
+
+
+@pytest.mark.parametrize("shape", ERRORS)
+async def test_errors_of_every_shape_have_a_text(client: MakeClient, shape: str) -> None:
+    connection = await client("faulty", "errors").open()
+    with pytest.raises(RequestFailed) as caught:
+        await connection.prompt(SESSION, text(shape))
+    assert str(caught.value).startswith("Scripted Agent answered session/prompt with an error: ")
+    assert str(caught.value).endswith(IN_A_SENTENCE)
+    assert caught.value.error.raw == ERRORS[shape]
+    if "it broke" in json.dumps(ERRORS[shape]) and shape not in ("list", "message is an object"):
+        assert "it broke" in caught.value.error.message
+
+
+@pytest.mark.parametrize("version", ["2", "0", '"2.0"', '"2024-11-05"', "null", "[]", "1.5"])
+async def test_another_version_is_refused_in_words_that_name_both(client: MakeClient, version: str) -> None:
+    with pytest.raises(VersionMismatch) as caught:
+        await client("faulty", "wrong_version", version).initialize()
+    theirs = version.replace('"', "")
+    assert f"Scripted Agent speaks version {theirs} of" in str(caught.value)
+    assert "acp-tui speaks version 1" in str(caught.value)
+
+
+@pytest.mark.parametrize("version", ["1", "1.0", '"1"', '"1.0"'])
+async def test_version_1_has_many_spellings(client: MakeClient, version: str) -> None:
+    agent = client("faulty", "wrong_version", version)
+    await agent.open()
+    assert agent.connection.dialect == "v1"
+
+
+async def test_authentication_is_demanded_given_and_taken_back(client: MakeClient) -> None:
+    agent = client("faulty", "demands_authentication")
+    connection = await agent.initialize()
+    with pytest.raises(RequestFailed) as caught:
+        await connection.new_session("/tmp")
+    assert caught.value.error.auth_required
+    await connection.authenticate("login")
+    await connection.new_session("/tmp")
+    await connection.logout()
+    with pytest.raises(RequestFailed):
+        await connection.new_session("/tmp")
+
+
+async def test_a_sign_in_in_a_terminal_is_never_sent(client: MakeClient) -> None:
+    agent = client("faulty", "demands_authentication")
+    connection = await agent.initialize()
+    with pytest.raises(NotOffered, match="“In a terminal” is not done by Scripted Agent itself"):
+        await connection.authenticate("shell")
+    with pytest.raises(NotOffered, match="no way to sign in called “guess”"):
+        await connection.authenticate("guess")
+    assert "authenticate" not in [frame["method"] for frame in agent.frames("sent")]
+
+
+async def test_a_sign_in_that_never_ends_can_be_given_up(client: MakeClient) -> None:
+    agent = client("faulty", "demands_authentication")
+    connection = await agent.initialize()
+    waiting = asyncio.ensure_future(connection.authenticate("waits"))
+    await until(lambda: agent.frames("sent")[-1]["method"] == "authenticate")
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    await connection.authenticate("login")
+
+
+async def test_a_session_without_an_id_is_a_fault(client: MakeClient) -> None:
+    with pytest.raises(ConnectionFault, match=r"answered session/new without a session id\."):
+        await client("faulty", "no_session_id").open()
+
+
+# --------------------------------------------------------------------------- noise and floods
+
+
+async def test_noise_is_observed_and_goes_by(client: MakeClient) -> None:
+    agent = client("faulty", "noise")
+    connection = await agent.open()
+    before = len(agent.frames("received"))
+    assert await connection.prompt(SESSION, text("go")) == "end_turn"
+    received = agent.lines[-len(agent.frames("received")) + before :]
+    heard = [line for line in agent.lines if line in NOISE]
+    assert heard == [line for line in NOISE if line.strip()]
+    assert received
+    assert agent.said() == ["in pieces"]
+    assert {"broken utf-8": "\N{REPLACEMENT CHARACTER}" * 2} in agent.frames("received")
+    assert "Loading configuration ..." in agent.frames("received")
+
+
+async def test_only_a_malformed_request_that_names_itself_is_answered(client: MakeClient) -> None:
+    agent = client("faulty", "noise")
+    connection = await agent.open()
+    await connection.prompt(SESSION, text("go"))
+    answers = [frame for frame in agent.frames("sent") if "method" not in frame]
+    assert answers == [
+        {"jsonrpc": "2.0", "id": "odd", "error": {"code": -32600, "message": "Invalid request"}}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"), [("array", "inside a JSON array"), ("empty", "neither result nor error")]
+)
+async def test_a_malformed_answer_fails_the_call_it_names(client: MakeClient, shape: str, words: str) -> None:
+    connection = await client("faulty", "malformed_answer").open()
+    with pytest.raises(RequestFailed, match=words):
+        await connection.prompt(SESSION, text(shape))
+
+
+async def test_a_line_of_50_megabytes_is_a_line(client: MakeClient) -> None:
+    agent = client("faulty", "long_line")
+    connection = await agent.open()
+    assert await connection.prompt(SESSION, text("go")) == "end_turn"
+    assert [len(said) for said in agent.said()] == [50 * MEGABYTE]
+
+
+async def test_50_megabytes_on_stderr_do_not_stop_the_turn(client: MakeClient) -> None:
+    agent = client("faulty", "stderr_flood")
+    connection = await agent.open()
+    assert await connection.prompt(SESSION, text("go")) == "end_turn"
+    ended = await connection.close()
+    assert len(agent.stderr) > 50_000_000
+    assert ended.stderr_tail[-1] == LAST_WORDS
+    assert set(ended.stderr_tail[-2]) == {"f"}
+    assert len(ended.stderr_tail) <= 200
+    assert max(map(len, ended.stderr_tail)) <= 2000
+
+
+async def test_a_flood_leaves_turns_to_everybody_else(client: MakeClient) -> None:
+    agent = client("faulty", "flood")
+    connection = await agent.open()
+    turns: list[int] = []
+
+    async def count_turns() -> None:
+        while True:
+            turns.append(len(agent.records))
+            await asyncio.sleep(0)
+
+    counting = asyncio.ensure_future(count_turns())
+    assert await connection.prompt(SESSION, text("go")) == "end_turn"
+    counting.cancel()
+    assert len(agent.said()) == 50_000
+    assert max(later - earlier for earlier, later in itertools.pairwise(turns)) < 20_000
+
+
+# --------------------------------------------------------------------------- out of order
+
+
+async def test_updates_before_the_session_are_observed_before_its_answer(client: MakeClient) -> None:
+    agent = client("faulty", "early_updates")
+    await agent.open()
+    assert agent.said() == ["welcome"]
+    assert [frame.get("method", "answer") for frame in agent.frames("received")] == [
+        "answer",
+        "session/update",
+        "answer",
+    ]
+
+
+async def test_updates_of_an_unknown_session_are_observed(client: MakeClient) -> None:
+    agent = client("faulty", "unknown_session")
+    connection = await agent.open()
+    assert await connection.prompt(SESSION, text("go")) == "end_turn"
+    assert agent.said() == ["for somebody else"]
+
+
+async def test_the_second_of_two_answers_has_no_effect(client: MakeClient) -> None:
+    agent = client("faulty", "answers_twice")
+    connection = await agent.open()
+    assert await connection.prompt(SESSION, text("go")) == "end_turn"
+    assert await connection.prompt(SESSION, text("again")) == "end_turn"
+    assert sum("result" in frame for frame in agent.frames("received")) >= 5
+
+
+async def test_answers_to_nothing_have_no_effect(client: MakeClient) -> None:
+    agent = client("faulty", "unknown_id")
+    connection = await agent.open()
+    assert await connection.prompt(SESSION, text("go")) == "end_turn"
+    assert [frame["id"] for frame in agent.frames("received")][2:4] == [4711, "text"]
+
+
+# --------------------------------------------------------------------------- what it leaves behind
+
+
+async def test_grandchildren_and_daemons_end_with_the_agent(client: MakeClient) -> None:
+    agent = client("faulty", "leaves_processes")
+    await agent.open()
+    await until(lambda: len(agent.left_behind()) == 6)  # the watcher, the agent, and what it started
+    await agent.connection.close()
+    assert agent.left_behind() == []
+
+
+async def test_an_agent_that_will_not_end_is_killed(client: MakeClient) -> None:
+    agent = client("faulty", "will_not_end")
+    await agent.open()
+    ended = await agent.connection.close()
+    assert ended.signal == "SIGKILL"
+    assert ended.expected
+    assert agent.exits == [ended]

@@ -1,0 +1,49 @@
+"""Lines are cut from blocks of any size."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_tui.connection.lines import LineSplitter
+from acp_tui.connection.process import LineRing
+
+
+@given(st.lists(st.text("ab\n", max_size=8)))
+def test_the_cuts_between_blocks_make_no_difference(blocks: list[str]) -> None:
+    splitter = LineSplitter()
+    lines = [line for block in blocks for line in splitter.feed(block.encode())]
+    assert [*lines, splitter.rest()] == "".join(blocks).encode().split(b"\n")
+
+
+@given(st.lists(st.binary(min_size=1, max_size=4), max_size=20))
+def test_a_line_over_the_limit_is_named_and_the_next_one_is_whole(blocks: list[bytes]) -> None:
+    splitter = LineSplitter(limit=10)
+    long = b"".join(blocks).replace(b"\n", b"-") + b"x" * 11
+    [line, after] = [
+        line
+        for block in (*[block.replace(b"\n", b"-") for block in blocks], b"x" * 11, b"\nnext\n")
+        for line in splitter.feed(block)
+    ]
+    assert line == long[
+        : line.index(b"... [")
+    ] + b"... [a line of %d bytes; more than 10 are not read]" % len(long)
+    assert after == b"next"
+
+
+@given(st.lists(st.binary(max_size=12)))
+def test_the_ring_keeps_the_last_lines_however_they_come(blocks: list[bytes]) -> None:
+    ring = LineRing(lines=3, width=5)
+    for block in blocks:
+        ring.add(block)
+    assert len(ring.tail()) <= 4
+    text = b"".join(blocks)
+    if text.isascii() and text.decode().isprintable():
+        assert ring.tail() == ([text[:5].decode().rstrip()] if text[:5].strip() else [])
+
+
+def test_the_ring_shows_the_end_with_its_dangers_visible() -> None:
+    ring = LineRing(lines=2, width=100)
+    ring.add(b"one\ntwo\n\x1b[31mthr")
+    ring.add(b"ee\r\n\n")
+    assert ring.tail(1) == ["␛[31mthree"]

@@ -1,0 +1,69 @@
+"""Logging goes to a private file, never to stderr."""
+
+from __future__ import annotations
+
+import logging
+import stat
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.connection import logs
+from acp_tui.connection.logs import log_to_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+ROOT = logging.getLogger()
+
+
+@pytest.fixture(autouse=True)
+def root_logger() -> Iterator[None]:
+    """As it was, afterwards."""
+    root = ROOT
+    handlers, level, raising = root.handlers[:], root.level, logging.raiseExceptions
+    root.handlers[:] = []
+    yield
+    for handler in root.handlers:
+        handler.close()
+    root.handlers[:], logging.raiseExceptions = handlers, raising
+    root.setLevel(level)
+
+
+def test_messages_go_to_a_file_of_ours_alone(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = log_to_file()
+    assert path == home / "state" / "acp-tui.log"
+    ROOT.warning("a thing happened")
+    assert "a thing happened" in path.read_text()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert capfd.readouterr() == ("", "")
+
+
+def test_setting_it_up_twice_logs_once(home: Path) -> None:
+    log_to_file()
+    path = log_to_file()
+    assert path is not None
+    ROOT.warning("once")
+    assert path.read_text().count("once") == 1
+
+
+def test_the_file_is_rotated_and_stays_private(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs, "LARGEST", 1000)
+    path = log_to_file()
+    assert path is not None
+    for _ in range(100):
+        ROOT.warning("x" * 100)
+    files = sorted(path.parent.iterdir())
+    assert [file.name for file in files] == [f"acp-tui.log{end}" for end in ("", ".1", ".2", ".3")]
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+    assert all(file.stat().st_size <= 1000 for file in files)
+
+
+def test_without_a_place_for_the_file_logging_is_silent(
+    home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    home.write_text("not a folder")
+    assert log_to_file() is None
+    ROOT.error("lost")
+    assert capfd.readouterr() == ("", "")

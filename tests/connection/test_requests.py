@@ -1,0 +1,170 @@
+"""Requests of the agent: each gets one answer, also when it is taken back or we leave."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acp_tui.errors import Refusal
+from tests.connection.harness import SESSION, Client, text, until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.connection.conftest import MakeClient
+
+CANCELLED = {"code": -32800, "message": "Request cancelled"}
+NOT_ALLOWED: dict[str, Any] = {"outcome": {"outcome": "cancelled"}}
+
+
+async def answer_to(client: Client, method: str, params: Any, request_id: Any = "one") -> dict[str, Any]:
+    """What the agent gets for a request."""
+    connection = await client.open()
+    await connection.prompt(SESSION, text(json.dumps({"method": method, "params": params, "id": request_id})))
+    answer: dict[str, Any] = client.heard()
+    assert answer.pop("jsonrpc") == "2.0"
+    assert answer.pop("id") == request_id
+    return answer
+
+
+@pytest.mark.parametrize("request_id", ["text", "", 0, 7, -1])
+async def test_ids_of_requests_are_text_or_numbers(client: MakeClient, request_id: str | int) -> None:
+    agent = client("faulty", "asks")
+
+    async def read(params: dict[str, Any]) -> dict[str, Any]:
+        return {"content": params["path"]}
+
+    agent.handlers["fs/read_text_file"] = read
+    answer = await answer_to(agent, "fs/read_text_file", {"sessionId": SESSION, "path": "/a"}, request_id)
+    assert answer == {"result": {"content": "/a"}}
+
+
+async def test_nothing_to_say_is_an_empty_object(client: MakeClient) -> None:
+    agent = client("faulty", "asks")
+
+    async def release(_: dict[str, Any]) -> None:
+        return None
+
+    agent.handlers["terminal/release"] = release
+    assert await answer_to(agent, "terminal/release", {}) == {"result": {}}
+
+
+async def test_a_refusal_is_an_error_answer(client: MakeClient) -> None:
+    agent = client("faulty", "asks")
+
+    async def refuse(_: dict[str, Any]) -> dict[str, Any]:
+        raise Refusal(-32002, "Resource not found", {"path": "/a"})
+
+    agent.handlers["fs/read_text_file"] = refuse
+    error = {"code": -32002, "message": "Resource not found", "data": {"path": "/a"}}
+    assert await answer_to(agent, "fs/read_text_file", {}) == {"error": error}
+
+
+async def test_a_fault_of_ours_is_an_error_answer_too(client: MakeClient) -> None:
+    agent = client("faulty", "asks")
+
+    async def fail(_: dict[str, Any]) -> dict[str, Any]:
+        raise ZeroDivisionError("oops")
+
+    agent.handlers["fs/read_text_file"] = fail
+    answer = await answer_to(agent, "fs/read_text_file", {})
+    assert answer["error"]["code"] == -32603
+    assert answer["error"]["data"] == {"details": "ZeroDivisionError: oops"}
+
+
+@pytest.mark.parametrize("method", ["fs/list", "_vendor/thing", "session/prompt", ""])
+async def test_unknown_methods_are_refused_and_not_served(client: MakeClient, method: str) -> None:
+    agent = client("faulty", "asks")
+    answer = await answer_to(agent, method, {})
+    assert answer == {"error": {"code": -32601, "message": "Method not found", "data": {"method": method}}}
+    assert agent.served == []
+
+
+@pytest.mark.parametrize("params", [None, [1], "text"])
+async def test_params_must_be_an_object(client: MakeClient, params: Any) -> None:
+    answer = await answer_to(client("faulty", "asks"), "fs/read_text_file", params)
+    assert answer["error"]["code"] == -32602
+
+
+async def test_a_request_withdrawn_before_its_handler_began_is_answered(client: MakeClient) -> None:
+    agent = client("faulty", "withdraws_at_once")
+    connection = await agent.open()
+    assert await connection.prompt(SESSION, text("go")) == "end_turn"
+    assert agent.heard() == [
+        {"jsonrpc": "2.0", "id": "perm", "result": NOT_ALLOWED},
+        {"jsonrpc": "2.0", "id": "wait", "error": CANCELLED},
+    ]
+
+
+async def test_a_request_withdrawn_later_is_answered_once(client: MakeClient) -> None:
+    agent = client("faulty", "withdraws_later")
+    connection = await agent.open()
+    turn = asyncio.ensure_future(connection.prompt(SESSION, text("go")))
+    await until(lambda: agent.served)
+    await connection.cancel(SESSION)  # the agent takes it back on hearing this
+    assert await turn == "end_turn"
+    assert agent.heard() == {"jsonrpc": "2.0", "id": 5, "result": {"action": "cancel"}}
+    assert [frame["id"] for frame in agent.frames("sent") if "method" not in frame] == [5]
+
+
+async def test_one_id_has_one_answer_and_can_be_used_again_after_it(client: MakeClient) -> None:
+    agent = client("faulty", "same_id_twice")
+
+    async def output(_: dict[str, Any]) -> dict[str, Any]:
+        return {"output": "", "truncated": False}
+
+    agent.handlers["terminal/output"] = output
+    connection = await agent.open()
+    await connection.prompt(SESSION, text("go"))
+    assert agent.heard() == ["same", "other", "same"]
+
+
+async def pending(agent: Client, file: Path) -> asyncio.Future[str]:
+    """Four requests that wait."""
+    connection = await agent.open()
+    turn = asyncio.ensure_future(connection.prompt(SESSION, text(str(file))))
+    await until(lambda: len(agent.served) == 4)
+    return turn
+
+
+ANSWERED = [
+    {"jsonrpc": "2.0", "id": 0, "result": NOT_ALLOWED},
+    {"jsonrpc": "2.0", "id": 1, "result": {"action": "cancel"}},
+    {"jsonrpc": "2.0", "id": 2, "error": CANCELLED},
+    {"jsonrpc": "2.0", "id": 3, "error": CANCELLED},
+]
+
+
+async def test_all_that_is_pending_is_answered_when_we_leave(client: MakeClient, tmp_path: Path) -> None:
+    agent = client("faulty", "asks_and_waits")
+    turn = await pending(agent, tmp_path / "answers")
+    await agent.connection.close()
+    assert json.loads((tmp_path / "answers").read_text()) == ANSWERED
+    await asyncio.wait([turn])
+    assert turn.exception() is not None
+
+
+async def test_answers_of_a_cancelled_turn_are_written_when_the_call_returns(
+    client: MakeClient, tmp_path: Path
+) -> None:
+    agent = client("faulty", "asks_and_waits")
+    turn = await pending(agent, tmp_path / "answers")
+    await agent.connection.answer_pending("another session")
+    await agent.connection.answer_pending(SESSION, {"terminal/wait_for_exit"})
+    assert [frame["id"] for frame in agent.frames("sent") if "method" not in frame] == [2]
+    await agent.connection.answer_pending(SESSION)
+    answers = [frame for frame in agent.frames("sent") if "method" not in frame]
+    assert sorted(answers, key=lambda answer: answer["id"]) == ANSWERED
+    await until((tmp_path / "answers").exists)
+    turn.cancel()
+
+
+async def test_notifications_are_never_answered(client: MakeClient) -> None:
+    agent = client("faulty", "notifies")
+    connection = await agent.open()
+    await connection.prompt(SESSION, text("go"))
+    assert [frame for frame in agent.frames("sent") if "method" not in frame] == []
+    assert agent.served == []
