@@ -82,7 +82,7 @@ _TOKENS = {
     "AIza": r"[A-Za-z0-9_-]{30,}",
     "hf_": r"[A-Za-z0-9]{20,}",
     "npm_": r"[A-Za-z0-9]{30,}",
-    "eyJ": r"[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",  # a JSON web token
+    "eyJ": r"[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",  # a JSON web token
 }
 
 # Whatever is assigned to a name with one of these is a secret …
@@ -102,8 +102,8 @@ _LIKELY_NAMES = {
 # A quoted value goes on to its closing quote (an escaped one, where the text is JSON within a text), or to
 # the end of the line when it was cut.
 _VALUE = r"""(?:(?P<quote>\\?["'])(?P<quoted>(?:(?!(?P=quote))(?:\\.|[^\n]))+)|(?P<bare>[^\s"'&]+))"""
-_SEPARATOR = r"""(?:\s{0,2}:?=\s{0,2}|\\?["']:\s{0,2})"""  # name=…, name = …, "name": …
-_FLAG = rf"--[a-z0-9-]{{0,40}}?(?:password|passwd|token|secret|api-?key|credentials?)[ \t]+(?!-){_VALUE}"
+# name=…, name = …, "name": …, --name …
+_SEPARATOR = r"""(?:\s{0,2}:?=\s{0,2}|\\?["']:\s{0,2}|(?P<blank>[ \t]{1,8})(?!-))"""
 _BEARER = r"(?<=b)earer[ \t]+(?P<bare>[a-z0-9._~+/=-]{6,})"
 _AUTHORIZATION = (
     r"""(?<=a)uthorization\\?["']?\s{0,2}[:=]\s{0,2}\\?["']?(?:(?:basic|bearer|token|digest)\s+)?"""
@@ -111,6 +111,8 @@ _AUTHORIZATION = (
 )
 _PRIVATE_KEY = r"(?s)-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?P<bare>.+?)(?=-----END|\Z)"
 _IN_ADDRESS = r"""://[^\s/:@"'\\]{0,100}:(?P<bare>[^\s/@"']+)@"""
+
+_FLAG_BEFORE = re.compile("--[A-Za-z0-9-]*$")
 
 # A variable, a placeholder, a literal: not the secret itself.
 _HARMLESS = re.compile(
@@ -127,11 +129,18 @@ def _always(_match: re.Match[str]) -> bool:
 
 
 def _meant(match: re.Match[str]) -> bool:
+    if match["blank"] and not _is_flag(match):
+        return False
     return not _HARMLESS.fullmatch(_value(match))
 
 
 def _likely(match: re.Match[str]) -> bool:
-    return _meant(match) and (match["name"].isupper() or _random(_value(match)))
+    return _meant(match) and (match["name"].isupper() or _is_flag(match) or _random(_value(match)))
+
+
+def _is_flag(match: re.Match[str]) -> bool:
+    start = match.start()
+    return _FLAG_BEFORE.search(match.string[max(0, start - 40) : start]) is not None
 
 
 def _bearer(match: re.Match[str]) -> bool:
@@ -156,9 +165,8 @@ def _rules() -> Iterator[_Rule]:
     for names, accepts in ((_CERTAIN_NAMES, _meant), (_LIKELY_NAMES, _likely)):
         for name, needles in names.items():
             tail = name if name.startswith("_") else f"(?<={name[0]}){name[1:]}"
-            assigned = re.compile(rf"(?P<name>{tail}[a-z0-9_-]{{0,40}}){_SEPARATOR}{_VALUE}", re.IGNORECASE)
+            assigned = re.compile(rf"(?P<name>{tail}[a-z0-9_-]{{0,40}}+){_SEPARATOR}{_VALUE}", re.IGNORECASE)
             yield from (_Rule(letters, assigned, accepts) for letters in needles)
-    yield _Rule("--", re.compile(_FLAG, re.IGNORECASE), _meant)
     yield from (_Rule(letters, re.compile(_BEARER, re.IGNORECASE), _bearer) for letters in ("earer", "EARER"))
     for letters in ("uthorization", "UTHORIZATION"):
         yield _Rule(letters, re.compile(_AUTHORIZATION, re.IGNORECASE), _always)

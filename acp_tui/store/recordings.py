@@ -1,0 +1,45 @@
+"""Reading what was recorded, by us or by other tools.
+
+Others write one JSON object a line as well: `{"t": seconds, "dir": "c2a" | "a2c", "msg": frame}`, where
+`c2a` is from client to agent; lines with other directions are their own remarks.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from acp_tui.session.record import Direction, Record
+from acp_tui.store.wirelog import read_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+_DIRECTIONS: dict[str, Direction] = {"c2a": "sent", "a2c": "received"}
+
+
+def read_recording(path: Path, damaged: Callable[[int], None] | None = None) -> Iterator[Record]:
+    """The records of a file in either form. `damaged` is told the numbers of lines that cannot be read."""
+    return _read_foreign(path, damaged) if _is_foreign(path) else read_log(path, damaged)
+
+
+def _is_foreign(path: Path) -> bool:
+    with open(path, "rb") as file:
+        try:
+            first = json.loads(file.readline())
+        except (ValueError, RecursionError):
+            return False
+    return isinstance(first, dict) and "dir" in first and "frame" not in first
+
+
+def _read_foreign(path: Path, damaged: Callable[[int], None] | None) -> Iterator[Record]:
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                match json.loads(line):
+                    case {"t": int() | float() as at, "dir": "c2a" | "a2c" as direction, "msg": frame}:
+                        yield Record(at, _DIRECTIONS[direction], frame)
+            except (ValueError, RecursionError):
+                if damaged is not None and line.endswith(b"\n") and not line.isspace():
+                    damaged(number)

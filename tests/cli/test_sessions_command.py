@@ -1,0 +1,276 @@
+"""`acp-tui sessions` lists, shows, finds and removes what was recorded."""
+
+from __future__ import annotations
+
+import os
+import pty
+import shutil
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acp_tui.cli import main
+from acp_tui.cli.sessions import readable_size, shortened
+from acp_tui.cli.tables import cells
+from acp_tui.config.paths import paths
+from acp_tui.store import folders
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOON = datetime(2025, 3, 4, 12, 0, tzinfo=UTC).timestamp()
+
+
+def frame(method: str, params: Any, number: int) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+
+def record(
+    agent: str = "claude-code", at: float = NOON, prompt: str = "Say hello", **meta: Any
+) -> folders.SessionFolder:
+    """A session with one turn."""
+    folder = folders.create(
+        paths().data, agent=agent, title=agent.title(), cwd="/home/me/shop", command=["x"], clock=lambda: at
+    )
+    answer = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Hello \x1b[2J!"}}
+    blocks = [{"type": "text", "text": prompt}]
+    conversation: list[tuple[Any, Any]] = [
+        ("sent", frame("initialize", {"protocolVersion": 1}, 0)),
+        ("received", {"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": 1}}),
+        ("sent", frame("session/new", {"cwd": "/home/me/shop", "mcpServers": []}, 1)),
+        ("received", {"jsonrpc": "2.0", "id": 1, "result": {"sessionId": "s"}}),
+        ("sent", frame("session/prompt", {"sessionId": "s", "prompt": blocks}, 2)),
+        (
+            "received",
+            {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": answer}},
+        ),
+        ("received", {"jsonrpc": "2.0", "id": 2, "result": {"stopReason": "end_turn"}}),
+    ]
+    for step, (direction, message) in enumerate(conversation):
+        folder.log.append(at + step, direction, message)
+    if meta:
+        folder.update_meta(**meta)
+    folder.close()
+    return folder
+
+
+def test_without_sessions_the_list_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sessions"]) == 0
+    assert capsys.readouterr().out == "No session has been recorded yet.\n"
+
+
+def test_the_list_has_a_line_for_each_the_last_used_first(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
+    old = record(at=NOON)
+    new = record(agent="demo", at=NOON + 86400 * 10, title="Greet\x1b[31m the world")
+
+    assert main(["sessions", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["ID", "AGENT", "PROJECT", "WHEN", "SIZE", "TITLE"]
+    assert lines[1].split()[:4] == [new.id, "Demo", "shop", "2025-03-14"]
+    assert lines[1].endswith("Greet␛[31m the world")
+    assert lines[2].split()[0] == old.id
+    assert lines[2].endswith("Say hello")  # without a title: the first prompt
+
+
+def test_the_list_fits_the_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    record(prompt="漢字 and a long prompt that will never fit on one line of this narrow terminal\nmore")
+
+    main(["sessions"])
+    for line in capsys.readouterr().out.splitlines():
+        assert cells(line) <= 80
+    assert "…" in line
+
+
+def test_a_session_from_today_says_the_time(capsys: pytest.CaptureFixture[str]) -> None:
+    now = time.time()
+    record(at=now)
+
+    main(["sessions"])
+    moment = datetime.fromtimestamp(now, UTC).astimezone()
+    assert f"{moment:%H:%M}" in capsys.readouterr().out.splitlines()[1]
+
+
+def test_damaged_sessions_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = record()
+    (folder.path / "meta.json").write_text('{"agent": 3, "updated": 1e300, "cwd": []}')
+    (folder.path.parent / "empty").mkdir()
+
+    assert main(["sessions"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+    assert main(["sessions", "show", "empty"]) == 0
+
+
+def test_show_tells_the_facts_and_the_conversation(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = record(title="Greeting", session_id="abc", stop="end_turn", directories=["/home/me/lib"])
+
+    assert main(["sessions", "show", folder.id]) == 0
+    out = capsys.readouterr().out
+    facts, _, conversation = out.partition("\n\n")
+    for fact in (
+        folder.id,
+        "Claude-Code",
+        "/home/me/shop",
+        "/home/me/lib",
+        "Greeting",
+        "abc",
+        str(folder.path),
+    ):
+        assert fact in facts
+    assert conversation.split("\n\n")[:2] == ["> Say hello", "Hello ␛[2J!"]
+
+
+def test_path_prints_the_folder_for_a_beginning_of_an_id(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = record()
+
+    assert main(["sessions", "path", "20250304"]) == 0
+    assert capsys.readouterr().out == f"{folder.path}\n"
+
+
+def test_an_unknown_session_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = record()
+
+    assert main(["sessions", "show", "20250305"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("acp-tui: There is no session “20250305”.")
+    assert folder.id in error or "acp-tui sessions" in error
+    assert error.count("\n") == 1
+
+
+def test_prune_removes_the_oldest_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    old, new = record(at=NOON), record(at=NOON + 60)
+
+    assert main(["sessions", "prune", "--keep", "1", "--yes"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(old.id)
+    assert "Removed 1 session," in out
+    assert [session.id for session in folders.list_folders(paths().data)] == [new.id]
+
+    assert main(["sessions", "prune", "--max-size", "1 MB"]) == 0
+    assert "Nothing to remove" in capsys.readouterr().out
+
+
+def test_prune_follows_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
+    for at in range(3):
+        record(at=NOON + at)
+    paths().config.mkdir(parents=True)
+    (paths().config / "config.toml").write_text("[log]\nkeep_sessions = 2\n")
+
+    assert main(["sessions", "prune", "--yes"]) == 0
+    assert len(folders.list_folders(paths().data)) == 2
+
+
+def test_prune_does_not_touch_a_session_in_use(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = record()
+    held = folders.reopen(folders.read_folder(folder.path))
+
+    assert main(["sessions", "prune", "--keep", "0", "--yes"]) == 0
+    assert "1 session stayed" in capsys.readouterr().out
+    assert folder.path.exists()
+    held.close()
+
+
+def test_prune_without_anybody_to_ask_removes_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = record()
+    with open(os.devnull) as nobody:
+        monkeypatch.setattr(sys, "stdin", nobody)
+        assert main(["sessions", "prune", "--keep", "0"]) == 2
+    assert "--yes" in capsys.readouterr().err
+    assert folder.path.exists()
+
+
+@pytest.mark.parametrize(("answer", "stays"), [(b"n\n", True), (b"\n", True), (b"y\n", False)])
+def test_prune_asks_on_a_terminal(home: Path, answer: bytes, stays: bool) -> None:
+    folder = record()
+    terminal, theirs = pty.openpty()
+    os.write(terminal, answer)
+    try:
+        ran = subprocess.run(
+            [sys.executable, "-m", "acp_tui", "sessions", "prune", "--keep", "0"],
+            stdin=theirs,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(terminal)
+        os.close(theirs)
+
+    assert "Remove 1 session for good?" in ran.stdout
+    assert folder.path.exists() is stays
+    assert ran.returncode == (1 if stays else 0)
+
+
+@pytest.mark.parametrize("words", [["--keep", "many"], ["--max-size", "large"]])
+def test_prune_refuses_what_is_no_limit(words: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["sessions", "prune", *words])
+    assert ended.value.code == 2
+
+
+@pytest.mark.skipif(shutil.which("head") is None, reason="needs head")
+def test_a_reader_that_leaves_early_is_no_error(home: Path) -> None:
+    folder = record(prompt="word " * 100_000)
+    ran = subprocess.run(
+        f"{sys.executable} -m acp_tui sessions show {folder.id} | head -n 1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert ran.stdout.split() == ["Session", folder.id]
+    assert ran.stderr == ""
+
+
+def test_an_encoding_without_a_character_does_not_end_the_output(home: Path) -> None:
+    folder = record(prompt="漢")
+    ran = subprocess.run(
+        [sys.executable, "-m", "acp_tui", "sessions", "show", folder.id],
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "> ?" in ran.stdout
+
+
+def test_nothing_heavy_is_loaded(home: Path) -> None:
+    folder = record()
+    code = (
+        "import sys; from acp_tui.cli import main; main(sys.argv[1:]);"
+        "print({'acp', 'textual', 'rich', 'pydantic'} & set(sys.modules), file=sys.stderr)"
+    )
+    for words in (["sessions"], ["sessions", "show", folder.id], ["replay", folder.id, "--text"]):
+        ran = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+        assert ran.stderr == "set()\n"
+
+
+def test_sizes_and_titles_are_short() -> None:
+    assert [readable_size(count) for count in (0, 999, 1000, 2_500_000, 3e9)] == [
+        "0 B",
+        "999 B",
+        "1 kB",
+        "2 MB",
+        "3.0 GB",
+    ]
+    assert shortened("a\n b", 9) == "a b"
+    assert shortened("漢字漢字", 5) == "漢字…"
+
+
+def test_secrets_do_not_reach_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+    record(prompt="use ghp_16C7e42F292c6912E7710c838347Ae178B4a")
+
+    main(["sessions"])
+    assert "ghp_" not in capsys.readouterr().out

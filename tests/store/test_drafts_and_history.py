@@ -1,0 +1,114 @@
+"""Drafts and history survive a crash, two processes at once, damage, and their own growth."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from acp_tui.store.drafts import Drafts
+from acp_tui.store.history import History
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_draft_is_there_again_after_a_crash(tmp_path: Path) -> None:
+    code = (
+        "import os, pathlib, signal, sys\n"
+        "from acp_tui.store.drafts import Drafts\n"
+        "Drafts(pathlib.Path(sys.argv[1])).save('one', 'half a thou')\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+
+    assert Drafts(tmp_path).load("one") == "half a thou"
+    assert Drafts(tmp_path).load("other") == ""
+
+
+def test_the_last_draft_of_each_session_counts(tmp_path: Path) -> None:
+    drafts = Drafts(tmp_path)
+    drafts.save("one", "a")
+    drafts.save("two", "b\n\ud83dc")
+    drafts.save("one", "aa")
+    assert (drafts.load("one"), drafts.load("two")) == ("aa", "b\n\ud83dc")
+
+    drafts.save("one", "")
+    assert (drafts.load("one"), drafts.load("two")) == ("", "b\n\ud83dc")
+
+
+def test_history_is_per_project_and_names_each_prompt_once(tmp_path: Path) -> None:
+    history = History(tmp_path, "/home/me/project")
+    for at, text in enumerate(["a", "b", "a", "c"]):
+        assert history.add(text, at)
+
+    assert history.entries() == ["b", "a", "c"]
+    assert History(tmp_path, "/home/me/project").entries() == ["b", "a", "c"]
+    assert History(tmp_path, "/home/you/project").entries() == []
+
+
+def test_any_folder_can_have_a_history(tmp_path: Path) -> None:
+    for project in ("/", "/.hidden", "/a b/ü/" + "x" * 200, "/\udce9"):
+        History(tmp_path, project).add(project, 1)
+        assert History(tmp_path, project).entries() == [project]
+
+
+def test_damaged_lines_are_skipped_and_hurt_no_other(tmp_path: Path) -> None:
+    History(tmp_path, "/p").add("first", 1)
+    (file,) = (tmp_path / "history").glob("*.jsonl")
+    with file.open("ab") as lines:
+        lines.write(b'\xff\n[1]\n{"text": 3}\n{"t": 2, "text": "to')
+    History(tmp_path, "/p").add("last", 3)
+
+    assert History(tmp_path, "/p").entries() == ["first", "last"]
+
+
+def test_files_are_private(tmp_path: Path) -> None:
+    History(tmp_path / "state", "/p").add("first", 1)
+    Drafts(tmp_path / "state").save("s", "x")
+
+    for path in (tmp_path / "state").rglob("*"):
+        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_they_stay_small_and_keep_what_is_newest(tmp_path: Path) -> None:
+    history, drafts = History(tmp_path, "/p"), Drafts(tmp_path)
+    drafts.save("early", "kept")
+    for number in range(60):
+        history.add(f"{number} {'x' * 50_000}", number)
+        drafts.save("busy", f"{number} {'x' * 50_000}")
+
+    assert sum(path.stat().st_size for path in tmp_path.rglob("*.jsonl")) < 2_200_000
+    kept = [int(text.split()[0]) for text in history.entries()]
+    assert kept == list(range(kept[0], 60))
+    assert len(kept) >= 10
+    assert drafts.load("busy").startswith("59 ")
+    assert drafts.load("early") == "kept"
+
+
+ADD = """
+import pathlib, sys
+from acp_tui.store.history import History
+history = History(pathlib.Path(sys.argv[1]), "/p")
+for number in range(50):
+    history.add(f"{sys.argv[2]} {number} " + "x" * 30_000, number)
+"""
+
+
+def test_two_processes_at_once_lose_nothing_but_the_oldest(tmp_path: Path) -> None:
+    running = [subprocess.Popen([sys.executable, "-c", ADD, str(tmp_path), name]) for name in "ab"]
+    assert [process.wait() for process in running] == [0, 0]
+
+    kept = [text.split()[:2] for text in History(tmp_path, "/p").entries()]
+    for name in "ab":
+        numbers = [int(number) for who, number in kept if who == name]
+        assert numbers == list(range(50 - len(numbers), 50))
+    assert len(kept) >= 15
+
+
+def test_where_nothing_can_be_written_the_caller_is_told(tmp_path: Path) -> None:
+    (tmp_path / "state").touch()
+
+    assert not History(tmp_path / "state", "/p").add("a", 1)
+    assert not Drafts(tmp_path / "state").save("s", "a")
+    assert Drafts(tmp_path / "state").load("s") == ""

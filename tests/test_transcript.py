@@ -1,0 +1,231 @@
+"""A session as text: everything in order, nothing hidden, nothing a terminal would obey."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from acp_tui.difftext import diff_lines
+from acp_tui.session import state
+from acp_tui.session.text import GrowingText
+from acp_tui.transcript import TERMINAL_LINES, transcript
+
+
+def session(*entries: state.Entry) -> state.Session:
+    made = state.Session(entries=list(entries))
+    for entry in entries:
+        if isinstance(entry, state.ToolCall):
+            made.tool_calls[entry.call_id] = entry
+        if isinstance(entry, state.Terminal):
+            made.terminals[entry.terminal_id] = entry
+    return made
+
+
+def text(*entries: state.Entry, thoughts: bool = False) -> str:
+    return "\n".join(transcript(session(*entries), thoughts=thoughts)).rstrip("\n")
+
+
+def message(kind: type[state.Message], *parts: Any) -> state.Message:
+    return kind(id=1, at=0, parts=[GrowingText(part) if isinstance(part, str) else part for part in parts])
+
+
+def test_a_conversation_in_order() -> None:
+    shown = text(
+        message(state.UserMessage, "Hello\n\nagent"),
+        message(state.AgentMessage, "Hi ", "there"),
+        state.TurnEnd(id=3, at=0, stop_reason="end_turn"),
+    )
+    assert shown == "> Hello\n>\n> agent\n\nHi there\n\n-- end_turn --"
+
+
+def test_thoughts_are_counted_or_shown() -> None:
+    thought = message(state.Thought, "one\ntwo")
+
+    assert text(thought) == ". thought, 2 lines"
+    assert text(thought, thoughts=True) == ". one\n. two"
+    assert text(message(state.Thought)) == ""
+
+
+def test_other_content_is_described() -> None:
+    image = state.Content(kind="image", data="AAAA", mime="image/png")
+    link = state.Content(kind="resource_link", name="a.py", uri="file:///a.py", size=7)
+    file = state.Content(kind="resource", uri="file:///b.py", text="import os\n")
+    new = state.Content(kind="hologram", raw={"depth": 3})
+
+    assert text(message(state.UserMessage, "See", image, link, file)).splitlines() == [
+        "> See",
+        "> [image: image/png, 3 bytes]",
+        ">",
+        "> [resource_link: a.py, file:///a.py, 7 bytes]",
+        ">",
+        "> [resource: file:///b.py]",
+        ">     import os",
+    ]
+    assert '"depth": 3' in text(message(state.AgentMessage, new))
+
+
+def test_what_is_for_the_agent_only_is_folded() -> None:
+    part = state.AnnotatedText(state.Annotations(audience=("assistant",)))
+    part.append("a\nb")
+
+    assert text(message(state.AgentMessage, "Hi", part)) == "Hi\n[for the agent only: 2 lines]"
+
+
+def test_a_tool_call_shows_where_it_was_and_what_it_changed() -> None:
+    call = state.ToolCall(
+        id=1,
+        at=0,
+        call_id="c",
+        title="Edit a.py",
+        kind="edit",
+        kind_given=True,
+        status="completed",
+        locations=[state.Location("/p/a.py", 3), state.Location("/p/b.py")],
+        content=[
+            state.Diff("/p/a.py", old="one\ntwo  \n", new="one\nthree  \n"),
+            state.Content(kind="text", text="done\n"),
+        ],
+    )
+    assert text(call).split("\n") == [
+        "* Edit a.py (completed, edit)",
+        "  at /p/a.py:3",
+        "  at /p/b.py",
+        "    /p/a.py",
+        "    @@ -1,2 +1,2 @@",
+        "     one",
+        "    -two  ",
+        "    +three  ",
+        "    done",
+    ]
+
+
+def test_a_tool_call_without_content_shows_its_raw_input_and_output() -> None:
+    call = state.ToolCall(
+        id=1, at=0, call_id="c", status="failed", raw_input={"cmd": "ls \x1b[2J"}, raw_output="no\x9bl"
+    )
+    shown = text(call)
+
+    assert shown.splitlines()[0] == "* c (failed)"
+    assert '"cmd": "ls \\u001b[2J"' in shown
+    assert "no‹9b›l" in shown
+
+
+def test_a_terminal_is_shown_once_with_its_last_lines() -> None:
+    terminal = state.Terminal(id=1, at=0, terminal_id="t", command="make", cwd="/p", exit_code=2)
+    terminal.output.append("".join(f"\x1b[31mline {number}\x1b[0m\r\n" for number in range(100)))
+    call = state.ToolCall(id=2, at=0, call_id="c", title="Build", content=[state.TerminalRef("t")])
+
+    lines = text(terminal, call).splitlines()
+    assert lines[:3] == [
+        "* Build (pending)",
+        "    $ make  (in /p)",
+        f"    … its last {TERMINAL_LINES} lines:",
+    ]
+    assert lines[3:-1] == [f"    line {number}" for number in range(60, 100)]
+    assert lines[-1] == "    [exit code 2]"
+    assert text(terminal).startswith("$ make")
+
+
+def test_a_tool_call_may_name_a_terminal_that_nobody_made() -> None:
+    call = state.ToolCall(id=2, at=0, call_id="c", title="Build", content=[state.TerminalRef("t")])
+    assert "[terminal t, unknown]" in text(call)
+
+
+def test_a_permission_says_what_was_answered_by_whom_and_why() -> None:
+    call = state.ToolCall(id=1, at=0, call_id="c", title="Run `ls`")
+    yes = state.PermissionOption("y", "Yes", "allow_once")
+    no = state.PermissionOption("n", "No", "reject_once")
+    asked = state.Permission(id=2, at=0, request_id=1, call_id="c", options=[yes, no])
+    assert "? Permission: Run `ls`: not answered (offered: Yes, No)" in text(call, asked)
+
+    asked.outcome, asked.option, asked.by, asked.why = "selected", yes, "rule", "The rule “ls” allows it."
+    assert text(call, asked).endswith(
+        "? Permission: Run `ls`: Yes (allow_once), by rule\n  The rule “ls” allows it."
+    )
+
+    asked.outcome, asked.option = "cancelled", None
+    assert "cancelled, by rule" in text(call, asked)
+    asked.outcome, asked.answerable = None, False
+    assert "cannot be answered" in text(call, asked)
+
+
+@pytest.mark.parametrize(
+    ("entry", "shown"),
+    [
+        (
+            state.Plan(
+                id=1,
+                at=0,
+                items=[
+                    state.PlanItem("a", "completed"),
+                    state.PlanItem("b", "in_progress"),
+                    state.PlanItem("c"),
+                    state.PlanItem("d", "blocked"),
+                ],
+            ),
+            "Plan\n  [x] a\n  [~] b\n  [ ] c\n  [blocked] d",
+        ),
+        (
+            state.Plan(id=1, at=0, markdown="# Do\nit", uri="file:///plan"),
+            "Plan\n  # Do\n  it\n  file:///plan",
+        ),
+        (state.Plan(id=1, at=0), "Plan cleared"),
+        (state.Plan(id=1, at=0, removed=True), "Plan removed"),
+        (state.Notice(id=1, at=0, level="warning", text="Careful", detail="a\nb"), "! Careful\n    a\n    b"),
+        (state.Notice(id=1, at=0, text="Late", stray=True), "~ outside a turn:\n- Late"),
+        (
+            state.Notice(id=1, at=0, text="No", withdrawn=True),
+            "~ no longer in the agent's context:\n- No",
+        ),
+        (
+            state.TurnEnd(id=1, at=0, error=state.RpcError(-32603, "Broken", detail="at 3")),
+            "!! The turn failed: Broken (-32603)\n    at 3",
+        ),
+        (state.TurnEnd(id=1, at=0, stop_reason="end_turn", empty=True), "-- end_turn: nothing came back --"),
+        (
+            state.Elicitation(id=1, at=0, request_id=1, mode="url", message="Sign in", url="https://x/"),
+            "? Question (url): Sign in\n  https://x/\n  not answered",
+        ),
+        (
+            state.Compaction(id=1, at=0, compaction_id="c", status="completed", summary=GrowingText("short")),
+            "- The agent condensed its context (completed)\n    short",
+        ),
+        (
+            state.Unrecognised(id=1, at=0, what="session update 'x'", raw={"a": 1}),
+            "- Not recognised: session update 'x'\n    {\n      \"a\": 1\n    }",
+        ),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, state.Entry) else "",
+)
+def test_every_other_kind_of_entry_has_its_text(entry: state.Entry, shown: str) -> None:
+    assert text(entry) == shown
+
+
+def test_no_kind_of_entry_was_forgotten() -> None:
+    kinds = {
+        kind for kind in vars(state).values() if isinstance(kind, type) and issubclass(kind, state.Entry)
+    }
+    for kind in kinds - {state.Entry, state.Message}:
+        given: dict[str, Any] = {
+            field.name: "x"
+            for field in dataclasses.fields(kind)
+            if field.default is field.default_factory is dataclasses.MISSING
+            and field.name not in ("id", "at")
+        }
+        list(transcript(session(kind(**given | {"id": 1, "at": 0}))))
+
+
+def test_files_that_are_too_large_to_compare_show_what_is_between_the_common_ends() -> None:
+    old = [f"line {number}" for number in range(3000)]
+    new = [*old[:1000], "new", *old[1002:]]
+    diff = state.Diff("/x", old="\n".join(old), new="\n".join(new))
+
+    assert diff_lines(diff) == ["@@ -1001,2 +1001,1 @@", "-line 1000", "-line 1001", "+new"]
+
+
+def test_a_new_a_deleted_and_a_patched_file() -> None:
+    assert diff_lines(state.Diff("/x", old=None, new="a\n")) == ["@@ -0,0 +1 @@", "+a"]
+    assert diff_lines(state.Diff("/x", old="a\n", new=None)) == ["@@ -1 +0,0 @@", "-a"]
+    assert diff_lines(state.Diff("/x", old=None, new=None, patch="@@\n-a\n+b")) == ["@@", "-a", "+b"]
