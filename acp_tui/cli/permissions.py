@@ -97,13 +97,12 @@ def _revoke(number: str, memory: Memory) -> None:
 def _explain(args: argparse.Namespace, memory: Memory) -> None:
     from acp_tui.permissions.decide import POLICIES, decide
     from acp_tui.permissions.spec import parse_spec
-    from acp_tui.session.text import visible_line
 
     place = _place(args)
     subject = _subject(args.kind, args.subject, place)
     print(f"Asked:  {subject.words}")
     if subject.composite:
-        print(f"        no allow rule by leading words matches: {visible_line(subject.composite)}")
+        print(f"        no allow rule by leading words matches: {subject.composite}")
     run_rules = [parse_spec(text, "allow") for text in args.allow] + [
         parse_spec(text, "reject") for text in args.reject
     ]
@@ -116,7 +115,7 @@ def _explain(args: argparse.Namespace, memory: Memory) -> None:
             agent=args.agent,
             project=place.cwd,
         )
-        print(f"{policy + ':':<15}{decision.answer:<8}{visible_line(decision.why)}")
+        print(f"{policy + ':':<15}{decision.answer:<8}{decision.why}")
     if args.policy is None:
         print("Under `acp-tui exec`, where nobody can be asked, ask is no.")
 

@@ -15,6 +15,7 @@ from acp_tui.permissions.wrappers import UnclearError, unwrap
 
 _LONGEST = 64 * 1024
 _DEEPEST = 12
+_MOST = 1000  # commands
 _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|[;&|\n]")
 _REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(?:<<<|<<-|<<|<>|<&|<|&>>|&>|>>|>\||>&|>)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=")
@@ -186,8 +187,7 @@ class _Reader:
 
     def settle(self, part: Part, layer: int = 0) -> None:
         """Look through what wraps the command, and add it to what was found."""
-        if layer > _DEEPEST:
-            self.problem("it is nested too deeply")
+        if self.lost(layer):
             return
         first = part.words[0] if part.words else None
         if first is not None and first.text in _NAMING:
@@ -200,6 +200,13 @@ class _Reader:
         if part.words:
             self.look_inside(part, layer)
 
+    def lost(self, layer: int) -> bool:
+        """Is this more than anybody means to write?"""
+        if layer > _DEEPEST or len(self.line.parts) >= _MOST:
+            self.problem("it is nested too deeply")
+            return True
+        return False
+
     def look_inside(self, part: Part, layer: int) -> None:
         """What `sudo`, `env`, `sh -c`, `eval`, `find -exec` and the like would run."""
         try:
@@ -208,6 +215,8 @@ class _Reader:
             self.problem(str(reason))
             return
         for wrapped in found:
+            if self.lost(layer):
+                return
             if wrapped.script is not None:
                 part.inner += self.script(wrapped.script)
             elif words := part.words[wrapped.start : wrapped.stop]:

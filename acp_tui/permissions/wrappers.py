@@ -190,13 +190,15 @@ def _script_of_shell(words: Words) -> Wrapped | None:
 
 def _executed_by_find(words: Words) -> list[Wrapped]:
     """Each `-exec … ;` or `-exec … +`."""
-    texts = [text for text, _ in words]
     found: list[Wrapped] = []
-    for position, text in enumerate(texts):
-        if text in {"-exec", "-execdir", "-ok", "-okdir"}:
-            ends = (at for at in range(position + 1, len(texts)) if texts[at] in {";", "+"})
-            found.append(Wrapped(start=position + 1, stop=next(ends, None)))
-    return found
+    stop: int | None = None
+    for position in range(len(words) - 1, 0, -1):
+        text = words[position][0]
+        if text in {";", "+"}:
+            stop = position
+        elif text in {"-exec", "-execdir", "-ok", "-okdir"}:
+            found.append(Wrapped(start=position + 1, stop=stop))
+    return found[::-1]
 
 
 def _behind(name: str, wrapper: _Wrapper, words: Words) -> Wrapped | None:

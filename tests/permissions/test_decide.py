@@ -1,0 +1,281 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_tui.permissions.decide import POLICIES, Policy, choose_option, decide
+from acp_tui.permissions.proposals import narrowest_rule, wider_rules
+from acp_tui.permissions.rules import Rule, matches, words
+from acp_tui.permissions.spec import parse_spec
+from acp_tui.permissions.subject import Subject, subject_of_kind, subject_of_read, subject_of_write
+from acp_tui.session.state import PermissionOption
+from tests.permissions.asking import PLACE, PROJECT, asked, command, file, terminal
+
+FOREIGN = "/etc/hosts"
+ROWS: dict[str, tuple[list[Subject], str]] = {
+    "fs/read inside": ([subject_of_read(f"{PROJECT}/a", inside=True)], "allow allow allow allow allow"),
+    "permission: read, search, think": (
+        [file("a", "read"), file("a", "search"), asked({"kind": "search"}), asked({"kind": "think"})],
+        "reject allow ask allow allow",
+    ),
+    "changes inside": (
+        [file("a"), file("a", "delete"), file("a", "move"), subject_of_write(f"{PROJECT}/a", inside=True)],
+        "reject reject ask allow allow",
+    ),
+    "running": ([command("ls"), command("ls; wc"), terminal("ls")], "reject reject ask ask allow"),
+    "the rest": (
+        [
+            asked({"kind": "fetch"}),
+            asked({"kind": "other"}),
+            asked({"kind": "dance"}),
+            asked({"kind": "switch_mode"}),
+            asked({"name": "mcp__a__b"}),
+            asked({"kind": "edit"}),
+            asked({"kind": "read"}),
+            asked({"kind": "execute", "title": "ls"}),
+        ],
+        "reject reject ask ask allow",
+    ),
+    "outside, sensitive, dangerous": (
+        [
+            file(FOREIGN, "read"),
+            file(FOREIGN),
+            file(".env", "read"),
+            file(".env"),
+            subject_of_read(FOREIGN, inside=False),
+            subject_of_read(f"{PROJECT}/.env", inside=True, sensitive="may hold passwords"),
+            subject_of_write(FOREIGN, inside=False),
+            command("rm -rf /"),
+            asked({"kind": "execute", "title": "rm -rf ~"}),
+            terminal("ls", cwd="/etc"),
+            terminal("ls", env={"LD_PRELOAD": "x"}),
+            asked({"kind": "execute", "rawInput": {"command": "cat .env"}, "locations": [{"path": ".env"}]}),
+        ],
+        "reject reject ask ask ask",
+    ),
+}
+CASES = [
+    (subject, policy, answer)
+    for subjects, answers in ROWS.values()
+    for subject in subjects
+    for policy, answer in zip(POLICIES, answers.split(), strict=True)
+]
+SUBJECTS = [subject for subjects, _ in ROWS.values() for subject in subjects]
+
+
+@pytest.mark.parametrize(("subject", "policy", "answer"), CASES)
+def test_each_policy_answers_as_its_table_says(subject: Subject, policy: Policy, answer: str) -> None:
+    decision = decide(subject, policy=policy, project=PROJECT)
+    assert (decision.answer, decision.by) == (answer, "policy")
+    assert f"the policy {policy} " in decision.why
+
+
+def test_where_nobody_can_be_asked_ask_is_no() -> None:
+    decision = decide(command("ls"), policy="ask", interactive=False)
+    assert decision.answer == "reject"
+    assert decision.why == "the policy ask asks about running commands; nobody can be asked here"
+
+
+def test_what_makes_a_request_serious_is_named() -> None:
+    assert decide(command("rm -rf /"), policy="yolo").why.endswith("it deletes everything on this machine")
+    assert "/etc/hosts is outside the workspace" in decide(file(FOREIGN), policy="yolo").why
+    assert "␛" in decide(file("/etc/\x1b"), policy="yolo").why
+
+
+LS = Rule(decision="allow", kind="execute", command=("ls",))
+NO_LS = Rule(decision="reject", kind="execute", command=("ls",))
+
+
+@pytest.mark.parametrize(
+    ("policy", "answer"),
+    [
+        ("deny", "reject"),
+        ("read-only", "reject"),
+        ("ask", "allow"),
+        ("accept-edits", "allow"),
+        ("yolo", "allow"),
+    ],
+)
+def test_remembered_answers_allow_where_the_policy_asks(policy: Policy, answer: str) -> None:
+    assert decide(command("ls"), policy=policy, rules=[LS]).answer == answer
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_rules_of_the_run_and_remembered_rejections_count_under_every_policy(policy: Policy) -> None:
+    assert decide(command("ls"), policy=policy, run_rules=[LS]).answer == "allow"
+    assert decide(command("ls"), policy=policy, run_rules=[NO_LS]).answer == "reject"
+    assert decide(command("ls"), policy=policy, run_rules=[LS], rules=[NO_LS]).answer == "reject"
+
+
+def test_the_rule_that_decided_is_named() -> None:
+    decision = decide(command("ls"), policy="ask", rules=[LS])
+    assert decision.rule is LS
+    assert decision.by == "rule"
+    assert decision.why == "allowed by the rule “always allow commands that begin with `ls` in this session”"
+
+
+def test_rules_of_another_agent_or_project_do_not_count() -> None:
+    here = LS.but(scope="project", project=PROJECT)
+    assert decide(command("ls"), policy="ask", rules=[here], project=PROJECT).answer == "allow"
+    assert decide(command("ls"), policy="ask", rules=[here], project="/other").answer == "ask"
+    assert decide(command("ls"), policy="ask", rules=[LS.but(agent="a")], agent="a").answer == "allow"
+    assert decide(command("ls"), policy="ask", rules=[LS.but(agent="a")], agent="b").answer == "ask"
+
+
+def test_what_a_reject_rule_may_speak_of_is_asked() -> None:
+    decision = decide(command("$X"), policy="yolo", rules=[NO_LS])
+    assert (decision.answer, decision.by, decision.rule) == ("ask", "rule", NO_LS)
+    assert decide(command("$X"), policy="yolo", rules=[NO_LS], interactive=False).answer == "reject"
+    assert decide(command("$X"), policy="yolo").answer == "allow"
+    assert decide(command("$X"), policy="deny", rules=[NO_LS]).by == "policy"
+
+
+def test_a_dangerous_command_can_be_rejected_by_a_rule_but_not_allowed() -> None:
+    subject = command("rm -rf /")
+    wide = parse_spec("execute", "allow")
+    assert decide(subject, policy="yolo", run_rules=[wide]).answer == "ask"
+    assert decide(subject, policy="yolo", run_rules=[parse_spec("execute:rm", "reject")]).answer == "reject"
+
+
+# --------------------------------------------------------------------------- properties
+
+SPECS = st.sampled_from(
+    [
+        "edit",
+        "edit:**",
+        "edit:/**",
+        "read",
+        "read:/**",
+        "execute",
+        "execute:ls",
+        "execute:rm",
+        "mcp",
+        "mcp:a",
+        "other",
+    ]
+)
+RULES = st.lists(st.builds(parse_spec, SPECS, st.sampled_from(["allow", "reject"])), max_size=5)
+
+
+@given(st.sampled_from(SUBJECTS), st.sampled_from(POLICIES), RULES, RULES)
+def test_rejections_only_ever_make_it_stricter(
+    subject: Subject, policy: Policy, rules: list[Rule], run_rules: list[Rule]
+) -> None:
+    told: dict[str, Any] = {"policy": policy, "project": PROJECT}
+    order = ["reject", "ask", "allow"]
+    without = decide(
+        subject,
+        rules=[rule for rule in rules if rule.decision == "allow"],
+        run_rules=[rule for rule in run_rules if rule.decision == "allow"],
+        **told,
+    )
+    decision = decide(subject, rules=rules, run_rules=run_rules, **told)
+    assert order.index(decision.answer) <= order.index(without.answer)
+    if any(rule.decision == "reject" and matches(rule, subject, project=PROJECT) == "yes" for rule in rules):
+        assert decision.answer == "reject"
+
+
+@given(st.sampled_from(SUBJECTS), st.sampled_from(POLICIES), RULES)
+def test_nothing_dangerous_is_ever_allowed(subject: Subject, policy: Policy, rules: list[Rule]) -> None:
+    dangerous = subject.but(dangerous="it explodes")
+    assert decide(dangerous, policy=policy, rules=rules, run_rules=rules, project=PROJECT).answer != "allow"
+
+
+@given(st.text(max_size=30), st.sampled_from(POLICIES), RULES, st.booleans())
+def test_every_command_gets_an_answer(
+    line: str, policy: Policy, rules: list[Rule], interactive: bool
+) -> None:
+    decision = decide(command(line), policy=policy, rules=rules, project=PROJECT, interactive=interactive)
+    assert decision.why
+    assert interactive or decision.answer != "ask"
+
+
+# --------------------------------------------------------------------------- the agent's options
+
+
+def options(*kinds: str) -> list[PermissionOption]:
+    return [PermissionOption(f"{kind}-{at}", kind, kind) for at, kind in enumerate(kinds)]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "yes", "no"),
+    [
+        (("allow_once", "allow_always", "reject_once"), "allow_once-0", "reject_once-2"),
+        (("allow_always", "allow_once"), "allow_once-1", None),
+        (("allow_once", "allow_once", "reject_once"), None, "reject_once-2"),
+        (("allow_always", "reject_always"), None, None),
+        ((), None, None),
+    ],
+)
+def test_a_rule_takes_the_one_option_for_this_once(
+    kinds: tuple[str, ...], yes: str | None, no: str | None
+) -> None:
+    offered = options(*kinds)
+    chosen = [choose_option(offered, allow) for allow in (True, False)]
+    assert [option and option.id for option in chosen] == [yes, no]
+
+
+# --------------------------------------------------------------------------- proposals
+
+
+def proposed(subject: Subject) -> list[str]:
+    narrow = narrowest_rule(subject, decision="allow", project=PROJECT)
+    wide = wider_rules(subject, decision="allow", project=PROJECT)
+    said = [words(rule).removeprefix("always allow ").removesuffix(" in this session") for rule in wide]
+    return [
+        words(narrow).removeprefix("always allow ").removesuffix(" in this session") if narrow else "-",
+        *said,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("subject", "rules"),
+    [
+        (
+            command("npm run build"),
+            [
+                "exactly `npm run build`",
+                "commands that begin with `npm run build`",
+                "commands that begin with `npm run`",
+                "commands that begin with `npm`",
+                "running any command",
+            ],
+        ),
+        (command("ls"), ["exactly `ls`", "commands that begin with `ls`", "running any command"]),
+        (command("python3.12 -c x"), ["exactly `python3.12 -c x`", "running any command"]),
+        (command("rm x"), ["exactly `rm x`", "running any command"]),
+        (command("ls; wc"), ["-", "running any command"]),
+        (command("rm -rf /"), ["-"]),
+        (terminal("ls", cwd="/etc"), ["-"]),
+        (file("src/a/b.py"), ["editing src/a/b.py", "editing src/a/**", "editing files in the workspace"]),
+        (file("a[b]*"), ["editing a[[]b][*]", "editing files in the workspace"]),
+        (file(".env"), ["editing .env"]),
+        (file(FOREIGN), ["editing /etc/hosts"]),
+        (
+            subject_of_kind("edit", ["src/a", "src/b"], place=PLACE),
+            ["editing src/**", "editing files in the workspace"],
+        ),
+        (
+            asked({"name": "mcp__s__t"}),
+            ["`t` of the MCP server s", "the MCP server s", "using any MCP tool"],
+        ),
+        (asked({"kind": "fetch"}), ["fetching from the network"]),
+        (asked({"kind": "other"}), ["-", "anything of no particular kind"]),
+        (asked({"kind": "edit"}), ["-"]),
+    ],
+)
+def test_the_narrowest_sensible_rule_is_proposed_and_wider_ones(subject: Subject, rules: list[str]) -> None:
+    assert proposed(subject) == rules
+
+
+@given(
+    st.sampled_from(SUBJECTS), st.sampled_from(["allow", "reject"]), st.sampled_from(["session", "project"])
+)
+def test_every_proposed_rule_would_have_answered(subject: Subject, decision: Any, scope: Any) -> None:
+    told: dict[str, Any] = {"decision": decision, "scope": scope, "agent": "a", "project": PROJECT}
+    narrow = narrowest_rule(subject, **told)
+    for rule in [*([narrow] if narrow else []), *wider_rules(subject, **told)]:
+        assert decide(subject, policy="ask", rules=[rule], agent="a", project=PROJECT).answer == decision

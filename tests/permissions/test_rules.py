@@ -1,0 +1,358 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_tui.errors import UserError
+from acp_tui.permissions.rules import Rule, from_dict, matches, strongest, to_dict, words
+from acp_tui.permissions.spec import parse_spec
+from acp_tui.permissions.subject import Subject, subject_of_kind
+from tests.permissions.asking import PLACE, PROJECT, asked, command, file, terminal
+
+
+def says(decision: str, spec: str, subject: Subject) -> str:
+    rule = parse_spec(spec, "allow" if decision == "allow" else "reject")
+    return matches(rule, subject, project=PROJECT)
+
+
+# --------------------------------------------------------------------------- commands
+
+
+@pytest.mark.parametrize(
+    ("spec", "line", "allowed"),
+    [
+        ("execute:git status", "git status", True),
+        ("execute:git status", "git status --short", True),
+        ("execute:git *", "git push --force", True),
+        ("execute:npm test", "npm test -- --x", True),
+        ("execute:'git' status", "git status", True),
+        ("execute", "git status; ls | wc", True),
+        ("execute:*", "git status; ls | wc", True),
+        ("execute:git status", "cd src && git status", True),
+        ("execute:git status", "bash -lc 'git status'", True),
+        ("execute:git status", "git", False),
+        ("execute:git status", "git statusx", False),
+        ("execute:git status", "gits status", False),
+        ("execute:git status", "git -C / status", False),
+        ("execute:git status", "/tmp/git status", False),
+        ("execute:git status", "git status; rm -rf ~", False),
+        ("execute:git status", "git status$(x)", False),
+        ("execute:git status", "git status > x", False),
+        ("execute:git status", "git status\nls", False),
+        ("execute:git status", "A=1 git status", False),
+        ("execute:git status", "sudo git status", False),
+        ("execute:git status", "bash -c 'git status; ls'", False),
+        ("execute:git status", "cd /etc && git status", False),
+        ("execute", "rm -rf /", False),
+        ("execute:rm", "rm -rf /", False),
+        ("execute:cd", "cd /etc && rm x", False),
+        ("edit", "git status", False),
+    ],
+)
+def test_allow_rules_match_plain_commands_by_their_first_words(spec: str, line: str, allowed: bool) -> None:
+    assert says("allow", spec, command(line)) == ("yes" if allowed else "no")
+
+
+@pytest.mark.parametrize(
+    ("spec", "line", "answer"),
+    [
+        ("execute:git push", "git push", "yes"),
+        ("execute:git push", "git push --force", "yes"),
+        ("execute:git push", "/usr/bin/git push", "yes"),
+        ("execute:git push", "ls; git push", "yes"),
+        ("execute:git push", "echo $(git push)", "yes"),
+        ("execute:git push", "sudo -u x env A=1 git push", "yes"),
+        ("execute:git push", "g\\it 'push'", "yes"),
+        ("execute:git push", "X=1 git push > y &", "yes"),
+        ("execute:git push", "if x; then git push; fi", "yes"),
+        ("execute:git push", "sh -c 'sh -c \"git push\"'", "yes"),
+        ("execute:git push", "cd /etc && git push", "yes"),
+        ("execute:git push", "git -C x push", "perhaps"),
+        ("execute:git push", "git $X", "perhaps"),
+        ("execute:git push", "$X push", "perhaps"),
+        ("execute:git push", "eval $X", "perhaps"),
+        ("execute:git push", "echo push | xargs git", "perhaps"),
+        ("execute:git push", "f() { x; }; f", "perhaps"),
+        ("execute:git push", "git 'push", "perhaps"),
+        ("execute:rm -rf", "rm -fr x", "perhaps"),
+        ("execute:git push", "git status", "no"),
+        ("execute:git push", "echo git push", "no"),
+        ("execute:git push", "echo 'x; git push'", "no"),
+        ("execute:git push", "ls # ; git push", "no"),
+        ("execute:git push", "git commit -m push", "no"),
+        ("execute", "ls", "yes"),
+    ],
+)
+def test_reject_rules_match_any_part_of_a_command(spec: str, line: str, answer: str) -> None:
+    assert says("reject", spec, command(line)) == answer
+
+
+def test_a_reject_rule_for_commands_may_speak_of_one_that_is_not_known() -> None:
+    assert says("reject", "execute:git push", asked({"kind": "execute", "title": "x"})) == "perhaps"
+
+
+def test_an_allow_rule_for_all_commands_matches_one_that_is_not_known() -> None:
+    unknown = asked({"kind": "execute", "title": "x"})
+    assert says("allow", "execute", unknown) == "yes"
+    assert says("allow", "execute:x", unknown) == "no"
+
+
+def test_no_allow_rule_matches_a_command_with_other_concerns() -> None:
+    for subject in (
+        terminal("ls", cwd="/etc"),
+        terminal("ls", env={"LD_PRELOAD": "x"}),
+        command("ls", cwd="/etc"),
+    ):
+        assert says("allow", "execute", subject) == "no"
+        assert says("allow", "execute:ls", subject) == "no"
+
+
+def test_an_exact_rule_allows_nothing_further() -> None:
+    rule = Rule(decision="allow", kind="execute", command=("git", "push"), exact=True)
+    assert matches(rule, command("git push")) == "yes"
+    assert matches(rule, command("git push --force")) == "no"
+
+
+META = st.sampled_from(
+    [";", "&", "|", "<", ">", "$", "`", "(", ")", "\n", "\\", "*", "?", "[", "{", "~", "#", "!"]
+)
+
+
+@given(st.lists(st.sampled_from(["git", "status", "x", "-f"]), min_size=1, max_size=4), META, st.data())
+def test_no_rule_by_leading_words_allows_an_unquoted_shell_sign(
+    given_words: list[str], sign: str, data: Any
+) -> None:
+    line = " ".join(given_words)
+    at = data.draw(st.integers(min_value=1, max_value=len(line)))
+    subject = command(line[:at] + sign + data.draw(st.sampled_from(["", " ", "x"])) + line[at:])
+    if sign == "\n" and not (subject.command or "").count("\n"):
+        return  # at the very end it ends the command
+    for length in range(1, len(given_words) + 1):
+        rule = Rule(decision="allow", kind="execute", command=tuple(given_words[:length]))
+        assert matches(rule, subject) == "no"
+
+
+# --------------------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "allowed"),
+    [
+        ("src/**", "src/a.py", True),
+        ("src/**", "src/b/c/d.py", True),
+        ("src/", "src/a.py", True),
+        ("**", "a/b", True),
+        ("*.md", "README.md", True),
+        ("**/*.md", "a/b/c.md", True),
+        ("**/*.md", "c.md", True),
+        ("src/a?.py", "src/ab.py", True),
+        ("src/[a-c].py", "src/b.py", True),
+        ("src/[!a].py", "src/b.py", True),
+        ("./src/a", "src/a", True),
+        ("src/**", "/ws/in/a", True),
+        ("/ws/project/src/**", "src/a", True),
+        ("/ws/more/**", "/ws/more/a", True),
+        ("/etc/hosts", "/etc/hosts", True),
+        ("/etc/**", "/ws/project/away/hosts", True),
+        (".env", ".env", True),
+        ("*.md", "a/README.md", False),
+        ("src/*", "src/b/c", False),
+        ("src/**", "srcs/a", False),
+        ("src/**", "src/../x", False),
+        ("src/**", "away/x", False),
+        ("src/**", "src/hidden", False),
+        ("**", ".env", False),
+        (".e*", ".env", False),
+        ("**", "/etc/hosts", False),
+        ("**", "/ws/more/a", False),
+        ("[z-a]", "b", False),
+        ("src/[!a]b", "src//b", False),
+        ("a.c", "abc", False),
+    ],
+)
+def test_allow_rules_match_files_by_glob(pattern: str, path: str, allowed: bool) -> None:
+    assert says("allow", f"edit:{pattern}", file(path)) == ("yes" if allowed else "no")
+
+
+def test_an_allow_rule_must_match_every_file_a_reject_rule_any() -> None:
+    both = subject_of_kind("edit", ["src/a", "docs/b"], place=PLACE)
+    assert says("allow", "edit:src/**", both) == "no"
+    assert says("reject", "edit:src/**", both) == "yes"
+
+
+def test_an_allow_rule_for_a_kind_stays_in_the_workspace() -> None:
+    assert says("allow", "edit", file("src/a")) == "yes"
+    assert says("allow", "edit", file("/etc/hosts")) == "no"
+    assert says("allow", "edit", file(".env")) == "no"
+    assert says("allow", "edit", asked({"kind": "edit"})) == "no"
+    assert says("allow", "read", file("src/a")) == "no"
+
+
+@pytest.mark.parametrize("path", ["secrets/a", "SECRETS/a", "secrets", "x/../secrets/a"])
+def test_a_reject_rule_sees_through_spelling(path: str) -> None:
+    assert says("reject", "edit:secrets/**", file(path)) == "yes"
+
+
+def test_a_reject_rule_matches_the_link_and_what_it_leads_to() -> None:
+    assert says("reject", "edit:src/hidden", file("src/hidden")) == "yes"
+    assert says("reject", "edit:.env", file("src/hidden")) == "yes"
+
+
+def test_a_reject_rule_may_speak_of_files_that_are_not_named() -> None:
+    assert says("reject", "edit:secrets/**", asked({"kind": "edit"})) == "perhaps"
+    assert says("reject", "search:secrets/**", asked({"kind": "search"})) == "perhaps"
+    assert says("reject", "edit", asked({"kind": "edit"})) == "yes"
+
+
+def test_relative_patterns_count_from_the_project_of_the_rule() -> None:
+    rule = Rule(decision="allow", kind="edit", path="src/**", scope="project", project=PROJECT)
+    assert matches(rule, file("src/a"), project="/elsewhere") == "yes"
+
+
+# --------------------------------------------------------------------------- tools
+
+
+def test_rules_about_mcp_tools() -> None:
+    issue = asked({"name": "mcp__github__create_issue"})
+    for spec in ("mcp", "mcp:github", "mcp:github/*", "mcp:github/create_issue"):
+        assert says("allow", spec, issue) == says("reject", spec, issue) == "yes"
+    for spec in ("mcp:git", "mcp:github/create", "mcp:create_issue", "other"):
+        assert says("allow", spec, issue) == says("reject", spec, issue) == "no"
+    assert says("allow", "mcp", asked({"name": "Agent"})) == "no"
+
+
+def test_a_tool_that_is_not_certain_is_allowed_by_no_rule_about_servers() -> None:
+    unclear = asked({"name": "mcp__a__b__c"})
+    assert says("allow", "mcp:a", unclear) == "no"
+    assert says("reject", "mcp:a", unclear) == "perhaps"
+
+
+def test_rejecting_a_server_rejects_its_commands_too() -> None:
+    subject = asked({"kind": "execute", "name": "mcp__acp__Bash", "rawInput": {"command": "ls"}})
+    assert says("reject", "mcp:acp", subject) == "yes"
+
+
+# --------------------------------------------------------------------------- precedence, words, disk
+
+
+def test_reject_beats_allow_then_narrower_beats_wider() -> None:
+    ordered = [
+        Rule(decision="allow", kind="execute", scope="everywhere"),
+        Rule(decision="allow", kind="execute", scope="session"),
+        Rule(decision="allow", kind="execute", command=("git",), scope="everywhere"),
+        Rule(decision="allow", kind="execute", command=("git", "push")),
+        Rule(decision="allow", kind="execute", command=("git", "push"), agent="demo"),
+        Rule(decision="allow", kind="execute", command=("git", "push"), exact=True),
+        Rule(decision="reject", kind="execute"),
+        Rule(decision="reject", kind="execute", command=("git",)),
+    ]
+    for position in range(1, len(ordered) + 1):
+        assert strongest(reversed(ordered[:position])) is ordered[position - 1]
+    assert strongest([]) is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (parse_spec("edit:src/**", "allow"), "always allow editing src/** in this run"),
+        (
+            parse_spec("execute:git push", "reject"),
+            "always reject commands that begin with `git push` in this run",
+        ),
+        (
+            Rule(
+                decision="allow",
+                kind="execute",
+                command=("a b",),
+                exact=True,
+                scope="everywhere",
+                agent="demo",
+            ),
+            "always allow exactly `'a b'` everywhere, for demo",
+        ),
+        (
+            Rule(decision="allow", kind="mcp", server="s", tool="t", scope="project", project="/p"),
+            "always allow `t` of the MCP server s in /p",
+        ),
+        (Rule(decision="allow", kind="read"), "always allow reading files in the workspace in this session"),
+        (Rule(decision="allow", kind="edit", path="a\x1b\n"), "always allow editing a␛  in this session"),
+    ],
+)
+def test_a_rule_is_said_in_words(rule: Rule, said: str) -> None:
+    assert words(rule) == said
+
+
+TEXTS = st.text(min_size=1, max_size=6)
+RULES = st.builds(
+    Rule,
+    decision=st.sampled_from(["allow", "reject"]),
+    kind=st.just("execute"),
+    command=st.none() | st.lists(st.text(max_size=6), min_size=1, max_size=3).map(tuple),
+    exact=st.booleans(),
+    scope=st.sampled_from(["session", "everywhere"]),
+    agent=st.none() | TEXTS,
+    created=st.floats(min_value=0, max_value=2e9),
+    origin=TEXTS,
+)
+
+
+@given(RULES)
+def test_a_rule_survives_the_disk(rule: Rule) -> None:
+    assert from_dict(json.loads(json.dumps(to_dict(rule)))) == rule
+
+
+def test_fields_of_a_newer_version_are_kept() -> None:
+    told = to_dict(Rule(decision="allow", kind="edit")) | {"colour": "red"}
+    rule = from_dict(told)
+    assert rule is not None
+    assert to_dict(rule) == told
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"decision": "maybe"},
+        {"kind": "dance"},
+        {"scope": "galaxy"},
+        {"scope": "project"},
+        {"project": "/p"},
+        {"command": "git"},
+        {"command": []},
+        {"command": [1]},
+        {"path": 1},
+        {"exact": "yes"},
+        {"created": "today"},
+    ],
+)
+def test_what_is_no_rule_is_not_read_as_one(change: dict[str, Any]) -> None:
+    good = {"decision": "allow", "kind": "execute", "scope": "session"}
+    assert from_dict(good) is not None
+    assert from_dict(good | change) is None
+    assert from_dict([good]) is None
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        ("write", "did you mean edit?"),
+        ("exec:ls", "did you mean execute?"),
+        ("", "The kinds are read, search"),
+        ("edit:", "nothing follows the colon"),
+        ("edit:../x", "cannot go up"),
+        ("edit:~/x", "whole path"),
+        ("execute:git; ls", "it joins commands with `;`"),
+        ("execute:git st*", "`*`"),
+        ("mcp:*", "mcp:SERVER"),
+        ("mcp:/tool", "mcp:SERVER"),
+        ("fetch:https://x", "fetch takes no pattern"),
+    ],
+)
+def test_nonsense_is_refused_in_words(spec: str, why: str) -> None:
+    with pytest.raises(UserError) as caught:
+        parse_spec(spec, "allow")
+    assert why in str(caught.value)
+    assert caught.value.exit_code == 2

@@ -1,0 +1,501 @@
+"""What real agents send, word for word as recorded (paths were already changed), and variations of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_tui.permissions.subject import (
+    covers,
+    subject_of_call,
+    subject_of_kind,
+    subject_of_read,
+    subject_of_write,
+)
+from tests.permissions.asking import PLACE, PROJECT, asked, call_of, command, file, terminal
+
+if TYPE_CHECKING:
+    from acp_tui.permissions.asked import Subject
+
+CLAUDE_BASH: list[dict[str, Any]] = [
+    {
+        "_meta": {"claudeCode": {"toolName": "Bash"}},
+        "toolCallId": "toolu_0120fb22dc13ede7",
+        "sessionUpdate": "tool_call",
+        "name": "Bash",
+        "rawInput": {},
+        "status": "pending",
+        "title": "Terminal",
+        "kind": "execute",
+        "content": [],
+    },
+    {
+        "toolCallId": "toolu_0120fb22dc13ede7",
+        "name": "Bash",
+        "status": "pending",
+        "rawInput": {"command": "touch one"},
+        "title": "touch one",
+        "kind": "execute",
+        "content": [],
+        "locations": [{"path": "/ws/project/one"}],
+    },
+]
+CLAUDE_EDIT: list[dict[str, Any]] = [
+    {
+        "toolCallId": "toolu_00255ebab29520fc",
+        "name": "Edit",
+        "status": "pending",
+        "rawInput": {
+            "file_path": "/ws/project/README.md",
+            "old_string": "alpha",
+            "new_string": "omega",
+            "replace_all": False,
+        },
+        "title": "Edit README.md",
+        "kind": "edit",
+        "content": [
+            {"type": "diff", "path": "/ws/project/README.md", "oldText": "alpha", "newText": "omega"}
+        ],
+        "locations": [{"path": "/ws/project/README.md"}],
+    }
+]
+KIMI_BASH: list[dict[str, Any]] = [
+    {
+        "sessionUpdate": "tool_call",
+        "toolCallId": "0:call_10854752fdb99e93",
+        "title": "Bash",
+        "kind": "execute",
+        "status": "pending",
+        "content": [{"type": "content", "content": {"type": "text", "text": ""}}],
+    },
+    {
+        "sessionUpdate": "tool_call_update",
+        "toolCallId": "0:call_10854752fdb99e93",
+        "status": "in_progress",
+        "content": [{"type": "content", "content": {"type": "text", "text": '{"command": "touch one"}'}}],
+    },
+    {
+        "toolCallId": "0:call_10854752fdb99e93",
+        "title": "Bash",
+        "content": [
+            {
+                "type": "content",
+                "content": {"type": "text", "text": "Requesting approval to Running: touch one"},
+            }
+        ],
+    },
+]
+OPENCODE_BASH: list[dict[str, Any]] = [
+    {
+        "sessionUpdate": "tool_call_update",
+        "toolCallId": "call_00909b11c5b3e5de",
+        "status": "in_progress",
+        "kind": "execute",
+        "title": "touch one",
+        "locations": [{"path": "/ws/project"}],
+        "rawInput": {"command": "touch one", "cwd": "/ws/project"},
+    },
+    {
+        "toolCallId": "call_00909b11c5b3e5de",
+        "title": "touch one",
+        "kind": "execute",
+        "status": "pending",
+        "locations": [],
+        "rawInput": {"command": "touch one"},
+    },
+]
+OPENCODE_EDIT: list[dict[str, Any]] = [
+    {
+        "toolCallId": "call_002157a670c46b51",
+        "title": "/ws/project/README.md",
+        "kind": "edit",
+        "status": "pending",
+        "locations": [{"path": "/ws/project/README.md"}],
+        "rawInput": {"filepath": "/ws/project/README.md", "diff": "Index: /ws/project/README.md\n--- …"},
+        "content": [
+            {"type": "diff", "path": "/ws/project/README.md", "oldText": "# Sample\n", "newText": "# Other\n"}
+        ],
+    }
+]
+EXAMPLE_EDIT: list[dict[str, Any]] = [
+    {
+        "toolCallId": "call_2",
+        "title": "Modifying critical configuration file",
+        "kind": "edit",
+        "status": "pending",
+        "locations": [{"path": "/home/user/project/config.json"}],
+        "rawInput": {
+            "path": "/home/user/project/config.json",
+            "content": '{"database": {"host": "new-host"}}',
+        },
+    }
+]
+CLAUDE_PLAN: list[dict[str, Any]] = [
+    {
+        "toolCallId": "toolu_0245968cd6bbc949",
+        "name": "ExitPlanMode",
+        "status": "pending",
+        "rawInput": {},
+        "title": "Approve Plan",
+        "kind": "switch_mode",
+        "content": [],
+    }
+]
+KIMI_TERMINAL = ("/bin/bash", "-c", "cd '/ws/project' && touch one")
+KIMI_ENVIRONMENT = {"NO_COLOR": "1", "TERM": "dumb", "GIT_TERMINAL_PROMPT": "0", "SHELL": "/bin/bash"}
+
+
+@pytest.mark.parametrize(
+    "frames", [CLAUDE_BASH, KIMI_BASH, OPENCODE_BASH], ids=["claude", "kimi", "opencode"]
+)
+def test_the_command_of_real_agents_is_known(frames: list[dict[str, Any]]) -> None:
+    subject = asked(*frames)
+    assert subject.certain
+    assert (subject.kind, subject.command_words) == ("execute", ("touch", "one"))
+    assert subject.words == "run `touch one`"
+    assert not subject.concerns
+
+
+@pytest.mark.parametrize("frames", [CLAUDE_EDIT, OPENCODE_EDIT], ids=["claude", "opencode"])
+def test_the_file_of_real_agents_is_known(frames: list[dict[str, Any]]) -> None:
+    subject = asked(*frames)
+    assert subject.certain
+    assert (subject.kind, subject.paths, subject.words) == (
+        "edit",
+        ["/ws/project/README.md"],
+        "edit README.md",
+    )
+    assert not subject.concerns
+
+
+def test_a_file_outside_the_workspace_is_told() -> None:
+    subject = asked(*EXAMPLE_EDIT)
+    assert subject.outside == ["/home/user/project/config.json"]
+    assert subject.concerns == ["/home/user/project/config.json is outside the workspace"]
+
+
+def test_leaving_plan_mode_is_a_change_of_mode() -> None:
+    subject = asked(*CLAUDE_PLAN)
+    assert (subject.kind, subject.words) == ("switch_mode", "change its mode (“Approve Plan”)")
+
+
+# --------------------------------------------------------------------------- commands
+
+
+def test_a_title_is_never_a_source() -> None:
+    subject = asked({"kind": "execute", "title": "git status"})
+    assert not subject.certain
+    assert subject.command_words is None
+    assert "git status" in subject.words
+
+
+def test_a_title_can_raise_suspicion() -> None:
+    assert asked({"kind": "execute", "title": "rm -rf /"}).dangerous
+
+
+def test_sources_that_disagree_leave_a_doubt() -> None:
+    text = {"type": "content", "content": {"type": "text", "text": '{"command": "git push"}'}}
+    subject = asked({"kind": "execute", "rawInput": {"command": "git status"}, "content": [text]})
+    assert subject.doubt == "its sources tell different commands"
+
+
+def test_a_dangerous_source_marks_a_doubtful_request() -> None:
+    text = {"type": "content", "content": {"type": "text", "text": '{"command": "rm -rf /"}'}}
+    assert asked({"kind": "execute", "rawInput": {"command": "ls"}, "content": [text]}).dangerous
+
+
+def test_incomplete_json_is_no_source() -> None:
+    text = {"type": "content", "content": {"type": "text", "text": '{"command": "touch o'}}
+    assert not asked({"kind": "execute", "content": [text]}).certain
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "touch one",
+        ["touch", "one"],
+        ["bash", "-lc", "touch one"],
+        ["/bin/zsh", "-c", "touch one"],
+        ["bash", "-l", "-c", "touch one"],
+        "sh -c 'touch one'",
+        "/bin/bash -lc \"sh -c 'touch one'\"",
+        "cd /ws/project && touch one",
+        "cd '/ws/project' && touch one",
+        'cd -- "/ws/project" && touch one',
+        ["bash", "-lc", "cd . && cd /ws/project/ && touch one"],
+    ],
+)
+def test_one_command_in_many_dresses_is_one_command(line: str | list[str]) -> None:
+    subject = command(line)
+    assert subject.command_words == ("touch", "one")
+    assert subject.cwd is not None
+    assert subject.cwd.real == PROJECT
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cd /etc && touch one",
+        "cd ~ && touch one",
+        "cd - && touch one",
+        "cd $X && touch one",
+        "cd .. && touch one",
+        "cd /ws/project/away && touch one",
+        "cd /ws/project; touch one",
+        "cd /ws/project || touch one",
+        "cd a b && touch one",
+        "/tmp/bash -c 'touch one'",
+        "./sh -c 'touch one'",
+        "bash -c 'touch one' x",
+        "bash -ic 'touch one'",
+        ["/tmp/bash", "-c", "touch one"],
+    ],
+)
+def test_what_is_not_surely_the_same_command_stays_as_it_is(line: str | list[str]) -> None:
+    assert command(line).command_words != ("touch", "one")
+
+
+def test_the_directory_is_named_when_it_is_another() -> None:
+    assert command("ls", cwd="src").words == "run `ls` in src"
+    assert command("cd src && ls").words == "run `ls` in src"
+    assert command("ls", workdir="/ws/more").words == "run `ls` in /ws/more"
+    outside = command("ls", cwd="/etc")
+    assert outside.words == "run `ls` in /etc"
+    assert outside.concerns == ["/etc is outside the workspace"]
+
+
+def test_two_directories_leave_a_doubt() -> None:
+    assert (
+        command("ls", cwd="/ws/project/a", workdir="/ws/project/b").doubt
+        == "its sources tell different directories"
+    )
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, 5, ["ls", 5], [["ls"]]])
+def test_a_command_of_no_known_form_leaves_a_doubt(value: Any) -> None:
+    assert "neither a text nor a list" in (
+        asked({"kind": "execute", "rawInput": {"command": value}}).doubt or ""
+    )
+
+
+def test_a_program_with_arguments_is_a_list() -> None:
+    assert command("git", args=["status"]).command_words == ("git", "status")
+    assert command("git", args="status").doubt
+
+
+def test_why_a_command_is_not_plain_is_said() -> None:
+    assert command("git status; rm x").composite == "it joins commands with `;`"
+
+
+def test_arguments_of_our_own_terminal_reach_no_shell() -> None:
+    assert terminal("git", "commit", "-m", "a; b").command_words == ("git", "commit", "-m", "a; b")
+    assert command(["git", "commit", "-m", "a; b"]).command_words is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("LD_PRELOAD", "/tmp/x.so"),
+        ("PATH", "/tmp"),
+        ("BASH_ENV", "x"),
+        ("NODE_OPTIONS", "-r x"),
+        ("GIT_PAGER", "x"),
+    ],
+)
+def test_variables_that_make_programs_load_others_are_told(name: str, value: str) -> None:
+    assert terminal("ls", env={name: value}).concerns == [f"it sets {name}"]
+
+
+def test_harmless_variables_are_no_concern() -> None:
+    assert not terminal("ls", env=KIMI_ENVIRONMENT | {"PAGER": "cat", "GIT_EDITOR": "true"}).concerns
+
+
+# --------------------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"file_path": "src/a"},
+        {"path": "/ws/project/src/a"},
+        {"filePath": "/ws/project/src/../src/a"},
+        {"abs_path": "/ws/in/a"},
+        {"notebook_path": "/ws/project/src/a"},
+        {"paths": ["src/a"]},
+        {"edits": [{"path": "src/a"}, {"path": "src/a"}]},
+        {"changes": {"/ws/project/src/a": {"add": {}}}},
+    ],
+)
+def test_paths_are_found_in_the_raw_input(told: dict[str, Any]) -> None:
+    subject = asked({"kind": "edit", "rawInput": told, "locations": [{"path": "/ws/project/src/a"}]})
+    assert subject.certain
+    assert subject.paths == ["/ws/project/src/a"]
+
+
+def test_files_that_disagree_leave_a_doubt_and_are_all_told() -> None:
+    subject = asked({"kind": "edit", "rawInput": {"path": "a"}, "locations": [{"path": "/etc/b"}]})
+    assert subject.doubt == "its sources name different files"
+    assert subject.outside == ["/etc/b"]
+
+
+def test_no_file_leaves_a_doubt_but_not_for_a_search() -> None:
+    assert asked({"kind": "edit", "title": "Edit README.md"}).doubt == "it names no file"
+    assert asked({"kind": "search"}).certain
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/x",
+        "../x",
+        "/ws/project/../x",
+        "/ws/project/away/x",
+        "~/x",
+        "file:///ws/project/x",
+        "/ws/projects/x",
+    ],
+)
+def test_what_leads_outside_is_outside(path: str) -> None:
+    assert file(path).outside == [path if path.startswith(("/", "~", "file:")) else f"{PROJECT}/{path}"]
+
+
+def test_a_link_to_a_sensitive_file_is_sensitive() -> None:
+    (told,) = file("src/hidden").sensitive
+    assert told[0] == "/ws/project/src/hidden"
+
+
+def test_a_path_that_cannot_be_resolved_is_outside() -> None:
+    def refuse(path: str) -> str:
+        raise ValueError("embedded null byte")
+
+    place = type(PLACE)(cwd=PROJECT, roots=[PROJECT], resolve=refuse)
+    assert subject_of_kind("edit", ["a\0b"], place=place).outside
+
+
+def test_many_files_are_counted() -> None:
+    subject = subject_of_kind("edit", ["a", "b", "c", "d"], place=PLACE)
+    assert subject.words == "edit a, b and 2 more files"
+
+
+def test_a_name_cannot_paint_the_screen() -> None:
+    assert file("a\x1b[31m\nb").words == "edit a␛[31m b"
+
+
+# --------------------------------------------------------------------------- tools
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"name": "mcp__github__create_issue"},
+        {"_meta": {"claudeCode": {"toolName": "mcp__github__create_issue"}}},
+        {"_meta": {"toolName": "mcp__github__create_issue"}, "name": "create_issue"},
+        {"name": "mcp__github__create_issue", "kind": "search"},
+    ],
+)
+def test_the_tool_of_an_mcp_server_is_known(told: dict[str, Any]) -> None:
+    subject = asked({"kind": "other"} | told)
+    assert (subject.kind, subject.server, subject.tool, subject.certain) == (
+        "mcp",
+        "github",
+        "create_issue",
+        True,
+    )
+    assert subject.words == "use `create_issue` of the MCP server github"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"name": "mcp__a__b__c"},
+        {"name": "mcp__a"},
+        {"name": "mcp____b"},
+        {"name": "mcp__a__b", "_meta": {"x": {"toolName": "mcp__a__c"}}},
+    ],
+)
+def test_a_tool_that_cannot_be_told_leaves_a_doubt(told: dict[str, Any]) -> None:
+    subject = asked({"kind": "other"} | told)
+    assert (subject.kind, subject.certain, subject.server) == ("mcp", False, None)
+
+
+def test_an_mcp_tool_that_runs_commands_is_judged_by_the_command() -> None:
+    subject = asked({"kind": "execute", "name": "mcp__acp__Bash", "rawInput": {"command": "rm -rf /"}})
+    assert (subject.kind, subject.server) == ("execute", "acp")
+    assert subject.dangerous
+
+
+def test_other_requests_are_said_by_what_they_name() -> None:
+    assert asked({"kind": "fetch", "rawInput": {"url": "https://x.y"}}).words == "fetch https://x.y"
+    assert asked({"kind": "other", "name": "Agent"}).words == "use `Agent`"
+    assert asked({"kind": "dance", "title": "Tango"}).kind == "other"
+
+
+# --------------------------------------------------------------------------- coverage
+
+
+def test_the_terminal_of_a_command_just_allowed_is_covered() -> None:
+    allowed = asked(*KIMI_BASH)
+    assert covers(allowed, terminal(*KIMI_TERMINAL, env=KIMI_ENVIRONMENT))
+    assert covers(allowed, terminal("touch", "one"))
+
+
+def test_a_composite_command_is_covered_by_itself() -> None:
+    line = "echo one; sleep 1; echo two"
+    assert covers(command(line), terminal("/bin/bash", "-c", f"cd '/ws/project' && {line}"))
+    assert not covers(command(line), terminal("/bin/bash", "-c", f"{line}; rm x"))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        terminal("touch", "two"),
+        terminal("touch", "one", "two"),
+        terminal("touch", "one", cwd="/etc"),
+        terminal("touch", "one", cwd="/ws/project/src"),
+        terminal("touch", "one", env={"LD_PRELOAD": "x"}),
+        command("touch one"),
+        subject_of_write("/ws/project/one", inside=True),
+    ],
+)
+def test_anything_else_is_not(other: Subject) -> None:
+    assert not covers(asked(*KIMI_BASH), other)
+
+
+def test_the_write_of_an_edit_just_allowed_is_covered() -> None:
+    allowed = asked(*CLAUDE_EDIT)
+    assert covers(allowed, subject_of_write("/ws/project/README.md", inside=True))
+    assert not covers(allowed, subject_of_write("/ws/project/OTHER.md", inside=True))
+    assert not covers(allowed, subject_of_read("/ws/project/README.md", inside=True))
+    assert not covers(file("x", "read"), subject_of_write("/ws/project/x", inside=True))
+    assert covers(
+        file(".env", "read"), subject_of_read("/ws/project/.env", inside=True, sensitive="may hold")
+    )
+
+
+def test_what_is_doubtful_covers_nothing() -> None:
+    doubtful = asked({"kind": "execute", "title": "touch one"})
+    assert not covers(doubtful, terminal("touch", "one"))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["command", "args", "cwd", "env", "path", "files", "edits", "url"]), inner
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(
+    JSON,
+    st.sampled_from(["execute", "edit", "read", "search", "move", "fetch", "other", "x"]),
+    st.text(max_size=9),
+)
+def test_whatever_is_sent_there_is_a_subject(raw: Any, kind: str, title: str) -> None:
+    assert subject_of_call(call_of({"kind": kind, "title": title, "rawInput": raw}), PLACE).words
