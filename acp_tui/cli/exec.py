@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
+import argparse
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from acp_tui.config.checks import POLICIES
+from acp_tui.cli.options import USAGE, add_agent_options, agent_and_prompt
 from acp_tui.errors import UserError
-
-if TYPE_CHECKING:
-    import argparse
-
-OK, FAILED, USAGE, OTHER_STOP, CANCELLED = 0, 1, 2, 3, 130
 
 EPILOG = """\
 exit codes: 0 the agent ended its turn; 1 failure; 2 usage; 3 another stop reason; 130 cancelled.
@@ -29,8 +22,6 @@ examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    import argparse
-
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
     parser.add_argument(
@@ -38,67 +29,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_agent_options(parser)
     parser.add_argument(
-        "--policy", choices=POLICIES, default=None, help="what is allowed without asking (default: deny)"
+        "--output", choices=("text", "json", "ndjson"), default="text", help="text, one object, or events"
     )
-    for option, word in (("--allow", "allowed"), ("--reject", "rejected")):
-        parser.add_argument(
-            option,
-            action="append",
-            default=[],
-            metavar="KIND[:PATTERN]",
-            help=f"{word} in this run, e.g. edit:src/**, 'execute:git status', mcp:server/tool",
-        )
-    parser.add_argument("--output", choices=("text", "json", "ndjson"), default="text")
     parser.add_argument("--mode", help="the agent's mode to work in, by id or name")
     parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="a config option of the agent, or model=…",
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="an option of the agent, or model=…"
     )
-    parser.add_argument("--resume", metavar="ID", help="go on with a session: ours or the agent's id")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="cancel the turn after so long")
-
-
-def add_agent_options(parser: argparse.ArgumentParser) -> None:
-    """The options that say which agent runs where; shared by the commands that start one."""
-    parser.add_argument("--command", dest="program", metavar="'PROG ARGS'", help="an agent without a name")
-    parser.add_argument("--cwd", type=Path, help="the folder to work in (default: here)")
-    parser.add_argument(
-        "--add-dir", type=Path, action="append", default=[], metavar="DIR", help="another folder it may use"
-    )
-    parser.add_argument(
-        "--mcp-config",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="MCP servers, as mcpServers JSON",
-    )
-    parser.add_argument(
-        "--sign-in", metavar="METHOD", help="sign in by this method when the agent asks for it"
-    )
-    parser.add_argument("--no-log", action="store_true", help="keep no record of the session")
+    parser.add_argument("--resume", metavar="ID", help="go on with a session: by our id or the agent's")
 
 
 def run(args: argparse.Namespace) -> int:
     """Do it; the exit code."""
-    words: list[str] = list(args.words)
-    agent = None if args.program else (words.pop(0) if words else None)
-    if agent is None and not args.program:
-        raise UserError(
-            "name an agent (`acp-tui agents` lists them) or give --command 'prog args'.", exit_code=USAGE
-        )
-    if len(words) > 1:
-        raise UserError(
-            "give the prompt as one argument, in quotes, or - to read it from stdin.", exit_code=USAGE
-        )
-    prompt = _prompt(words[0] if words else None)
+    agent, word = agent_and_prompt(args.words, args.program, needed=not args.resume)
+    if args.resume and word is None and agent is not None:
+        agent, word = None, agent  # a recorded session knows its agent
+    prompt = _prompt(word)
 
-    from acp_tui.cli.exec_run import Run
+    import asyncio
 
-    return asyncio.run(Run(args, agent, prompt).main())
+    from acp_tui.cli.exec_run import execute
+
+    return asyncio.run(execute(args, agent, prompt))
 
 
 def _prompt(word: str | None) -> str:

@@ -178,7 +178,8 @@ def as_json(value: Any, stream: TextIO, *, indent: int | None = None) -> str:
     return text
 
 
-OUTPUTS: dict[str, type[TextOutput | JsonOutput | NdjsonOutput]] = {
+Output = TextOutput | JsonOutput | NdjsonOutput
+OUTPUTS: dict[str, type[Output]] = {
     "text": TextOutput,
     "json": JsonOutput,
     "ndjson": NdjsonOutput,

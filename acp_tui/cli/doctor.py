@@ -1,0 +1,38 @@
+"""`acp-tui doctor`: starts an agent, asks it what it is, and says where it departs from the protocol."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from acp_tui.cli.options import FAILED, OK, add_agent_options, agent_and_prompt
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("words", nargs="*", metavar="AGENT", help="the agent's short name")
+    add_agent_options(parser)
+    parser.add_argument("--prompt", metavar="TEXT", help="hold one turn, too, and look at that")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it; 1 when the agent could not be talked to."""
+    agent, extra = agent_and_prompt(args.words, args.program, needed=True)
+    prompt = args.prompt if args.prompt is not None else extra
+
+    import asyncio
+
+    from acp_tui.cli.doctor_report import as_text
+    from acp_tui.cli.doctor_run import examine
+
+    report = asyncio.run(examine(args, agent, prompt))
+    if args.json:
+        print(json.dumps(report, indent=2, ensure_ascii=sys.stdout.isatty()))
+    else:
+        print("\n".join(as_text(report)))
+    return FAILED if report["error"] else OK

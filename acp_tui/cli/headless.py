@@ -1,0 +1,180 @@
+"""A conversation without a screen: made from the command line, opened, and ended by whatever ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.cli.config import point_at_problems
+from acp_tui.cli.options import at_a_terminal
+from acp_tui.connection.logs import log_to_file
+from acp_tui.controller import Options, SignInNeeded, terminal_command
+from acp_tui.errors import UserError
+from acp_tui.permissions.decide import POLICIES
+from acp_tui.permissions.spec import parse_spec
+from acp_tui.session.text import visible_line
+from acp_tui.workbench import Workbench
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Coroutine
+
+    from acp_tui.agents.launch import Launch
+    from acp_tui.controller import Conversation
+    from acp_tui.permissions.decide import Policy
+
+GRACE = 5.0
+"""Seconds an agent has to end a turn that took too long."""
+
+
+class Headless:
+    """One conversation of a command."""
+
+    def __init__(self, args: argparse.Namespace, agent: str | None, *, resume: str | None = None) -> None:
+        log_to_file()
+        self._args = args
+        self._resume = resume
+        self.workbench = Workbench.open(Path(args.cwd or "."))
+        self._stored = self.workbench.stored(resume) if resume else None
+        if agent is None and args.program is None and self._stored is not None:
+            agent = self._stored.text("agent")
+        launch = self.workbench.launch(agent, args.program)
+        self.conversation: Conversation = self.workbench.conversation(
+            launch, self._options(launch), keep_log=not args.no_log, resumed=self._stored
+        )
+        self.failure: str | None = None
+        self.stopped_by: int | None = None  # the signal that ends us
+        self._work: asyncio.Task[None] | None = None
+        self._cancelling: asyncio.Task[None] | None = None
+        point_at_problems(self.workbench.settings)
+        for notice in self.workbench.notices:
+            complain(notice)
+
+    # ---- how it is held
+
+    def _options(self, launch: Launch) -> Options:
+        args, stored = self._args, self._stored
+        cwd: Path | str | None = args.cwd
+        directories = [path.absolute() for path in args.add_dir]
+        if stored is not None:
+            cwd = cwd or stored.text("cwd")
+            directories = directories or [Path(path) for path in stored.meta.get("directories") or []]
+        elif cwd is None and launch.name == "demo":
+            from acp_tui.demo.sample import make_project
+
+            cwd = make_project()
+        rules = [parse_spec(text, "allow", agent=launch.name) for text in args.allow]
+        rules += [parse_spec(text, "reject", agent=launch.name) for text in args.reject]
+        return Options(
+            cwd=Path(cwd or ".").absolute(),
+            directories=[*self.workbench.settings.workspace.additional_directories, *directories],
+            policy=self._policy(),
+            run_rules=rules,
+            servers=self.workbench.servers(args.mcp_config),
+            terminal_sign_in=at_a_terminal(),
+        )
+
+    def _policy(self) -> Policy:
+        wanted = self._args.policy or self.workbench.settings.policy
+        return next((policy for policy in POLICIES if policy == wanted), "deny")
+
+    # ---- opening
+
+    async def open(self) -> None:
+        """Open the session, signing in first when that is asked for and allowed."""
+        try:
+            await self._open()
+        except SignInNeeded as need:
+            if not self._args.sign_in:
+                raise UserError(f"{need} Give one with --sign-in.") from None
+            await self._sign_in(need)
+            await self._open()
+
+    async def _open(self) -> None:
+        known = self._stored.text("session_id") if self._stored is not None else self._resume
+        await (self.conversation.open_known(known) if known else self.conversation.open_new())
+
+    async def _sign_in(self, need: SignInNeeded) -> None:
+        wanted = self._args.sign_in
+        method = next((method for method in need.methods if wanted in (method.id, method.name)), None)
+        if method is None:
+            raise UserError(f"There is no way to sign in called {wanted!r}. {need}")
+        if method.kind != "terminal":
+            await self.conversation.sign_in(method.id)
+            return
+        if not at_a_terminal():
+            raise UserError(f"The sign-in “{method.name}” needs a terminal: run this command in one.")
+        command, env = terminal_command(self.conversation.launch, method)
+        ended = await asyncio.to_thread(subprocess.run, command, env={**os.environ, **env}, check=False)
+        if ended.returncode != 0:
+            raise UserError(f"The sign-in “{method.name}” did not succeed (exit code {ended.returncode}).")
+        await self.conversation.reconnect()
+
+    # ---- working
+
+    async def work(self, work: Coroutine[None, None, None]) -> None:
+        """Do it until it is done, fails, takes too long or is interrupted; what went wrong is in `failure`."""
+        self._work = asyncio.create_task(work)
+        self._listen_to_signals()
+        if self._args.timeout is not None:
+            asyncio.get_running_loop().call_later(self._args.timeout, self._time_is_up)
+        try:
+            await self._work
+        except UserError as error:
+            self.failure = self.failure or str(error)
+        except asyncio.CancelledError:
+            self.failure = self.failure or "The run was stopped."
+
+    async def close(self) -> None:
+        """End everything; room is made for later sessions."""
+        await self.conversation.close()
+        self.workbench.prune()
+
+    # ---- being stopped
+
+    def _listen_to_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._interrupted)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self._ended, number)
+
+    def _interrupted(self) -> None:
+        """Ctrl+C: politely while a turn runs; at once when there is none, or for the second time."""
+        first = self.stopped_by is None
+        self.stopped_by = signal.SIGINT
+        if first and self.conversation.session.working:
+            self._cancelling = asyncio.create_task(self._cancel())
+        else:
+            self._give_up()
+
+    def _ended(self, number: int) -> None:
+        self.stopped_by = number
+        self._give_up()
+
+    def _time_is_up(self) -> None:
+        self.failure = f"It took longer than {self._args.timeout:g} s and was cancelled."
+        if self.conversation.session.working:
+            self._cancelling = asyncio.create_task(self._cancel())
+            asyncio.get_running_loop().call_later(GRACE, self._give_up)
+        else:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        if self._work is not None:
+            self._work.cancel()
+
+    async def _cancel(self) -> None:
+        """Ask the agent to stop; when it is gone, that is told elsewhere."""
+        with suppress(UserError):
+            await self.conversation.cancel()
+
+
+def complain(sentence: str) -> None:
+    """One sentence for the user, beside the output."""
+    print(f"acp-tui: {visible_line(sentence)}", file=sys.stderr, flush=True)
