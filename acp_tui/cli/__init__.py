@@ -48,7 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     module = _module(args.command)
     try:
-        return module.run(args)
+        code = module.run(args)
+        sys.stdout.flush()  # here, where a reader that has gone is no traceback
     except UserError as error:
         print(f"acp-tui: {error}", file=sys.stderr)
         return error.exit_code
@@ -58,6 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output is gone (`| head`): say nothing, also not at interpreter exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
+    return code
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:

@@ -17,6 +17,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -126,7 +127,7 @@ def list_folders(data_dir: Path) -> list[StoredSession]:
 def open_folder(data_dir: Path, reference: str) -> StoredSession:
     """The session with this id, this beginning of an id, or in this folder."""
     path = Path(reference).expanduser()
-    if path.is_dir() and ("/" in reference or (path / WIRE).exists()):
+    if (path / WIRE).exists() or (path / META).exists():
         return read_folder(path.absolute())
     known = list_folders(data_dir)
     matching = [session for session in known if session.id.startswith(reference)] if reference else []
@@ -134,15 +135,6 @@ def open_folder(data_dir: Path, reference: str) -> StoredSession:
     if len(found := exact or matching) == 1:
         return found[0]
     raise UserError(_not_one(reference, matching, [session.id for session in known]))
-
-
-def recorded_as(data_dir: Path, *, agent: str, session_id: str) -> list[StoredSession]:
-    """The recordings of a session that the agent knows by this id, the last used first."""
-    return [
-        session
-        for session in list_folders(data_dir)
-        if (session.text("agent"), session.text("session_id")) == (agent, session_id)
-    ]
 
 
 def _not_one(reference: str, matching: list[StoredSession], known: list[str]) -> str:
@@ -182,11 +174,14 @@ class SessionFolder:
         self.on_trouble: Callable[[str], None] | None = None
         """Told, in a sentence, that recording stopped or works again."""
         self._clock = clock
-        self._troubled = False
+        self._log_fails = False
+        self._told: set[str] = set()
         self._wire = wire
         self._stderr = os.open(path / STDERR, _APPEND, 0o600)
-        self._stderr_log = StderrLog(self._stderr, redact=redact_text, trouble=self._trouble)
-        self.log = WireLog(wire, redactor=Redactor(is_sensitive), trouble=self._trouble)
+        self._stderr_log = StderrLog(
+            self._stderr, redact=redact_text, trouble=partial(self._side_trouble, "The agent's stderr")
+        )
+        self.log = WireLog(wire, redactor=Redactor(is_sensitive), trouble=self._log_trouble)
         self._closed = False
 
     @property
@@ -200,7 +195,7 @@ class SessionFolder:
         try:
             write_private(self.path / META, json.dumps(redact_value(self.meta), indent=2) + "\n")
         except OSError as error:
-            self._trouble(error)
+            self._side_trouble("The description", error)
 
     def stderr_sink(self, data: bytes | str) -> None:
         """Keep what the agent wrote to its standard error."""
@@ -215,17 +210,22 @@ class SessionFolder:
             os.close(self._stderr)
             os.close(self._wire)
 
-    def _trouble(self, error: OSError | None) -> None:
-        if (error is not None) == self._troubled:
-            return
-        self._troubled = error is not None
-        if self.on_trouble is None:
-            return
-        if error is None:
-            self.on_trouble(f"This session is recorded again; what came meanwhile is missing in {self.path}.")
+    def _log_trouble(self, error: OSError | None) -> None:
+        self._log_fails = error is not None
+        if error is not None:
+            self._tell(f"This session is not recorded just now: {_reason(error)}")
         else:
-            reason = error.strerror or str(error)
-            self.on_trouble(f"This session is not recorded just now: {reason} ({self.path}).")
+            self._tell("This session is recorded again; what came meanwhile is missing")
+
+    def _side_trouble(self, what: str, error: OSError) -> None:
+        """What only accompanies the log is worth one notice, and none when the log fails too."""
+        if what not in self._told and not self._log_fails:
+            self._told.add(what)
+            self._tell(f"{what} of this session cannot be kept: {_reason(error)}")
+
+    def _tell(self, sentence: str) -> None:
+        if self.on_trouble is not None:
+            self.on_trouble(f"{sentence} ({self.path}).")
 
 
 class NullFolder:
@@ -293,7 +293,7 @@ def create(
         }
         folder = SessionFolder(path, meta, wire, clock, is_sensitive)
     except OSError as error:
-        raise UserError(f"The session cannot be recorded: {error.strerror or error} ({sessions}).") from error
+        raise UserError(f"The session cannot be recorded: {_reason(error)} ({sessions}).") from error
     folder.update_meta()
     return folder
 
@@ -313,7 +313,7 @@ def reopen(
             wire = _open_locked(session.path)
         return SessionFolder(session.path, session.meta or {"format": FORMAT}, wire, clock, is_sensitive)
     except OSError as error:
-        raise UserError(f"The session {session.id} cannot be opened: {error.strerror or error}.") from error
+        raise UserError(f"The session {session.id} cannot be opened: {_reason(error)}.") from error
 
 
 def _new_directory(sessions: Path, agent: str, started: float) -> Path:
@@ -333,3 +333,7 @@ def _open_locked(path: Path) -> int:
         os.close(descriptor)
         raise UserError(f"The session {path.name} is open in another acp-tui.")
     return descriptor
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)

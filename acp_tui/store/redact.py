@@ -6,9 +6,10 @@ contents of sensitive files, and the answers to elicitations.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from acp_tui.config.sensitive import sensitive
 from acp_tui.store.secrets import MASK, may_hold_secret, redact_text, secret_name
@@ -45,7 +46,7 @@ class Redactor:
 
     def __init__(self, is_sensitive: Callable[[str], object] = sensitive) -> None:
         self._is_sensitive = lru_cache(maxsize=1024)(lambda path: bool(is_sensitive(path)))
-        self._secret_answers: dict[int | str, str] = {}  # request id → the key of the result to hide
+        self._secret_answers: set[int | str] = set()  # requests whose answers hold a secret `content`
         self._secret_calls: set[str] = set()  # tool calls on sensitive files
 
     def redact(self, direction: Direction, frame: Any, line: str | None = None) -> Any:
@@ -71,27 +72,29 @@ class Redactor:
             return frame
         match method:
             case "fs/read_text_file" if self._names_sensitive(params):
-                self._expect(frame, "content")
+                self._expect(frame)
             case "fs/write_text_file" if self._names_sensitive(params):
                 return frame | {"params": params | {"content": MASK}}
             case "elicitation/create":
-                self._expect(frame, "content")
+                self._expect(frame)
             case "session/update":
                 return self._with_call(frame, params, "update")
             case "session/request_permission":
                 return self._with_call(frame, params, "toolCall")
         return frame
 
-    def _expect(self, request: dict[str, Any], key: str) -> None:
+    def _expect(self, request: dict[str, Any]) -> None:
         if isinstance(number := request.get("id"), int | str):
-            self._secret_answers[number] = key
+            self._secret_answers.add(number)
 
     def _answer(self, frame: dict[str, Any]) -> dict[str, Any]:
         number, result = frame.get("id"), frame.get("result")
-        key = self._secret_answers.pop(number, None) if isinstance(number, int | str) else None
-        if key is None or not isinstance(result, dict) or key not in result:
+        if not isinstance(number, int | str) or number not in self._secret_answers:
             return frame
-        return frame | {"result": result | {key: _masked(result[key])}}
+        self._secret_answers.discard(number)
+        if not isinstance(result, dict) or "content" not in result:
+            return frame
+        return frame | {"result": result | {"content": _masked(result["content"])}}
 
     def _with_call(self, frame: dict[str, Any], params: dict[str, Any], key: str) -> dict[str, Any]:
         call = params.get(key)
@@ -142,10 +145,9 @@ class Redactor:
                 changed[key] = clean
         if below in _ENVIRONMENTS and "value" in value and secret_name(str(value.get("name"))):
             changed["value"] = MASK
-        if isinstance(uri := value.get("uri"), str) and ("text" in value or "blob" in value):
-            path = unquote(urlsplit(uri).path) if uri.startswith("file:") else uri
-            if self._is_sensitive(path):
-                changed |= {key: MASK for key in ("text", "blob") if key in value}
+        attached = [key for key in ("text", "blob") if key in value]
+        if attached and isinstance(uri := value.get("uri"), str) and self._is_sensitive(_path_in(uri)):
+            changed |= dict.fromkeys(attached, MASK)
         return value | changed if changed else value
 
     def _clean_list(self, value: list[Any], below: str) -> list[Any]:
@@ -192,6 +194,13 @@ def _paths_of(call: dict[str, Any]) -> list[str]:
             places += items
     found = [place.get(key) for place in places if isinstance(place, dict) for key in _PATHS]
     return [path for path in found if isinstance(path, str)]
+
+
+def _path_in(uri: str) -> str:
+    """The path of a file's address; agents also give bare paths. Never fails, unlike `urlsplit`."""
+    if not uri.startswith("file:"):
+        return uri
+    return unquote(re.sub("^file:(//[^/]*)?|[?#].*", "", uri))
 
 
 def _names_secret(key: str, below: str) -> bool:

@@ -23,7 +23,7 @@ class StderrLog:
         descriptor: int,
         *,
         redact: Callable[[str], str] | None = None,
-        trouble: Callable[[OSError | None], None],
+        trouble: Callable[[OSError], None],
         kept: int = KEPT,
     ) -> None:
         self._descriptor = descriptor

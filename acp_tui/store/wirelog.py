@@ -40,6 +40,7 @@ class WireLog:
         self._redactor = redactor
         self._trouble = trouble
         self._failing = False
+        self._recovered = False
         self._torn = ends_torn(descriptor)
 
     def append(self, at: float, direction: Direction, frame: Any, line: str | None = None) -> None:
@@ -48,6 +49,10 @@ class WireLog:
         `line` is the frame's JSON text as it crossed the wire: it is kept as it was, not serialised again.
         A frame that is a string was not JSON, and is kept as a JSON string.
         """
+        if self._recovered:
+            # Told only now: whoever notes it in this log must not do so in the middle of another record.
+            self._recovered = False
+            self._trouble(None)
         if self._redactor is not None:
             harmless = self._redactor.redact(direction, frame, line)
             if harmless is not frame:
@@ -83,8 +88,7 @@ class WireLog:
             return
         self._torn = False
         if self._failing:
-            self._failing = False
-            self._trouble(None)
+            self._failing, self._recovered = False, True
 
 
 class NullLog:
@@ -118,8 +122,8 @@ def ends_torn(descriptor: int) -> bool:
 def read_log(path: Path, damaged: Callable[[int], None] | None = None) -> Iterator[Record]:
     """The records of a wire log, in order.
 
-    A last line without an end is what a crash leaves, and is no damage unless it can be read. Any other
-    line that is no record is skipped, and `damaged` is told its number.
+    Lines that are no record are skipped, and `damaged` is told their numbers; but a last line without an end
+    is what every crash leaves, and no damage.
     """
     with open(path, "rb") as file:
         for number, line in enumerate(file, start=1):

@@ -175,15 +175,6 @@ def test_a_session_of_a_newer_version_is_shown_and_not_written(tmp_path: Path) -
         folders.reopen(folders.open_folder(tmp_path, folder.id))
 
 
-def test_sessions_are_found_by_the_agents_own_id(tmp_path: Path) -> None:
-    folder = create(tmp_path)
-    folder.update_meta(session_id="abc")
-    create(tmp_path, agent="other").update_meta(session_id="abc")
-
-    found = folders.recorded_as(tmp_path, agent="claude-code", session_id="abc")
-    assert [session.id for session in found] == [folder.id]
-
-
 def test_where_no_folder_can_be_made_the_reason_is_said(tmp_path: Path) -> None:
     (tmp_path / "sessions").touch()
 

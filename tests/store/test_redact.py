@@ -181,11 +181,14 @@ def test_a_sensitive_file_attached_to_a_prompt_is_hidden() -> None:
         return {"type": "resource", "resource": {"uri": uri, "text": text}}
 
     harmless = resource("file:///p/a.py", "a")
-    prompt = [resource("file:///my%20p/.env", "A=b"), harmless]
+    broken = resource("file://[x", "a")
+    prompt = [resource("file:///my%20p/.env#L3", "A=b"), resource("/p/.env", "A=b"), harmless, broken]
     clean = Redactor().redact("sent", call("session/prompt", {"prompt": prompt}))
     assert clean["params"]["prompt"] == [
-        resource("file:///my%20p/.env", MASK),
-        resource("file:///p/a.py", "a"),
+        resource("file:///my%20p/.env#L3", MASK),
+        resource("/p/.env", MASK),
+        harmless,
+        broken,
     ]
 
 

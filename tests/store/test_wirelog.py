@@ -190,6 +190,8 @@ folder.update_meta(title="x" * 10_000)
 stopped = list(heard)
 resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
 folder.log.append(10, "received", frame)
+folder.on_trouble = lambda sentence: (heard.append(sentence), folder.log.append(10.5, "client", sentence))
+folder.log.append(11, "received", frame)
 json.dump([stopped, heard], sys.stdout)
 """
 
@@ -205,7 +207,19 @@ def test_a_full_disk_is_told_once_and_recording_goes_on_when_there_is_room(tmp_p
     assert len(heard) == 2
     assert "recorded again" in heard[1]
     (session,) = folders.list_folders(tmp_path)
-    assert [record.at for record in session.records()] == [0, 1, 10]
+    assert [record.at for record in session.records()] == [0, 1, 10, 10.5, 11]
+
+
+def test_what_only_accompanies_the_log_is_told_once(folder: folders.SessionFolder) -> None:
+    heard: list[str] = []
+    folder.on_trouble = heard.append
+    (folder.path / "meta.json").unlink()
+    (folder.path / "meta.json").mkdir()
+    folder.update_meta(title="a")
+    folder.update_meta(title="b")
+
+    assert len(heard) == 1
+    assert "The description of this session cannot be kept" in heard[0]
 
 
 def test_after_closing_nothing_is_written_and_nothing_is_said(folder: folders.SessionFolder) -> None:
