@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from acp_tui.connection.errors import AgentGone, RequestFailed, TimedOut
 from acp_tui.connection.incoming import Incoming
+from acp_tui.connection.lines import LIMIT
 from acp_tui.connection.params import trace_context
 from acp_tui.connection.process import AgentProcess, Exit
 from acp_tui.connection.transport import SENDING, Sent, WireTransport
@@ -33,17 +34,29 @@ class Link:
     """One agent, from its start to its end. Made by `start`; one is made anew for a restart."""
 
     def __init__(
-        self, launch: Launch, process: AgentProcess, session: Session, on_exit: Callable[[Exit], None]
+        self,
+        launch: Launch,
+        process: AgentProcess,
+        sdk: type[Connection],
+        *,
+        session: Session,
+        observe: Observe,
+        serve: Serve,
+        on_exit: Callable[[Exit], None],
+        clock: Callable[[], float],
+        line_limit: int,
     ) -> None:
         self.title = launch.title
         self.session = session
         self._process = process
         self._on_exit = on_exit
-        self._trace = trace_context()
         self._gone = asyncio.Event()
-        self._incoming: Incoming
-        self._transport: WireTransport
-        self._sdk: Connection
+        self._trace = trace_context()
+        self._incoming = Incoming(serve)
+        self._transport = WireTransport(
+            process, self._incoming, observe, on_end=self._ended, clock=clock, line_limit=line_limit
+        )
+        self._sdk = sdk(self._incoming.handle, self._transport)
 
     @classmethod
     async def start(
@@ -57,6 +70,7 @@ class Link:
         on_exit: Callable[[Exit], None],
         clock: Callable[[], float] = time.time,
         stderr: Callable[[bytes], None] | None = None,
+        line_limit: int = LIMIT,
     ) -> Self:
         """Start the agent and listen to it.
 
@@ -71,11 +85,17 @@ class Link:
         except BaseException:
             await process.close(patience=0)
             raise
-        link = cls(launch, process, session, on_exit)
-        link._incoming = Incoming(serve)
-        link._transport = WireTransport(process, link._incoming, observe, on_end=link._ended, clock=clock)
-        link._sdk = sdk(link._incoming.handle, link._transport)
-        return link
+        return cls(
+            launch,
+            process,
+            sdk,
+            session=session,
+            observe=observe,
+            serve=serve,
+            on_exit=on_exit,
+            clock=clock,
+            line_limit=line_limit,
+        )
 
     # ----------------------------------------------------------------- calls
 

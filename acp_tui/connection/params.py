@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from acp_tui.connection.errors import NotOffered
+from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import Agent
 
+    Model = TypeVar("Model", bound=BaseModel)
+
 ALWAYS_ALLOWED = frozenset({"text", "resource_link"})
 CAPABILITY_OF_KIND = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
 TRACE_NAMES = ("traceparent", "tracestate", "baggage")
@@ -21,7 +24,19 @@ TRACE_NAMES = ("traceparent", "tracestate", "baggage")
 
 def built(model: type[BaseModel], **fields: Any) -> dict[str, Any]:
     """The params of a request: what was given, as far as the schema knows it, and nothing else."""
-    return dumped(model.model_validate({name: value for name, value in fields.items() if value is not None}))
+    return dumped(_valid(model, {name: value for name, value in fields.items() if value is not None}))
+
+
+def _valid(model: type[Model], fields: dict[str, Any]) -> Model:
+    from pydantic import ValidationError
+
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(step) for step in first["loc"])
+        what = fields.get("name", model.__name__)
+        raise UserError(f"“{what}” cannot be sent to the agent: {where}: {first['msg']}.") from None
 
 
 def dumped(model: BaseModel) -> dict[str, Any]:
@@ -66,9 +81,8 @@ def prompt_blocks(
         if agent is None or not agent.can("promptCapabilities", capability):
             words = {"image": "images", "audio": "audio"}.get(capability, "embedded files")
             raise NotOffered(f"{title} takes no {words} in a prompt.")
-    request = schema.PromptRequest.model_validate({"sessionId": "", "prompt": list(blocks)})
-    blocks_out: list[dict[str, Any]] = dumped(request)["prompt"]
-    return blocks_out
+    content: list[dict[str, Any]] = built(schema.PromptRequest, sessionId="", prompt=list(blocks))["prompt"]
+    return content
 
 
 def trace_context() -> dict[str, str]:

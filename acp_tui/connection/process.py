@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import logging
 import os
 import shutil
 import signal
@@ -33,6 +34,9 @@ LAST_OUTPUT = 3.0
 """Seconds that output of a dead agent is awaited: somebody else may hold its pipe for ever."""
 WATCHER_DONE = 6.0
 """Seconds after which the watcher must have ended everything (it asks, and then forces)."""
+
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +121,8 @@ class AgentProcess:
         env = {**os.environ, **launch.env}
         program = _find_program(launch, cwd, env)
         ours, theirs = socket.socketpair()
-        with theirs:
-            try:
+        try:
+            with theirs:
                 watcher = await asyncio.create_subprocess_exec(
                     *watcher_command(theirs.fileno(), program, *launch.command),
                     stdin=asyncio.subprocess.PIPE,
@@ -130,12 +134,12 @@ class AgentProcess:
                     cwd=cwd,
                     env=env,
                 )
-            except OSError as error:
-                ours.close()
-                raise CannotStart(
-                    f"{launch.title} cannot be started: {os.strerror(error.errno or 0)}."
-                ) from error
-        reader, control = await asyncio.open_connection(sock=ours)
+            reader, control = await asyncio.open_connection(sock=ours)
+        except BaseException as error:
+            ours.close()
+            if isinstance(error, OSError):  # arguments too long, no more processes, …
+                raise CannotStart(f"{launch.title} cannot be started: {error.strerror}.") from error
+            raise
         process = cls(watcher, reader, control, on_stderr)
         try:
             process.pid = await process._started
@@ -180,7 +184,10 @@ class AgentProcess:
         while block := await stderr.read(BLOCK):
             self._ring.add(block)
             if self._on_stderr is not None:
-                self._on_stderr(block)
+                try:
+                    self._on_stderr(block)
+                except Exception:  # an agent whose stderr is not read stops at some point
+                    log.exception("stderr of the agent could not be kept")
 
     # ----------------------------------------------------------------- its end
 
@@ -257,7 +264,9 @@ class AgentProcess:
         await self._watcher.wait()
         await self._status_task
         self._control.close()
-        return await self.wait()
+        ended = await self.wait()
+        self._stderr_task.cancel()  # only where somebody we cannot end still holds it
+        return ended
 
 
 def _find_program(launch: Launch, cwd: str, env: dict[str, str]) -> str:

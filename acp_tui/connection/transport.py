@@ -8,6 +8,7 @@ hanging.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import time
@@ -87,7 +88,10 @@ class WireTransport:
         return passed_on.popleft()
 
     async def _read(self) -> None:
-        block = await self._process.read()
+        try:
+            block = await self._process.read()
+        except OSError:
+            block = b""
         if block:
             self._lines.extend(self._splitter.feed(block))
         else:
@@ -122,7 +126,8 @@ class WireTransport:
             return  # cannot be answered; it has been observed
         if not isinstance(method, str):
             error = {"code": INVALID_REQUEST, "message": "Invalid request"}
-            self.post({"jsonrpc": "2.0", "id": request_id, "error": error})
+            with contextlib.suppress(ConnectionError):
+                self.post({"jsonrpc": "2.0", "id": request_id, "error": error})
         elif self._incoming.register(request_id, method, params):
             self._passed_on.append(frame)
 

@@ -67,7 +67,7 @@ class Client:
         command = [sys.executable, "-m", f"tests.agents.{module}", *args]
         return cls(Launch("scripted", "Scripted Agent", command, environment), cwd, mark)
 
-    async def start(self) -> AgentConnection:
+    async def start(self, **options: Any) -> AgentConnection:
         """The agent runs."""
         self.connection = await AgentConnection.start(
             self.launch,
@@ -78,6 +78,7 @@ class Client:
             on_exit=self.exits.append,
             clock=lambda: next(self._clock),
             stderr=self.stderr.extend,
+            **options,
         )
         return self.connection
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.connection.errors import NotOffered
+from acp_tui.errors import UserError
 from acp_tui.session.state import Agent, ConfigOption
 from tests.connection.harness import SESSION, text, until
 
@@ -257,6 +258,14 @@ async def test_an_observer_that_fails_does_not_cut_the_line(client: MakeClient) 
 
     connection._transport.observe = fail
     assert await connection.prompt(SESSION, text("go")) == "max_tokens"
+
+
+async def test_what_cannot_be_sent_is_named(client: MakeClient) -> None:
+    connection = await client("complete").open()
+    with pytest.raises(UserError, match="“broken” cannot be sent to the agent: command: Field required"):
+        await connection.new_session("/w", [], [{"name": "broken"}])
+    with pytest.raises(UserError, match=r"PromptRequest.*text: Field required"):
+        await connection.prompt(SESSION, [{"type": "text"}])
 
 
 async def test_the_trace_of_our_environment_is_passed_on(

@@ -303,6 +303,17 @@ async def test_a_line_of_50_megabytes_is_a_line(client: MakeClient) -> None:
     assert [len(said) for said in agent.said()] == [50 * MEGABYTE]
 
 
+async def test_a_line_over_the_limit_is_left_out_visibly(client: MakeClient) -> None:
+    agent = client("faulty", "long_line")
+    connection = await agent.start(line_limit=MEGABYTE)
+    await connection.initialize({})
+    await connection.new_session("/tmp")
+    assert await connection.prompt(SESSION, text("go")) == "end_turn"
+    [line] = [frame for frame in agent.frames("received") if isinstance(frame, str)]
+    assert line.startswith('{"jsonrpc"')
+    assert line.endswith("more than 1048576 are not read]")
+
+
 async def test_50_megabytes_on_stderr_do_not_stop_the_turn(client: MakeClient) -> None:
     agent = client("faulty", "stderr_flood")
     connection = await agent.open()
