@@ -119,7 +119,7 @@ class Headless:
     # ---- working
 
     async def work(self, work: Coroutine[None, None, None]) -> None:
-        """Do it until it is done, fails, takes too long or is interrupted; what went wrong is in `failure`."""
+        """Do it until it is done, fails, takes too long or is interrupted; `failure` says what went wrong."""
         self._work = asyncio.create_task(work)
         self._listen_to_signals()
         if self._args.timeout is not None:

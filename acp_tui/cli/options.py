@@ -53,9 +53,7 @@ def agent_and_prompt(words: list[str], program: str | None, *, needed: bool) -> 
             "name an agent (`acp-tui agents` lists them) or give --command 'prog args'.", exit_code=USAGE
         )
     if len(words) > 1:
-        raise UserError(
-            "give the prompt as one argument, in quotes, or - to read it from stdin.", exit_code=USAGE
-        )
+        raise UserError("give the prompt as one argument, in quotes, or - to read it.", exit_code=USAGE)
     return agent, words[0] if words else None
 
 
