@@ -5,11 +5,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
 
 from acp_tui.config.paths import paths
 from acp_tui.demo.signin import SignIn, ask_in_terminal
+from acp_tui.errors import UserError
+
+SPEEDS = ("relaxed", "quick", "instant")
 
 
 def main() -> int:
@@ -21,7 +25,13 @@ def main() -> int:
     if sys.stdin.isatty():
         print("This is an ACP agent: it waits for a client on its standard input.", file=sys.stderr)
         print("To see it at work: acp-tui exec demo tour", file=sys.stderr)
-    asyncio.run(_serve(args.store, sign_in, args.speed))
+    try:
+        asyncio.run(_serve(args.store, sign_in, args.speed))
+    except asyncio.CancelledError:
+        return 128 + signal.SIGTERM
+    except UserError as error:
+        print(f"acp_tui.demo: {error}", file=sys.stderr)
+        return error.exit_code
     return 0
 
 
@@ -32,7 +42,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--speed",
-        choices=("relaxed", "quick", "instant"),
+        choices=SPEEDS,
         default=os.environ.get("ACP_TUI_DEMO_SPEED", "relaxed"),
         help="the pace that sessions begin with (or $ACP_TUI_DEMO_SPEED)",
     )
@@ -50,7 +60,10 @@ def _arguments() -> argparse.Namespace:
         help="want a sign-in first (or $ACP_TUI_DEMO_AUTH=1)",
     )
     parser.add_argument("--sign-in", action="store_true", help="sign in here, in a terminal, and end")
-    return parser.parse_args()
+    args = parser.parse_args()
+    if args.speed not in SPEEDS:  # argparse does not look at what came from the environment
+        parser.error(f"ACP_TUI_DEMO_SPEED is {args.speed!r}, but must be one of {', '.join(SPEEDS)}")
+    return args
 
 
 async def _serve(folder: Path, sign_in: SignIn, speed: str) -> None:
@@ -62,6 +75,10 @@ async def _serve(folder: Path, sign_in: SignIn, speed: str) -> None:
     from acp_tui.demo.store import Store
     from acp_tui.demo.wire import Wire
 
+    # Die in order: a command that still runs must not outlive us.
+    this = asyncio.current_task()
+    assert this is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
     wire = await Wire.on_stdio()
     agent = DemoAgent(wire, Store(folder / "sessions"), sign_in, Settings(pace=speed))
     connection = AgentSideConnection(agent, wire, listening=False, use_unstable_protocol=True)

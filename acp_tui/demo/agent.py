@@ -274,6 +274,7 @@ class DemoAgent:
         """Change the mode; the notifications keep the config option of the same meaning in step."""
         session = self._known(session_id)
         session.stored.settings.set("mode", mode_id)
+        self._store.save(session.stored)
         await announce.settings(self._client, session.stored, self._capabilities)
         return SetSessionModeResponse()
 
@@ -283,6 +284,7 @@ class DemoAgent:
         """Change an option, and answer with the complete state, as one may change another."""
         stored = self._known(session_id).stored
         stored.settings.set(config_id, value)
+        self._store.save(stored)
         if config_id == "mode":
             await announce.settings(self._client, stored, self._capabilities)
         if config_id == "model":
@@ -321,6 +323,7 @@ class DemoAgent:
         for block in turn.blocks:
             turn.keep(update_user_message(block))
         await self._give_title(turn)
+        self._store.save(turn.stored)  # so that the prompt is there, should the process die now
         try:
             reason = await commands.answer(turn)
         except TurnOver as over:
@@ -333,7 +336,11 @@ class DemoAgent:
         stored = turn.stored
         if stored.title is None and (text := " ".join(turn.text.split())):
             stored.title = text if len(text) <= 60 else text[:59] + "…"
-            await turn.update(SessionInfoUpdate(session_update="session_info_update", title=stored.title))
+            await turn.update(
+                SessionInfoUpdate(
+                    session_update="session_info_update", title=stored.title, updated_at=stored.updated_at
+                )
+            )
 
     def _remember(self, session: OpenSession) -> None:
         session.stored.history.close_calls()

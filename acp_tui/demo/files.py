@@ -37,7 +37,7 @@ async def read(turn: Turn, path: Path, *, line: int | None = None, limit: int | 
     except (RequestError, OSError, ValueError) as error:
         await call.fail(f"Could not be read: {_readable(error)}")
         return None
-    await call.done(content=[tool_content(text_block(f"```\n{text.rstrip()}\n```"))])
+    await call.done(content=[tool_content(text_block(f"````\n{text.rstrip()}\n````"))])
     return text
 
 

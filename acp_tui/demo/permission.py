@@ -11,12 +11,22 @@ from acp_tui.demo.turn import Turn, TurnOver
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-OPTIONS = [
-    PermissionOption(option_id="allow", name="Allow", kind="allow_once"),
-    PermissionOption(option_id="allow-always", name="Always allow in this session", kind="allow_always"),
-    PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
-    PermissionOption(option_id="reject-always", name="Always reject in this session", kind="reject_always"),
-]
+    from acp.schema import ToolKind
+
+
+def usual_options(kind: ToolKind) -> list[PermissionOption]:
+    """One option of each kind. "Always" is for all calls of this kind, and says so."""
+    what = {"edit": "edits", "execute": "commands"}.get(kind, f"calls of kind {kind}")
+    return [
+        PermissionOption(option_id="allow", name="Allow", kind="allow_once"),
+        PermissionOption(
+            option_id="allow-always", name=f"Allow all {what} in this session", kind="allow_always"
+        ),
+        PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
+        PermissionOption(
+            option_id="reject-always", name=f"Reject all {what} in this session", kind="reject_always"
+        ),
+    ]
 
 
 async def refusal(turn: Turn, call: ToolCallUpdate) -> str | None:
@@ -26,10 +36,10 @@ async def refusal(turn: Turn, call: ToolCallUpdate) -> str | None:
         return "Refused: in plan mode the demo changes nothing. Switch to another mode first."
     if mode == "auto":
         return None
-    kind = call.kind or "other"
+    kind: ToolKind = call.kind or "other"
     remembered = turn.stored.remembered.get(kind)
     if remembered is None:
-        option = await ask(turn, call, OPTIONS)
+        option = await ask(turn, call, usual_options(kind))
         remembered = option.kind.startswith("allow")
         if option.kind.endswith("always"):
             turn.stored.remembered[kind] = remembered

@@ -98,10 +98,14 @@ async def _run_in_client(turn: Turn, call: Call, argv: Sequence[str], env: Mappi
         output: TerminalOutputResponse = await client.terminal_output(session_id, terminal_id)
         return Ended(end.exit_code, end.signal, output.output)
     finally:
-        # Also when the turn was cancelled: releasing kills what still runs, and the screen keeps the output.
-        release = asyncio.ensure_future(client.release_terminal(session_id, terminal_id))
-        with contextlib.suppress(RequestError, ConnectionError):
-            await asyncio.shield(release)
+        # Releasing kills what still runs, and the screen keeps the output. Nobody waits for the answer,
+        # because this happens also when the turn was cancelled and has to end at once.
+        turn.session.later(_release(turn, terminal_id))
+
+
+async def _release(turn: Turn, terminal_id: str) -> None:
+    with contextlib.suppress(RequestError, ConnectionError):
+        await turn.client.release_terminal(turn.session_id, terminal_id)
 
 
 # --------------------------------------------------------------------------- our own process

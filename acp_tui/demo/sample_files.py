@@ -5,8 +5,8 @@ from __future__ import annotations
 MODULE = "basket.py"
 CHECKER = "check.py"
 
-BUG = "        return total - total * self.discount"
-FIX = "        return total - total * self.discount / 100"
+BUG = "        return total - total * self.discount\n"
+FIX = "        return total - total * self.discount / 100\n"
 
 _BASKET = f'''\
 """A shopping basket. Prices are in cents."""
@@ -36,8 +36,7 @@ class Basket:
     def total(self):
         """What it all costs, with the discount."""
         total = sum(price * quantity for _, price, quantity in self.items)
-{BUG}
-'''
+{BUG}'''
 
 _TESTS = '''\
 """Run them with `python -m unittest`, or in colour with `python check.py`."""

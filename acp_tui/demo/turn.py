@@ -6,7 +6,7 @@ import asyncio
 import re
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from acp import plan_entry, text_block, update_plan
 from acp.schema import (
@@ -22,7 +22,7 @@ from acp_tui.demo import announce
 from acp_tui.demo.settings import MODELS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from acp import Client
     from acp.schema import (
@@ -46,8 +46,14 @@ if TYPE_CHECKING:
         | EmbeddedResourceContentBlock
     )
 
-_WORDS = re.compile(r"\S+\s*|\s+")
-"""A word a chunk, white space included: joined again they are the text."""
+Cut = Literal["character", "word", "line"]
+
+_PIECES: dict[Cut, Callable[[str], list[str]]] = {
+    "character": list,
+    "word": re.compile(r"\S+\s*|\s+").findall,
+    "line": lambda text: text.splitlines(keepends=True),
+}
+"""How a text is cut into chunks; joined again they are the text."""
 
 
 class TurnOver(Exception):  # noqa: N818 - an end, not an error
@@ -124,14 +130,14 @@ class Turn:
 
     # ------------------------------------------------------------------ speech
 
-    async def say(self, text: str) -> None:
+    async def say(self, text: str, *, by: Cut = "word") -> None:
         """Speak: one message, in chunks."""
-        await self._stream(AgentMessageChunk, "agent_message_chunk", text)
+        await self._stream(AgentMessageChunk, "agent_message_chunk", _PIECES[by](text))
 
     async def think(self, text: str) -> None:
         """Think aloud, if the user wants to see it."""
         if self.stored.settings.thoughts:
-            await self._stream(AgentThoughtChunk, "agent_thought_chunk", text)
+            await self._stream(AgentThoughtChunk, "agent_thought_chunk", _PIECES["word"](text))
 
     async def show(self, block: ContentBlock) -> None:
         """Put a picture, a sound, a file … into the conversation, as a message of its own."""
@@ -141,9 +147,9 @@ class Turn:
         await self.update(chunk)
         await self.rest()
 
-    async def _stream(self, chunk: type[Any], kind: str, text: str) -> None:
+    async def _stream(self, chunk: type[Any], kind: str, pieces: Sequence[str]) -> None:
         message_id = str(uuid.uuid4())
-        for piece in _WORDS.findall(text):
+        for piece in pieces:
             content = text_block(piece)
             await self.update(chunk(session_update=kind, content=content, message_id=message_id))
             self.spoken += len(piece)

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 from acp.core import DEFAULT_STDIO_BUFFER_LIMIT_BYTES
 from acp.stdio import stdio_streams
 
+from acp_tui.errors import UserError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -45,7 +47,13 @@ class Wire:
     @classmethod
     async def on_stdio(cls) -> Wire:
         """The wire on this process's standard streams."""
-        reader, writer = await stdio_streams(limit=DEFAULT_STDIO_BUFFER_LIMIT_BYTES)
+        try:
+            reader, writer = await stdio_streams(limit=DEFAULT_STDIO_BUFFER_LIMIT_BYTES)
+        except ValueError:
+            raise UserError(
+                "standard input and output have to be pipes, as an ACP client makes them; files will not do",
+                exit_code=2,
+            ) from None
         return cls(reader, writer)
 
     # ------------------------------------------------------------------ what the SDK calls
@@ -59,6 +67,7 @@ class Wire:
                 print("demo: a line over the limit was dropped", file=sys.stderr)
                 continue
             if not line:
+                await asyncio.sleep(0)  # what was asked just before the end is still answered
                 return None
             if line.strip() and (frame := await self._understood(line)) is not None:
                 return frame

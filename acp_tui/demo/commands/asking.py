@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import uuid
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from acp.schema import (
 )
 
 from acp_tui.demo.commands.registry import command, number
-from acp_tui.demo.permission import OPTIONS, ask
+from acp_tui.demo.permission import ask, usual_options
 from acp_tui.demo.toolcall import Call
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def _options(*given: tuple[str, PermissionOptionKind]) -> list[PermissionOption]
 
 
 _SETS = {
-    "four": OPTIONS,
+    "four": usual_options("execute"),
     "twins": _options(
         ("Allow", "allow_once"),
         ("Always allow for this project", "allow_always"),
@@ -62,17 +61,20 @@ _SETS = {
 async def permission(turn: Turn) -> None:
     """Several options of a kind, missing kinds, an unannounced call, several requests at once."""
     if turn.argument == "bare":
-        await _tell(turn, "bare", await ask(turn, ToolCallUpdate(tool_call_id="never-announced"), OPTIONS))
+        await _tell(
+            turn, "bare", await ask(turn, ToolCallUpdate(tool_call_id="never-announced"), _SETS["four"])
+        )
         return
     if turn.argument == "many":
-        async with asyncio.TaskGroup() as together:
-            for index in range(1, 4):
-                together.create_task(_question(turn, f"Question {index} of 3", OPTIONS))
+        questions = [_question(turn, f"Question {index} of 3", _SETS["four"]) for index in range(1, 4)]
+        for index, option in enumerate(await asyncio.gather(*questions), 1):
+            await _tell(turn, f"Question {index} of 3", option)
         return
-    await _question(turn, "Do nothing, once you agree", _SETS.get(turn.argument, _SETS["twins"]))
+    title = "Do nothing, once you agree"
+    await _tell(turn, title, await _question(turn, title, _SETS.get(turn.argument, _SETS["twins"])))
 
 
-async def _question(turn: Turn, title: str, options: list[PermissionOption]) -> None:
+async def _question(turn: Turn, title: str, options: list[PermissionOption]) -> PermissionOption:
     call = Call(
         turn,
         title,
@@ -86,7 +88,7 @@ async def _question(turn: Turn, title: str, options: list[PermissionOption]) -> 
     await call.start()
     option = await ask(turn, call.question(), options)
     await (call.done() if option.kind.startswith("allow") else call.fail("Rejected by the user."))
-    await _tell(turn, title, option)
+    return option
 
 
 async def _tell(turn: Turn, title: str, option: PermissionOption) -> None:
@@ -97,7 +99,7 @@ async def _tell(turn: Turn, title: str, option: PermissionOption) -> None:
 async def withdraw(turn: Turn) -> None:
     """The agent's side of `$/cancel_request`: the dialog should go away by itself."""
     call = await Call(turn, "A question that is taken back", "execute", raw_input={"command": "true"}).start()
-    question = asyncio.ensure_future(ask(turn, call.question(), OPTIONS))
+    question = asyncio.ensure_future(ask(turn, call.question(), _SETS["four"]))
     try:
         async with asyncio.timeout(number(turn.argument, 2, most=60)):
             option = await asyncio.shield(question)
@@ -111,8 +113,6 @@ async def withdraw(turn: Turn) -> None:
         await _tell(turn, "You were quicker", option)
     finally:
         question.cancel()
-        with contextlib.suppress(BaseException):
-            await question
 
 
 def _field(kind: str, title: str, **rules: Any) -> dict[str, Any]:

@@ -108,12 +108,12 @@ async def unicode(turn: Turn) -> None:
 
 @command("escape", "Hostile text: a client must not obey it")
 async def escape(turn: Turn) -> None:
-    """Every sequence is cut in the middle by chunks, on purpose."""
+    """One character at a time, so that every sequence is cut in its middle."""
     await turn.say(
         "If your screen stays as it is and you can read the sequences below, your client is safe.\n"
     )
     for what, sequence in texts.HOSTILE.items():
-        await turn.say(f"- {what}: {sequence} (end)\n")
+        await turn.say(f"- {what}: {sequence} (end)\n", by="character")
     call = Call(turn, f"A title {texts.HOSTILE['clear the screen']} that clears", "other")
     await call.start("in_progress")
     await call.done(content=[tool_content(text_block("".join(texts.HOSTILE.values())))])

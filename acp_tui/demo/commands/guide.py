@@ -32,7 +32,7 @@ async def help_(turn: Turn) -> None:
         f"- `/{each.name}{' ' + each.hint if each.hint else ''}`: {each.description}"
         for each in COMMANDS.values()
     ]
-    await turn.say("\n\n".join(lines) + "\n\n" + "\n".join(listing) + "\n")
+    await turn.say("\n\n".join(lines) + "\n\n" + "\n".join(listing) + "\n", by="line")
 
 
 @command("tour", "Thoughts, a plan, a file read, an edit, a command and an answer")

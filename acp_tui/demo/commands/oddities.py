@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 import uuid
@@ -106,6 +107,8 @@ async def stderr(turn: Turn) -> None:
     lines = number(turn.argument, 10, most=1_000_000)
     for line in range(1, lines + 1):
         print(f"demo: line {line} of {lines} on stderr", file=sys.stderr)
+        if line % 100 == 0:
+            await asyncio.sleep(0)  # let a cancel through
     sys.stderr.flush()
     await turn.say(f"I wrote {lines} lines to stderr.")
 

@@ -1,0 +1,280 @@
+"""A client of the demo agent in a few lines: a real process, raw JSON-RPC, nothing of the product."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import uuid
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+Frame = dict[str, Any]
+
+EVERYTHING: Frame = {
+    "fs": {"readTextFile": True, "writeTextFile": True},
+    "terminal": True,
+    "auth": {"terminal": True},
+    "elicitation": {"form": {}, "url": {}},
+    "plan": {},
+    "session": {"configOptions": {"boolean": {}}, "compaction": {}},
+    "_meta": {"terminal_output": True},
+}
+
+
+class RpcError(Exception):
+    """The agent answered with an error."""
+
+    def __init__(self, error: Any) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.code = error.get("code") if isinstance(error, dict) else None
+
+
+class Driver:
+    """Starts the agent, sends what it is told, answers the agent's requests and keeps every frame."""
+
+    def __init__(self, process: asyncio.subprocess.Process, root: Path) -> None:
+        self.process = process
+        self.root = root
+        self.frames: list[Frame] = []  # all that the agent sent
+        self.noise: list[str] = []  # lines that were no frames
+        self.stderr = ""
+        self.ended = False
+        self.odd = False  # the test makes the agent break the protocol or write to stderr
+        self.silent: set[str] = set()  # requests of the agent that get no answer
+        self.asked: dict[int, str] = {}  # our requests: the method by id
+        self.answers: dict[str, Callable[[Frame], Any]] = self._usual_answers()
+        self._next_id = 0
+        self._pending: dict[int, asyncio.Future[Any]] = {}
+        self._changed = asyncio.Condition()
+        self._terminals: dict[str, tuple[int, str]] = {}
+        self._reader = asyncio.create_task(self._receive())
+        self._listener = asyncio.create_task(self._listen())
+
+    @classmethod
+    async def start(cls, root: Path, *arguments: str, env: Mapping[str, str] | None = None) -> Driver:
+        """Run the demo agent, at once without pauses."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "acp_tui.demo", *arguments),
+            env={**os.environ, "ACP_TUI_DEMO_SPEED": "instant", **(env or {})},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            limit=64 * 1024 * 1024,
+        )
+        return cls(process, root)
+
+    async def stop(self) -> str:
+        """Close its standard input and wait until it is gone; what it wrote to stderr."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        await self.process.wait()
+        await self._reader
+        await self._listener
+        return self.stderr
+
+    def forget(self, root: Path) -> None:
+        """Another test begins."""
+        self.root = root
+        self.frames.clear()
+        self.noise.clear()
+        self.silent.clear()
+        self.answers = self._usual_answers()
+        self.odd = False
+        self.stderr = ""
+
+    # ------------------------------------------------------------------ talking
+
+    async def initialize(self, capabilities: Frame | None = None) -> Frame:
+        """Introduce ourselves."""
+        said = EVERYTHING if capabilities is None else capabilities
+        answer: Frame = await self.call("initialize", protocolVersion=1, clientCapabilities=said)
+        return answer
+
+    async def open(self, **params: Any) -> str:
+        """Introduce ourselves and begin a session; its id."""
+        await self.initialize(params.pop("capabilities", None))
+        return str(
+            (await self.call("session/new", **{"cwd": str(self.root), "mcpServers": [], **params}))[
+                "sessionId"
+            ]
+        )
+
+    async def prompt(self, session: str, text: str, **params: Any) -> Frame:
+        """One turn."""
+        answer: Frame = await self.begin_prompt(session, text, **params)[1]
+        return answer
+
+    def begin_prompt(self, session: str, text: str, **params: Any) -> tuple[int, asyncio.Future[Any]]:
+        """One turn whose end can be waited for later; the id of the request too."""
+        prompt = [{"type": "text", "text": text}]
+        return self.begin("session/prompt", sessionId=session, prompt=prompt, **params)
+
+    async def call(self, method: str, **params: Any) -> Any:
+        """A request and its answer."""
+        return await self.begin(method, **params)[1]
+
+    def begin(self, method: str, **params: Any) -> tuple[int, asyncio.Future[Any]]:
+        """A request whose answer can be waited for later."""
+        self._next_id += 1
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._pending[self._next_id] = future
+        self.asked[self._next_id] = method
+        self.write({"id": self._next_id, "method": method, "params": params})
+        return self._next_id, future
+
+    def notify(self, method: str, **params: Any) -> None:
+        """A notification."""
+        self.write({"method": method, "params": params})
+
+    def write(self, frame: Frame) -> None:
+        """Any frame."""
+        self.write_line(json.dumps({"jsonrpc": "2.0", **frame}))
+
+    def write_line(self, line: str) -> None:
+        """Any line."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(line.encode() + b"\n")
+
+    async def until(self, condition: Callable[[], Any]) -> Any:
+        """Wait for something that the agent has to do; what the condition returned."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: condition() or self.ended)
+        result = condition()
+        assert result, "the agent ended before this happened"
+        return result
+
+    # ------------------------------------------------------------------ what it said
+
+    def updates(self, kind: str | None = None, session: str | None = None) -> list[Frame]:
+        """The session updates of a kind, in order."""
+        return [
+            frame["params"]["update"]
+            for frame in self.frames
+            if frame.get("method") == "session/update"
+            and (kind is None or frame["params"]["update"]["sessionUpdate"] == kind)
+            and (session is None or frame["params"]["sessionId"] == session)
+        ]
+
+    def text(self, kind: str = "agent_message_chunk") -> str:
+        """Everything it said."""
+        return "".join(update["content"].get("text", "") for update in self.updates(kind))
+
+    def requests(self, method: str) -> list[Frame]:
+        """The parameters of its requests."""
+        return [frame["params"] for frame in self.frames if frame.get("method") == method]
+
+    def calls(self) -> list[Frame]:
+        """Its tool calls in order, as the announcement and all updates left them."""
+        calls: dict[str, Frame] = {}
+        for update in self.updates():
+            if "toolCallId" in update:
+                calls.setdefault(update["toolCallId"], {}).update(update)
+        return list(calls.values())
+
+    # ------------------------------------------------------------------ listening
+
+    async def _receive(self) -> None:
+        assert self.process.stdout is not None
+        while line := await self.process.stdout.readline():
+            try:
+                frame = json.loads(line)
+            except ValueError:
+                frame = None
+            if not isinstance(frame, dict):
+                self.noise.append(line.decode().rstrip("\n"))
+                continue
+            self.frames.append(frame)
+            await self._handle(frame)
+            async with self._changed:
+                self._changed.notify_all()
+        self.ended = True
+        for future in self._pending.values():
+            if not future.done():
+                future.set_exception(ConnectionError("the agent ended"))
+        async with self._changed:
+            self._changed.notify_all()
+
+    async def _handle(self, frame: Frame) -> None:
+        if "method" in frame:
+            if "id" in frame and frame["method"] not in self.silent:
+                self.write(self._answer(frame))
+            return
+        future = self._pending.get(frame["id"])
+        if future is None or future.done():
+            return
+        if "error" in frame:
+            future.set_exception(RpcError(frame["error"]))
+        else:
+            future.set_result(frame["result"])
+
+    def _answer(self, frame: Frame) -> Frame:
+        answer = self.answers.get(frame["method"])
+        if answer is None:
+            return {"id": frame["id"], "error": {"code": -32601, "message": "Method not found"}}
+        try:
+            return {"id": frame["id"], "result": answer(frame["params"])}
+        except RpcError as error:
+            return {"id": frame["id"], "error": error.error}
+
+    async def _listen(self) -> None:
+        assert self.process.stderr is not None
+        while data := await self.process.stderr.read(1 << 16):
+            self.stderr += data.decode()
+            async with self._changed:
+                self._changed.notify_all()
+
+    # ------------------------------------------------------------------ files and terminals
+
+    def _usual_answers(self) -> dict[str, Callable[[Frame], Any]]:
+        return {
+            "session/request_permission": lambda params: choose(params, "allow_once"),
+            "fs/read_text_file": self._read,
+            "fs/write_text_file": self._write,
+            "terminal/create": self._create,
+            "terminal/wait_for_exit": lambda params: {"exitCode": self._terminals[params["terminalId"]][0]},
+            "terminal/output": lambda params: {
+                "output": self._terminals[params["terminalId"]][1],
+                "truncated": False,
+            },
+            "terminal/release": lambda params: {},
+        }
+
+    def _read(self, params: Frame) -> Frame:
+        file = self.root / params["path"]
+        if not file.is_file():
+            raise RpcError({"code": -32002, "message": "Resource not found"})
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+        first = params.get("line", 1) - 1
+        return {"content": "".join(lines[first : first + params.get("limit", len(lines))])}
+
+    def _write(self, params: Frame) -> Frame:
+        (self.root / params["path"]).write_text(params["content"], encoding="utf-8")
+        return {}
+
+    def _create(self, params: Frame) -> Frame:
+        terminal = str(uuid.uuid4())
+        run = subprocess.run(
+            [params["command"], *params.get("args", [])],
+            cwd=params["cwd"],
+            env={**os.environ, **{each["name"]: each["value"] for each in params.get("env", [])}},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        self._terminals[terminal] = (run.returncode, run.stdout.decode())
+        return {"terminalId": terminal}
+
+
+def choose(params: Frame, kind: str) -> Frame:
+    """Answer a permission request with its first option of a kind."""
+    option = next(option for option in params["options"] if option["kind"] == kind)
+    return {"outcome": {"outcome": "selected", "optionId": option["optionId"]}}

@@ -1,0 +1,402 @@
+"""The slash commands: each shows what it says."""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.demo.driver import Driver, Frame, RpcError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+def _blocks(demo: Driver) -> list[Frame]:
+    return [update["content"] for update in demo.updates("agent_message_chunk")]
+
+
+async def test_every_command_can_be_used_without_an_argument(demo: Driver, folder: Path) -> None:
+    """With everything offered and with nothing; the fixture checks each frame against the schema."""
+    apart = {
+        "slow",
+        "hang",
+        "crash",
+        "error",
+        "unknown",
+        "stray",
+        "notice",
+        "compact",
+        "noise",
+        "stderr",
+        "plan",
+    }
+    apart |= {"title", "withdraw"}
+    offered: tuple[Frame | None, ...] = (None, {})
+    for capabilities in offered:
+        demo.answers["elicitation/create"] = lambda params: {"action": "decline"}
+        session = await demo.open(capabilities=capabilities)
+        told = await demo.until(partial(demo.updates, "available_commands_update", session))
+        for command in told[0]["availableCommands"]:
+            if command["name"] not in apart:
+                answer = await demo.prompt(session, f"/{command['name']}")
+                assert answer["stopReason"] in ("end_turn", "refusal", "max_tokens"), command
+
+
+async def test_anything_else_gets_help(demo: Driver) -> None:
+    session = await demo.open()
+    await demo.prompt(session, "What is the meaning of life?")
+    assert "a script, not a language model" in demo.text()
+    assert "`/permission" in demo.text()
+    await demo.prompt(session, "/nonsense with words")
+    assert "I do not know `/nonsense`." in demo.text()
+    assert (await demo.prompt(session, ""))["stopReason"] == "end_turn"
+
+
+async def test_the_title_comes_from_the_first_prompt_and_can_be_changed(demo: Driver) -> None:
+    demo.odd = True  # the SDK's model cannot tell null from nothing
+    session = await demo.open()
+    await demo.prompt(session, "one  two\nthree " + "and so on " * 10)
+    await demo.prompt(session, "hello")
+    [told] = demo.updates("session_info_update")
+    assert told["title"].startswith("one two three and so on")
+    assert len(told["title"]) == 60
+    await demo.prompt(session, "/title Another")
+    await demo.prompt(session, "/title")
+    assert [update["title"] for update in demo.updates("session_info_update")[1:]] == ["Another", None]
+
+
+async def test_plans(demo: Driver) -> None:
+    demo.odd = True  # the unstable kinds are sent as they are, the models order them differently
+    session = await demo.open()
+    await demo.prompt(session, "/plan")
+    assert [entry["status"] for entry in demo.updates("plan")[2]["entries"]] == [
+        *["completed"] * 2,
+        "in_progress",
+        *["pending"] * 2,
+    ]
+    await demo.prompt(session, "/plan clear")
+    assert demo.updates("plan")[-1]["entries"] == []
+    await demo.prompt(session, "/plan kinds")
+    assert [update["plan"]["type"] for update in demo.updates("plan_update")] == ["items", "markdown", "file"]
+    assert demo.updates("plan_removed")[0]["planId"] == "demo-items"
+
+
+async def test_what_the_client_did_not_advertise_is_not_sent(demo: Driver, folder: Path) -> None:
+    session = await demo.open(capabilities={})
+    for command in ("/plan kinds", "/compact", "/elicit form", "/elicit url"):
+        await demo.prompt(session, command)
+    assert demo.text().count("does not advertise") == 4
+    assert not demo.requests("elicitation/create")
+
+
+async def test_reading(demo: Driver) -> None:
+    session = await demo.open()
+    await demo.prompt(session, "/read README.md 3 1")
+    request = demo.requests("fs/read_text_file")[0]
+    assert (request["path"], request["line"], request["limit"]) == (str(demo.root / "README.md"), 3, 1)
+    read = demo.calls()[0]
+    assert "Second paragraph." in read["content"][0]["content"]["text"]
+    assert "# Somewhere" not in read["content"][0]["content"]["text"]
+    await demo.prompt(session, "/read missing.txt")
+    missing = demo.calls()[-1]
+    assert missing["status"] == "failed"
+    assert "-32002" in missing["content"][0]["content"]["text"]
+
+
+async def test_reading_for_itself_it_stays_inside(demo: Driver, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("secret\n")
+    (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "latin.txt").write_bytes(b"caf\xe9\n")
+    session = await demo.open(capabilities={})
+    for path in (str(tmp_path / "secret.txt"), "../secret.txt", "link.txt", "missing.txt", "latin.txt"):
+        await demo.prompt(session, f"/read {path}")
+        assert demo.calls()[-1]["status"] == "failed", path
+    assert "secret\n" not in json.dumps(demo.frames)
+    await demo.prompt(session, "/read README.md 3 1")
+    assert "Second paragraph." in str(demo.calls()[-1])
+
+
+async def test_diffs_write_nothing(demo: Driver) -> None:
+    await demo.prompt(await demo.open(), "/diff")
+    diffs = demo.calls()[0]["content"]
+    assert [diff["type"] for diff in diffs] == ["diff"] * 6
+    assert "oldText" not in diffs[0]
+    assert [file.name for file in demo.root.iterdir()] == ["README.md"]
+
+
+@pytest.mark.parametrize("capabilities", [None, {}])
+async def test_commands_run_where_they_fail_too(
+    demo: Driver, folder: Path, capabilities: Frame | None
+) -> None:
+    session = await demo.open(capabilities=capabilities)
+    await demo.prompt(session, "/fail")
+    failed = demo.calls()[-1]
+    assert failed["status"] == "failed"
+    assert failed["rawOutput"]["exitCode"] == 3
+    await demo.prompt(session, "/terminal echo one; echo two >&2; pwd")
+    ran = demo.calls()[-1]
+    assert ran["rawInput"] == {"command": "/bin/sh -c 'echo one; echo two >&2; pwd'", "cwd": str(folder)}
+    assert ran["status"] == "completed"
+    if capabilities is not None:
+        assert ran["content"][0]["content"]["text"].split() == ["one", "two", str(folder)]
+        await demo.prompt(session, "/terminal kill -TERM $$")
+        assert demo.calls()[-1]["rawOutput"]["signal"] == "SIGTERM"
+
+
+async def test_many_calls_at_once(demo: Driver) -> None:
+    session = await demo.open()
+    await demo.prompt(session, "/tools")
+    kinds = [call.get("kind") for call in demo.calls()]
+    assert kinds[:3] == ["read", "edit", "delete"]
+    assert kinds[-1] is None
+    assert {call["status"] for call in demo.calls()} == {"completed", "failed"}
+    starts = [index for index, update in enumerate(demo.updates()) if update["sessionUpdate"] == "tool_call"]
+    first_end = next(
+        index for index, update in enumerate(demo.updates()) if update.get("status") == "completed"
+    )
+    assert starts[-1] < first_end
+    await demo.prompt(session, "/tools 30")
+    assert len(demo.calls()) == 41
+
+
+async def test_permissions_with_odd_options(demo: Driver) -> None:
+    chosen: list[str] = []
+
+    def last(params: Frame) -> Frame:
+        option = params["options"][-1]
+        chosen.append(option["name"])
+        return {"outcome": {"outcome": "selected", "optionId": option["optionId"]}}
+
+    demo.answers["session/request_permission"] = last
+    session = await demo.open()
+    for name in ("four", "twins", "noreject", "onlyreject", "backwards", "plans", "bare"):
+        await demo.prompt(session, f"/permission {name}")
+    asked = {
+        name: [option["kind"] for option in request["options"]]
+        for name, request in zip(
+            ("four", "twins", "noreject", "onlyreject", "backwards", "plans", "bare"),
+            demo.requests("session/request_permission"),
+            strict=True,
+        )
+    }
+    assert asked["twins"].count("allow_always") == 3
+    assert not any(kind.startswith("reject") for kind in asked["noreject"])
+    assert asked["onlyreject"] == ["reject_once"]
+    assert asked["backwards"][0] == "reject_always"
+    assert asked["plans"].count("allow_once") == 2
+    assert demo.requests("session/request_permission")[-1]["toolCall"] == {"toolCallId": "never-announced"}
+    for name in chosen:
+        assert f"“{name}”" in demo.text()
+    await demo.prompt(session, "/permission many")
+    assert demo.text().count("of 3: you chose") == 3
+    # An answer that was not among the options is said, and ends the turn.
+    demo.answers["session/request_permission"] = lambda params: {
+        "outcome": {"outcome": "selected", "optionId": "made-up"}
+    }
+    await demo.prompt(session, "/permission")
+    assert "`made-up`, which was not among the options" in demo.text()
+
+
+async def test_a_question_is_taken_back(demo: Driver) -> None:
+    demo.silent.add("session/request_permission")
+    session = await demo.open()
+    await demo.prompt(session, "/withdraw 0")
+    asked = next(frame for frame in demo.frames if frame.get("method") == "session/request_permission")
+    assert demo.requests("$/cancel_request") == [{"requestId": asked["id"]}]
+    demo.write({"id": asked["id"], "error": {"code": -32800, "message": "Request cancelled"}})
+    demo.silent.clear()
+    await demo.prompt(session, "/withdraw 60")
+    assert "You were quicker" in demo.text()
+    assert len(demo.requests("$/cancel_request")) == 1
+
+
+async def test_forms_and_pages(demo: Driver) -> None:
+    session = await demo.open()
+    answers: list[Frame] = [
+        {"action": "accept", "content": {"name": "Ada", "count": 3, "gift": True, "tags": ["new"]}},
+        {"action": "decline"},
+        {"action": "cancel"},
+    ]
+    demo.answers["elicitation/create"] = lambda params: answers.pop(0)
+    for _ in range(3):
+        await demo.prompt(session, "/elicit form")
+    assert "| name | `'Ada'` |" in demo.text()
+    assert "`decline`" in demo.text()
+    assert "`cancel`" in demo.text()
+    fields = demo.requests("elicitation/create")[0]["requestedSchema"]["properties"]
+    assert {field["type"] for field in fields.values()} == {"string", "integer", "number", "boolean", "array"}
+
+    demo.answers["elicitation/create"] = lambda params: {"action": "accept"}
+    await demo.prompt(session, "/elicit url")
+    page = demo.requests("elicitation/create")[-1]
+    assert page["url"].startswith("https://example.com/")
+    assert demo.requests("elicitation/complete") == [{"elicitationId": page["elicitationId"]}]
+
+
+async def test_a_client_that_answers_with_an_error_is_told_so(demo: Driver) -> None:
+    session = await demo.open()
+    assert (await demo.prompt(session, "/elicit"))["stopReason"] == "end_turn"
+    assert "answered a request of mine with error -32601" in demo.text()
+    demo.odd = True
+
+    def confused(params: Frame) -> Frame:
+        raise RpcError("only a text")
+
+    demo.answers["elicitation/create"] = confused
+    assert (await demo.prompt(session, "/elicit"))["stopReason"] == "end_turn"
+    assert "only a text" in demo.text()
+
+
+async def test_pictures_sounds_and_files(demo: Driver) -> None:
+    session = await demo.open()
+    for command in ("/image", "/audio", "/resource"):
+        await demo.prompt(session, command)
+    by_type = {block["type"]: block for block in _blocks(demo)}
+    png = base64.b64decode(by_type["image"]["data"])
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    assert struct.unpack(">II", png[16:24]) == (64, 32)
+    assert base64.b64decode(by_type["audio"]["data"])[:4] == b"RIFF"
+    assert by_type["resource_link"]["uri"].startswith("file:///")
+    resources = [block["resource"] for block in _blocks(demo) if block["type"] == "resource"]
+    assert [set(resource) - {"uri", "mimeType"} for resource in resources] == [{"text"}, {"blob"}]
+    await demo.prompt(session, "/annotations")
+    assert [block["annotations"]["audience"] for block in _blocks(demo) if "annotations" in block] == [
+        ["user"],
+        ["assistant"],
+        ["user", "assistant"],
+    ]
+
+
+async def test_hostile_text_is_cut_within_its_sequences(demo: Driver) -> None:
+    await demo.prompt(await demo.open(), "/escape")
+    assert "\x1b[2J" in demo.text()
+    assert "\u202e" in demo.text()
+    assert "\x1b" in [block["text"] for block in _blocks(demo)]
+    assert "\x1b" in demo.calls()[0]["title"]
+
+
+async def test_messages_have_ids_of_their_own(demo: Driver) -> None:
+    session = await demo.open()
+    await demo.prompt(session, "/thoughts")
+    spoken = [update for update in demo.updates() if update["sessionUpdate"].startswith("agent_")]
+    assert all(update["messageId"] for update in spoken)
+    assert len({update["messageId"] for update in spoken}) == 4
+
+
+async def test_what_reached_the_agent(demo: Driver) -> None:
+    session = await demo.open()
+    blocks: list[Frame] = [
+        {"type": "text", "text": "/echo this"},
+        {"type": "resource_link", "name": "README.md", "uri": "file:///somewhere/README.md"},
+        {"type": "resource", "resource": {"uri": "file:///a.bin", "blob": "AAAA"}},
+        {"type": "image", "mimeType": "image/png", "data": "AAAA"},
+    ]
+    await demo.call("session/prompt", sessionId=session, prompt=blocks, _meta={"traceparent": "00-1-2-01"})
+    assert "Your prompt had 4 blocks" in demo.text()
+    assert "file:///somewhere/README.md" in demo.text()
+    assert "(4 characters of base64)" in demo.text()
+    await demo.prompt(session, "/client", _meta={"traceparent": "00-1-2-01"})
+    assert '"traceparent": "00-1-2-01"' in demo.text()
+    assert '"compaction": {}' in demo.text()
+
+
+async def test_what_the_session_was_given(demo: Driver, tmp_path: Path) -> None:
+    servers: list[Frame] = [
+        {
+            "name": "files",
+            "command": "/bin/files",
+            "args": ["-x"],
+            "env": [{"name": "TOKEN", "value": "secret"}],
+        },
+        {
+            "type": "http",
+            "name": "web",
+            "url": "https://example.com",
+            "headers": [{"name": "Key", "value": "secret"}],
+        },
+        {"type": "sse", "name": "old", "url": "https://example.com/sse", "headers": []},
+    ]
+    session = await demo.open(mcpServers=servers, additionalDirectories=[str(tmp_path)])
+    await demo.prompt(session, "/mcp")
+    assert "- **files**: `/bin/files -x` with TOKEN\n" in demo.text()
+    assert "- **web**: `http https://example.com` with Key\n" in demo.text()
+    assert "- **old**: `sse https://example.com/sse`\n" in demo.text()
+    assert "secret" not in demo.text()
+    await demo.prompt(session, "/session")
+    assert f"| more folders | `{tmp_path}` |" in demo.text()
+
+
+async def test_the_list_of_commands_changes(demo: Driver) -> None:
+    session = await demo.open()
+    await demo.prompt(session, "/commands")
+    await demo.prompt(session, "/commands")
+    listed = [len(update["availableCommands"]) for update in demo.updates("available_commands_update")]
+    assert listed[-2] == 3
+    assert listed[-1] > 30
+
+
+async def test_usage_grows(demo: Driver) -> None:
+    session = await demo.open()
+    answer = await demo.prompt(session, "/usage 50")
+    told = demo.updates("usage_update", session)
+    assert told[-1]["used"] >= told[-1]["size"] // 2
+    costs = [update["cost"]["amount"] for update in told if "cost" in update]
+    assert costs == sorted(costs)
+    assert told[0]["cost"]["currency"] == "XTS"
+    tokens = answer["usage"]
+    assert tokens["totalTokens"] == tokens["inputTokens"] + tokens["outputTokens"]
+
+
+async def test_a_flood_is_complete_and_not_kept(demo: Driver) -> None:
+    session = await demo.open()
+    await demo.prompt(session, "/flood 3000 25")
+    flood = [block["text"] for block in _blocks(demo)][:3000]
+    assert {len(text) for text in flood} == {25}
+    mark = len(demo.frames)
+    await demo.call("session/load", sessionId=session, cwd=str(demo.root), mcpServers=[])
+    assert len(demo.frames) - mark < 10
+
+
+async def test_what_is_in_no_model(demo: Driver) -> None:
+    demo.odd = True
+    session = await demo.open()
+    for command in ("/notice", "/compact", "/unknown", "/stray"):
+        assert (await demo.prompt(session, command))["stopReason"] == "end_turn"
+    assert [update["severity"] for update in demo.updates("notice")] == ["info", "warning", "error"]
+    compaction = [update.get("status") for update in demo.updates("compaction_update")]
+    assert compaction == ["in_progress", "completed"]
+    assert demo.updates("compaction_summary_chunk")
+    assert demo.updates("_demo_mood")
+    assert demo.requests("_acp-tui.demo/hello")
+    assert demo.requests("_acp-tui.demo/ask")
+    assert "error -32601" in demo.text()
+    assert demo.updates(session="no-such-session")
+
+
+async def test_noise_on_both_streams(demo: Driver) -> None:
+    demo.odd = True
+    session = await demo.open()
+    await demo.prompt(session, "/noise")
+    assert demo.noise == ["Loading configuration...", "{broken json", '"only a text"', "[]"]
+    await demo.prompt(session, "/stderr 250")
+    await demo.until(lambda: demo.stderr.endswith("demo: line 250 of 250 on stderr\n"))
+
+
+async def test_what_is_malformed_is_answered_and_survived(demo: Driver) -> None:
+    await demo.initialize()
+    for line in ("{not json", "[]", '"text"', '{"id":[1],"method":"x"}', '{"id":9,"method":{}}', ""):
+        demo.write_line(line)
+    demo.write({"id": 77, "result": {}})  # the answer to nothing
+    demo.write({"id": "seven", "method": "session/dance", "params": {}})
+    answers = await demo.until(lambda: [frame for frame in demo.frames if frame.get("id") == "seven"])
+    assert answers[0]["error"]["code"] == -32601
+    errors = [frame["error"]["code"] for frame in demo.frames if "error" in frame and frame["id"] is None]
+    assert errors == [-32700, -32600, -32600, -32600, -32600]
+    assert "sessions" in await demo.call("session/list")

@@ -1,0 +1,338 @@
+"""Sessions: begin, list, load, resume, fork, close, delete; modes, options and sign-in."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pty
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.demo.driver import Driver, Frame, RpcError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.demo.conftest import Start
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def _refused(demo: Driver, method: str, **params: Any) -> Frame:
+    with pytest.raises(RpcError) as refusal:
+        await demo.call(method, **params)
+    assert isinstance(refusal.value.error, dict)
+    return refusal.value.error
+
+
+# --------------------------------------------------------------------------- introduction
+
+
+async def test_it_says_who_it_is_and_what_it_can(demo: Driver) -> None:
+    answer = await demo.initialize()
+    assert answer["protocolVersion"] == 1
+    assert answer["agentInfo"]["name"] == "acp-tui-demo"
+    assert answer["authMethods"] == []
+    capabilities = answer["agentCapabilities"]
+    assert capabilities["loadSession"] is True
+    assert capabilities["promptCapabilities"] == {"image": True, "audio": True, "embeddedContext": True}
+    sessions = {"list", "delete", "additionalDirectories", "fork", "resume", "close"}
+    assert set(capabilities["sessionCapabilities"]) == sessions
+
+
+async def test_a_session_introduces_itself_after_its_id_is_known(demo: Driver) -> None:
+    session = await demo.open()
+    await demo.until(lambda: demo.updates("usage_update", session))
+    commands = demo.updates("available_commands_update", session)[0]["availableCommands"]
+    for name in (
+        "tour",
+        "plan",
+        "edit",
+        "terminal",
+        "image",
+        "elicit",
+        "error",
+        "refuse",
+        "slow",
+        "flood",
+        "usage",
+    ):
+        assert any(command["name"] == name for command in commands)
+    assert all(command["description"] for command in commands)
+    answered = next(
+        index for index, frame in enumerate(demo.frames) if "sessionId" in frame.get("result", {})
+    )
+    told = next(index for index, frame in enumerate(demo.frames) if frame.get("method") == "session/update")
+    assert answered < told
+
+
+# --------------------------------------------------------------------------- modes and options
+
+
+def _value(options: list[Frame], name: str) -> Any:
+    return next(option["currentValue"] for option in options if option["id"] == name)
+
+
+async def test_modes_and_options_agree_whichever_is_set(demo: Driver) -> None:
+    await demo.initialize()
+    answer = await demo.call("session/new", cwd=str(demo.root), mcpServers=[])
+    session = answer["sessionId"]
+    assert answer["modes"]["currentModeId"] == "ask"
+    assert [(option["id"], option["type"]) for option in answer["configOptions"]] == [
+        ("mode", "select"),
+        ("model", "select"),
+        ("pace", "select"),
+        ("thoughts", "boolean"),
+    ]
+    assert _value(answer["configOptions"], "pace") == "instant"
+
+    await demo.call("session/set_mode", sessionId=session, modeId="plan")
+    assert demo.updates("current_mode_update")[-1]["currentModeId"] == "plan"
+    assert _value(demo.updates("config_option_update")[-1]["configOptions"], "mode") == "plan"
+
+    answer = await demo.call("session/set_config_option", sessionId=session, configId="mode", value="auto")
+    assert _value(answer["configOptions"], "mode") == "auto"
+    assert demo.updates("current_mode_update")[-1]["currentModeId"] == "auto"
+
+    await demo.prompt(session, "/mode ask")
+    assert demo.updates("current_mode_update")[-1]["currentModeId"] == "ask"
+
+
+async def test_options_answer_with_everything_and_matter(demo: Driver) -> None:
+    session = await demo.open()
+    answer = await demo.call(
+        "session/set_config_option", sessionId=session, configId="thoughts", type="boolean", value=False
+    )
+    assert len(answer["configOptions"]) == 4
+    assert _value(answer["configOptions"], "thoughts") is False
+    await demo.prompt(session, "tour")
+    assert not demo.updates("agent_thought_chunk")
+
+    await demo.call("session/set_config_option", sessionId=session, configId="model", value="orrery-200k")
+    assert demo.updates("usage_update")[-1]["size"] == 200_000
+
+    for name, value in (("pace", "warp"), ("nothing", "1"), ("thoughts", "perhaps")):
+        wrong = await _refused(
+            demo, "session/set_config_option", sessionId=session, configId=name, value=value
+        )
+        assert wrong["code"] == -32602
+    assert (await _refused(demo, "session/set_mode", sessionId=session, modeId="chaos"))["code"] == -32602
+
+
+async def test_a_client_without_booleans_is_offered_none(demo: Driver) -> None:
+    await demo.initialize({})
+    answer = await demo.call("session/new", cwd=str(demo.root), mcpServers=[])
+    assert {option["type"] for option in answer["configOptions"]} == {"select"}
+
+
+# --------------------------------------------------------------------------- coming back
+
+
+async def test_load_tells_the_session_again_in_another_process(start: Start, sample: Path) -> None:
+    first = await start(sample)
+    session = await first.open()
+    await first.call("session/set_mode", sessionId=session, modeId="auto")
+    await first.prompt(session, "tour")
+    await first.stop()
+
+    second = await start(sample)
+    await second.initialize()
+    answer = await second.call("session/load", sessionId=session, cwd=str(sample), mcpServers=[])
+    assert answer["modes"]["currentModeId"] == "auto"
+    assert second.text("user_message_chunk") == "tour"
+    assert second.text() == first.text()
+    assert second.text("agent_thought_chunk") == first.text("agent_thought_chunk")
+    # Whole messages, not chunks; calls once, and as they ended. Terminals are gone: their text is there.
+    assert len(second.updates("agent_message_chunk")) == 2
+    assert [call["status"] for call in second.calls()] == ["completed"] * 3
+    run = second.calls()[-1]
+    assert "all passed" in run["content"][0]["content"]["text"]
+    assert second.updates("plan")[-1] == first.updates("plan")[-1]
+    # What is told again is told before the answer.
+    kinds = [
+        frame["params"]["update"]["sessionUpdate"] if "params" in frame else "" for frame in second.frames
+    ]
+    answered = next(index for index, frame in enumerate(second.frames) if "modes" in frame.get("result", {}))
+    assert kinds.index("user_message_chunk") < kinds.index("plan") < answered
+    assert not set(kinds[answered:]) & {"agent_message_chunk", "tool_call", "plan"}
+    # And the session goes on.
+    assert (await second.prompt(session, "/silence"))["stopReason"] == "end_turn"
+
+
+async def test_resume_goes_on_without_telling(start: Start, folder: Path) -> None:
+    first = await start(folder)
+    session = await first.open()
+    await first.prompt(session, "/title A good name")
+    await first.stop()
+    second = await start(folder)
+    await second.initialize()
+    directories = [str(folder / "more")]
+    await second.call(
+        "session/resume", sessionId=session, cwd=str(folder), additionalDirectories=directories, mcpServers=[]
+    )
+    assert not second.updates("agent_message_chunk")
+    await second.prompt(session, "/session")
+    assert f"| more folders | `{directories[0]}` |" in second.text()
+
+
+async def test_a_fork_has_the_same_past_and_its_own_future(demo: Driver) -> None:
+    session = await demo.open()
+    await demo.prompt(session, "/title Original")
+    fork = (await demo.call("session/fork", sessionId=session, cwd=str(demo.root), mcpServers=[]))[
+        "sessionId"
+    ]
+    await demo.prompt(fork, "/mode plan")
+    mark = len(demo.frames)
+    await demo.call("session/load", sessionId=session, cwd=str(demo.root), mcpServers=[])
+    original = json.dumps(demo.frames[mark:])
+    assert "/title Original" in original
+    assert "/mode plan" not in original
+    mark = len(demo.frames)
+    await demo.call("session/load", sessionId=fork, cwd=str(demo.root), mcpServers=[])
+    assert "/title Original" in json.dumps(demo.frames[mark:])
+    assert "/mode plan" in json.dumps(demo.frames[mark:])
+
+
+async def test_a_refused_prompt_is_no_part_of_the_session(demo: Driver) -> None:
+    session = await demo.open()
+    await demo.prompt(session, "/title Kept")
+    assert (await demo.prompt(session, "/refuse"))["stopReason"] == "refusal"
+    mark = len(demo.frames)
+    await demo.call("session/load", sessionId=session, cwd=str(demo.root), mcpServers=[])
+    again = json.dumps(demo.frames[mark:])
+    assert "/title Kept" in again
+    assert "/refuse" not in again
+    assert "I will not do that" not in again
+
+
+async def test_lists_have_pages_the_latest_first(start: Start, folder: Path, tmp_path: Path) -> None:
+    demo = await start(folder)
+    await demo.initialize()
+    made = []
+    for index in range(23):
+        cwd = tmp_path if index == 0 else demo.root
+        made.append((await demo.call("session/new", cwd=str(cwd), mcpServers=[]))["sessionId"])
+        await demo.prompt(made[-1], f"prompt {index}")
+    await demo.call("session/new", cwd=str(demo.root), mcpServers=[])  # never prompted: not listed
+
+    page = await demo.call("session/list")
+    assert len(page["sessions"]) == 20
+    assert page["sessions"][0]["title"] == "prompt 22"
+    rest = await demo.call("session/list", cursor=page["nextCursor"])
+    assert rest.get("nextCursor") is None
+    listed = [session["sessionId"] for session in page["sessions"] + rest["sessions"]]
+    assert listed == made[::-1]
+    elsewhere = await demo.call("session/list", cwd=str(tmp_path))
+    assert [session["sessionId"] for session in elsewhere["sessions"]] == made[:1]
+
+
+async def test_delete_removes_and_close_only_lets_go(start: Start, folder: Path) -> None:
+    demo = await start(folder)
+    session = await demo.open()
+    await demo.prompt(session, "hello")
+    assert await demo.call("session/close", sessionId=session) == {}
+    assert (await _refused(demo, "session/prompt", sessionId=session, prompt=[]))["code"] == -32002
+    await demo.call("session/resume", sessionId=session, cwd=str(demo.root), mcpServers=[])
+    assert await demo.call("session/delete", sessionId=session) == {}
+    assert (await demo.call("session/list"))["sessions"] == []
+    gone = await _refused(demo, "session/load", sessionId=session, cwd=str(demo.root), mcpServers=[])
+    assert gone["code"] == -32002
+    assert session in gone["message"]
+    assert await demo.call("session/delete", sessionId="never-was") == {}
+
+
+async def test_closing_or_deleting_ends_what_goes_on(start: Start, folder: Path) -> None:
+    demo = await start(folder)
+    await demo.initialize()
+    for method in ("session/close", "session/delete"):
+        session = (await demo.call("session/new", cwd=str(demo.root), mcpServers=[]))["sessionId"]
+        answer = demo.begin_prompt(session, "/slow 999")[1]
+        await demo.until(partial(demo.updates, "agent_message_chunk", session))
+        await demo.call(method, sessionId=session)
+        assert (await answer)["stopReason"] == "cancelled"
+    assert len((await demo.call("session/list"))["sessions"]) == 1
+
+
+async def test_an_id_leads_nowhere_else(start: Start, folder: Path, tmp_path: Path) -> None:
+    demo = await start(folder, "--store", str(tmp_path / "store"))
+    await demo.initialize()
+    secret = tmp_path / "store" / "secret.json"
+    secret.parent.mkdir()
+    secret.write_text("{}")
+    for wicked in ("../secret", str(secret.with_suffix("")), ""):
+        await demo.call("session/delete", sessionId=wicked)
+        wrong = await _refused(demo, "session/load", sessionId=wicked, cwd=str(tmp_path), mcpServers=[])
+        assert wrong["code"] == -32002
+    assert secret.exists()
+
+
+async def test_the_store_is_private_and_where_it_is_told(start: Start, folder: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    demo = await start(folder, "--store", str(store))
+    session = await demo.open()
+    file = store / "sessions" / f"{session}.json"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert (store / "sessions").stat().st_mode & 0o777 == 0o700
+    await demo.prompt(session, "hello")
+    (store / "sessions" / "broken.json").write_text("{")
+    assert len((await demo.call("session/list"))["sessions"]) == 1
+
+
+# --------------------------------------------------------------------------- signing in
+
+
+async def test_without_a_sign_in_nothing_begins_when_one_is_wanted(start: Start, folder: Path) -> None:
+    demo = await start(folder, env={"ACP_TUI_DEMO_AUTH": "1"})
+    answer = await demo.initialize()
+    assert [method["id"] for method in answer["authMethods"]] == ["demo", "demo-terminal"]
+    assert answer["agentCapabilities"]["auth"] == {"logout": {}}
+    new = {"cwd": str(folder), "mcpServers": []}
+    refused = await _refused(demo, "session/new", **new)
+    assert refused["code"] == -32000
+    assert [method["id"] for method in refused["data"]["authMethods"]] == ["demo", "demo-terminal"]
+    assert (await _refused(demo, "authenticate", methodId="demo-terminal"))["code"] == -32602
+
+    await demo.call("authenticate", methodId="demo")
+    session = (await demo.call("session/new", **new))["sessionId"]
+    await demo.call("logout")
+    assert (await _refused(demo, "session/prompt", sessionId=session, prompt=[]))["code"] == -32000
+    await demo.call("authenticate", methodId="demo")
+    await demo.prompt(session, "/logout")
+    assert (await _refused(demo, "session/list"))["code"] == -32000
+
+
+async def test_a_client_without_terminals_is_not_offered_one_to_sign_in(start: Start, folder: Path) -> None:
+    demo = await start(folder, "--auth")
+    answer = await demo.initialize({})
+    assert [method["id"] for method in answer["authMethods"]] == ["demo"]
+
+
+async def test_signing_in_in_a_terminal(start: Start, folder: Path) -> None:
+    assert await _sign_in("n") == 1
+    demo = await start(folder, "--auth")
+    await demo.initialize()
+    assert (await _refused(demo, "session/new", cwd=str(folder), mcpServers=[]))["code"] == -32000
+    assert await _sign_in("y") == 0
+    assert await demo.call("session/new", cwd=str(folder), mcpServers=[])
+
+
+async def _sign_in(said: str) -> int:
+    """Run the terminal method as a client does: our arguments, and its own, on a terminal."""
+    ours, theirs = pty.openpty()
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "acp_tui.demo", "--auth", "--sign-in"),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    os.write(ours, f"{said}\n".encode())
+    try:
+        return await process.wait()
+    finally:
+        os.close(ours)
