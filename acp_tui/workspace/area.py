@@ -35,6 +35,8 @@ LEFT_OUT = (
     *("dist-newstyle", "elm-stuff", "coverage", ".nyc_output", ".hg", ".svn", ".jj"),
 )
 
+_EXCLUDES = ("--exclude-standard", *(f"--exclude={name}/" for name in LEFT_OUT))
+
 
 class TooMuchError(Exception):
     """The folder holds more than a baseline should."""
@@ -47,6 +49,7 @@ class Limits:
     file_size: int = 5_000_000
     files: int = 100_000
     total_size: int = 2_000_000_000
+    listing_seconds: float = 30.0  # git walks the whole folder before it says a word
 
 
 @dataclass(slots=True)
@@ -81,20 +84,14 @@ class Area:
             return self.root
         top = self._repository.top
         tree = Tree(top, top, self._git.directory / f"none.{number}")
-        try:
-            ignored = self._git.run(
-                "check-ignore", "--no-index", "--", str(self.root.relative_to(top)), tree=tree, ok=(0, 1)
-            )
-        except GitError:
-            ignored = b"?"
-        if ignored:
+        words = ["check-ignore", "--no-index", "--", f"./{self.root.relative_to(top)}"]
+        if self._git.run(*words, tree=tree, ok=(0, 1)):
             self._repository = None
             return self.root
         return top
 
     def _exclude_options(self, without: Iterable[Path]) -> list[str]:
-        options = ["--exclude-standard", *(f"--exclude={name}/" for name in LEFT_OUT)]
-        options += [
+        options = [
             f"--exclude=/{_literal(str(folder.relative_to(self._top)))}"
             for folder in without
             if folder != self.root and folder.is_relative_to(self.root)
@@ -103,9 +100,9 @@ class Area:
             own = self._repository.common_dir / "info" / "exclude"
             if own.is_file():
                 copy = self._index.with_suffix(f"{self._index.suffix}.exclude")
-                shutil.copyfile(own, copy)
+                _copy(own, copy)
                 options.append(f"--exclude-from={copy}")
-        return options
+        return [*_EXCLUDES, *options]
 
     # ---- taking
 
@@ -113,7 +110,7 @@ class Area:
         """Copy everything that is covered; the repositories nested inside are returned, not entered."""
         names: set[bytes] = set()
         nested: list[Path] = []
-        for name in self._untracked():
+        for name in self._untracked(limits.listing_seconds):
             if name.endswith(b"/"):
                 nested.append(self._path(name))
             else:
@@ -136,19 +133,21 @@ class Area:
         self._copy(sorted(names), limits, progress, seen)
         return nested
 
-    def _untracked(self) -> Iterator[bytes]:
-        return self._git.records("ls-files", "--others", "--full-name", *self._excludes, tree=self._tree)
+    def _untracked(self, seconds: float | None = None) -> Iterator[bytes]:
+        words = ["ls-files", "--others", "--full-name", *self._excludes]
+        return self._git.records(*words, tree=self._tree, seconds=seconds)
 
     def _tracked_though_ignored(self) -> set[bytes]:
         """Files that the user's repository tracks in spite of the rules, read from a copy of its index."""
-        if self._repository is None:
+        index = self._repository.git_dir / "index" if self._repository else None
+        if index is None or not index.is_file():
             return set()
         copy = self._git.directory / "users-index"
         try:
-            shutil.copyfile(self._repository.git_dir / "index", copy)
+            _copy(index, copy)
             words = ["ls-files", "--cached", "--ignored", "--full-name", *self._excludes]
             return set(self._git.records(*words, tree=Tree(self._top, self.root, copy)))
-        except (OSError, GitError):  # none yet, or of a form that only its own repository can read
+        except (OSError, GitError):  # of a form that only its own repository can read
             return set()
         finally:
             copy.unlink(missing_ok=True)
@@ -191,7 +190,7 @@ class Area:
         """How a path was; None when it was ignored or left out, so that nothing is known of it."""
         name = os.fsencode(path.relative_to(self._top))
         for record in self._git.records(
-            "ls-files", "--stage", "--", os.fsdecode(name), tree=self._index_only
+            "ls-files", "--stage", "--", f":(literal){os.fsdecode(name)}", tree=self._index_only
         ):
             facts, _, found = record.partition(b"\t")
             if found == name:
@@ -271,7 +270,7 @@ class Area:
     def _nested(self, top: Path) -> Iterator[FileChange]:
         """A repository that came to be inside this folder: every file of it is new."""
         tree = Tree(top, top, self._git.directory / "none")
-        for name in self._git.records("ls-files", "--others", "--exclude-standard", tree=tree):
+        for name in self._git.records("ls-files", "--others", *_EXCLUDES, tree=tree):
             path = top / os.fsdecode(name)
             if name.endswith(b"/"):
                 yield from self._nested(path)
@@ -305,6 +304,14 @@ class Totals:
         self.size += size
         if self.size > limits.total_size:
             raise TooMuchError(f"more than {limits.total_size / 1_000_000_000:g} GB")
+
+
+def _copy(source: Path, target: Path) -> None:
+    with (
+        open(source, "rb") as old,
+        open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as new,
+    ):
+        shutil.copyfileobj(old, new)
 
 
 def _git_mode(mode: int) -> int:

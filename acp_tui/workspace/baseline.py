@@ -12,7 +12,7 @@ import shutil
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -128,9 +128,11 @@ class Baseline:
         own = own_paths()
         without = [*self._roots.directories, self._directory, own.config, own.data, own.state, own.cache]
         for root in self._roots.directories:
+            before = replace(self.totals)
             try:
                 self._areas += self._take_root(git, root, without, tell)
             except (GitError, TooMuchError, OSError) as error:
+                self.totals = before
                 self.notices.append(
                     f"{root} is not covered ({_words(error)}): only files that the agent names before it"
                     " changes them can be reverted."

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from acp_tui.config.paths import private_directory
+from acp_tui.config.paths import private_directory, write_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,8 +66,7 @@ class PrivateGit:
         shutil.rmtree(self.directory, ignore_errors=True)
         private_directory(self.directory)
         self.run("init", "--quiet", "--bare", "--template=", str(self.directory))
-        attributes = private_directory(self.directory / "info") / "attributes"
-        attributes.write_text(_ATTRIBUTES, encoding="ascii")
+        write_private(self.directory / "info" / "attributes", _ATTRIBUTES)
 
     def stop(self) -> None:
         """End what runs, and run nothing any more; callable from another thread."""
@@ -85,15 +84,20 @@ class PrivateGit:
                 raise self._failure(process, errors)
             return output
 
-    def records(self, *words: str, tree: Tree | None = None) -> Iterator[bytes]:
-        """The records of a command with `-z`, while it runs."""
-        with self._start([words[0], "-z", *words[1:]], tree, subprocess.DEVNULL) as (process, errors):
+    def records(self, *words: str, tree: Tree | None = None, seconds: float | None = None) -> Iterator[bytes]:
+        """The records of a command with `-z`, while it runs; it is given up after so many seconds."""
+        with (
+            self._start([words[0], "-z", *words[1:]], tree, subprocess.DEVNULL) as (process, errors),
+            _killed_after(seconds, process) as late,
+        ):
             assert process.stdout is not None
             rest = b""
             while chunk := os.read(process.stdout.fileno(), 1 << 16):
                 *found, rest = (rest + chunk).split(b"\0")
                 yield from found
-            if process.wait() != 0:
+            if process.wait() != 0 and late.is_set():
+                raise GitError(f"git took longer than {seconds:g} seconds")
+            if process.returncode != 0:
                 raise self._failure(process, errors)
 
     @contextmanager
@@ -159,7 +163,6 @@ class PrivateGit:
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_ATTR_NOSYSTEM": "1",
             "GIT_DEFAULT_HASH": "sha1",
-            "GIT_LITERAL_PATHSPECS": "1",
             "GIT_TERMINAL_PROMPT": "0",
             "HOME": str(self.directory),
             "XDG_CONFIG_HOME": str(self.directory),
@@ -211,6 +214,25 @@ def _users_ignore_file() -> Path:
     """The only thing taken from the user's settings: what they want ignored everywhere."""
     home = os.environ.get("XDG_CONFIG_HOME")
     return (Path(home) if home else Path.home() / ".config") / "git" / "ignore"
+
+
+@contextmanager
+def _killed_after(seconds: float | None, process: subprocess.Popen[bytes]) -> Iterator[threading.Event]:
+    """End the process when it is late; the event says that it was."""
+    late = threading.Event()
+
+    def kill() -> None:
+        late.set()
+        process.kill()
+
+    timer = threading.Timer(seconds or 0, kill)
+    if seconds is not None:
+        timer.daemon = True
+        timer.start()
+    try:
+        yield late
+    finally:
+        timer.cancel()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
