@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import shutil
 import sys
 from datetime import UTC, datetime
@@ -102,7 +103,7 @@ def _facts(session: StoredSession) -> list[str]:
     fields: list[tuple[str, Any]] = [
         ("Session", session.id),
         ("Agent", session.text("agent_title") or session.text("agent")),
-        ("Command", " ".join(map(str, command)) if isinstance(command, list) else None),
+        ("Command", shlex.join(map(str, command)) if isinstance(command, list) else None),
         ("Project", session.text("cwd")),
         ("Also", ", ".join(map(str, directories)) if isinstance(directories, list) else None),
         ("Title", session.text("title")),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from acp_tui.store import folders
 from acp_tui.store.redact import Redactor
 from acp_tui.store.secrets import MASK, may_hold_secret
+from tests.talk import properties
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -237,6 +238,7 @@ def differences(old: Any, new: Any) -> list[tuple[Any, Any]]:
     return [] if old == new and type(old) is type(new) else [(old, new)]
 
 
+@properties
 @given(frame=json_values, direction=st.sampled_from(["sent", "received", "client"]))
 def test_any_frame_stays_valid_and_changes_only_where_something_is_hidden(frame: Any, direction: Any) -> None:
     before = json.dumps(frame)
@@ -248,6 +250,7 @@ def test_any_frame_stays_valid_and_changes_only_where_something_is_hidden(frame:
         assert MASK in new
 
 
+@properties
 @given(frame=json_values, token=st.just(TOKEN))
 def test_a_token_is_hidden_wherever_it_stands(frame: Any, token: str) -> None:
     written = json.dumps(Redactor().redact("received", {"params": frame, "more": [token]}))
@@ -263,6 +266,7 @@ def texts(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
+@properties
 @given(st.text())
 def test_the_quick_look_at_a_chunk_sees_all_that_the_search_would_find(text: str) -> None:
     for secret in (TOKEN, "password=x", '"token": "abcdefg1"', "Authorization: Basic abcd", "://a:b@c"):

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.store.secrets import MASK, redact_text, secret_name
+from tests.talk import properties
 
 TOKENS = [
     "sk-ant-api03-abcDEF_123-xyz",
@@ -84,11 +85,13 @@ def test_ordinary_text_stays(text: str) -> None:
     assert redact_text(text) is text or redact_text(text) == text
 
 
+@properties
 @given(before=st.text(), token=st.sampled_from(TOKENS), after=st.text())
 def test_a_token_on_its_own_is_hidden_whatever_stands_around_it(before: str, token: str, after: str) -> None:
     assert token not in redact_text(f"{before} {token} {after}")
 
 
+@properties
 @given(st.text(alphabet="abdhlmr \n.,()[]{}0123456789é漢🙂"))
 def test_text_without_telling_letters_is_never_changed(text: str) -> None:
     assert redact_text(text) is text

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from acp_tui.session.record import Record
 from acp_tui.store import folders
 from acp_tui.store.wirelog import NullLog, read_log
+from tests.talk import properties
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,6 +78,7 @@ def test_half_a_character_that_was_not_escaped_is_escaped(folder: folders.Sessio
     assert records(folder) == [Record(1, "received", {"a": "\udce9"})]
 
 
+@properties
 @given(
     frames=st.lists(
         st.tuples(st.floats(0, 2e9), st.sampled_from(["sent", "received", "client"]), json_values)
