@@ -9,7 +9,8 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.shell import CommandLine, Part, Word, take_apart, take_apart_argv
+from acp_tui.permissions.parts import CommandLine, Part, Word
+from acp_tui.permissions.shell import take_apart, take_apart_argv
 from acp_tui.permissions.wrappers import SHELLS
 
 if TYPE_CHECKING:

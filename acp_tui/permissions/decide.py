@@ -89,10 +89,9 @@ def _decide(
     by_policy = _by_policy(subject, policy)
     unclear = strongest(rule for rule, match in found.items() if match == "perhaps")
     if unclear is not None and by_policy.answer != "reject":
-        return Decision(
-            "ask", "rule", f"the rule “{words(unclear)}” may speak of it, which cannot be known", unclear
-        )
-    return _by_rule(deciding) if deciding is not None else by_policy
+        why = f"the rule “{words(unclear)}” may speak of it, which cannot be known"
+        return Decision("ask", "rule", why, unclear)
+    return by_policy if deciding is None or unclear is not None else _by_rule(deciding)
 
 
 def _by_rule(rule: Rule) -> Decision:

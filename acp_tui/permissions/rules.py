@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from acp_tui.permissions.asked import Subject, Target
-    from acp_tui.permissions.shell import Part
+    from acp_tui.permissions.parts import Part
 
 Answer = Literal["allow", "reject"]
 Scope = Literal["run", "session", "project", "everywhere"]
@@ -113,7 +113,7 @@ def from_dict(told: object) -> Rule | None:
     if not isinstance(told.get("exact", False), bool) or not isinstance(told.get("created", 0), (int, float)):
         return None
     rule = Rule(
-        **{name: told[name] for name in _FIELDS if name in told and name != "command"},
+        **{name: told[name] for name in _FIELDS if told.get(name) is not None and name != "command"},
         command=tuple(command) if command is not None else None,
         unknown={name: value for name, value in told.items() if name not in _FIELDS},
     )
@@ -287,7 +287,7 @@ def _rejects_part(rule: Rule, part: Part) -> Match:
         return "no"
     wanted = rule.command or ()
     given = [word.text for word in part.words]
-    if part.name and part.name == wanted[0].rpartition("/")[2]:
+    if part.name and part.name == wanted[0].rpartition("/")[2].lower():
         given[0] = wanted[0]
     if rule.exact and len(given) > len(wanted):
         return "no"

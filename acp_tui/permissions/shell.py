@@ -8,14 +8,16 @@ harmless; where something may hide that cannot be seen, `CommandLine.problem` sa
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
 
+from acp_tui.permissions.parts import CommandLine, Part, Redirection, Word
 from acp_tui.permissions.wrappers import UnclearError, unwrap
 
 _LONGEST = 64 * 1024
 _DEEPEST = 12
-_MOST = 1000  # commands
+_MOST = 400  # commands
+_MOST_WORDS = 1000  # of one command that may run others
 _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|[;&|\n]")
 _REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(?:<<<|<<-|<<|<>|<&|<|&>>|&>|>>|>\||>&|>)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=")
@@ -23,54 +25,6 @@ _PARAMETER = re.compile(r"\$(?:[A-Za-z_]\w*|[0-9@*#?$!-])")
 _SKIPPED = frozenset({"if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!"})
 _NAMING = frozenset({"for", "select"})
 _CLOSED = frozenset({"case", "esac", "function", "coproc"})
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One word of a command. Not literal: something in it is replaced when it runs."""
-
-    text: str  # quotes removed, expansions as written
-    literal: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Redirection:
-    """Input or output of a command led elsewhere."""
-
-    operator: str
-    target: Word
-
-
-@dataclass(slots=True)
-class Part:
-    """One command that the line may run, without wrappers such as `sudo` and `env`."""
-
-    words: tuple[Word, ...]
-    redirections: tuple[Redirection, ...] = ()
-    assignments: tuple[str, ...] = ()
-    pipeline: int = 0  # parts of one pipeline share a number, and are in its order
-    open_ended: bool = False  # more words follow that are not known
-    inner: list[Part] = field(default_factory=list)  # run to make its words or its input: `$(…)`, `<(…)`
-
-    @property
-    def name(self) -> str:
-        """The program, without its directory; empty when there is none, or it cannot be known."""
-        if not self.words or not self.words[0].literal:
-            return ""
-        return self.words[0].text.rstrip("/").rpartition("/")[2]
-
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        """The words after the program, as written."""
-        return tuple(word.text for word in self.words[1:])
-
-
-@dataclass(slots=True)
-class CommandLine:
-    """All that was found in a command line."""
-
-    parts: list[Part] = field(default_factory=list)
-    problem: str | None = None  # why something may be hidden, in words
 
 
 class _CannotReadError(Exception):
@@ -145,7 +99,7 @@ class _Reader:
             if operator[0] not in {"|", "|&"}:
                 pipeline = self._new_pipeline()
             if operator[0] == "\n":
-                found.extend(self.skip_here_documents())
+                self.skip_here_documents()
 
     def _new_pipeline(self) -> int:
         self.pipelines[0] += 1
@@ -209,6 +163,9 @@ class _Reader:
 
     def look_inside(self, part: Part, layer: int) -> None:
         """What `sudo`, `env`, `sh -c`, `eval`, `find -exec` and the like would run."""
+        if len(part.words) > _MOST_WORDS:
+            self.problem("it is too long")
+            return
         try:
             found = unwrap(tuple((word.text, word.literal) for word in part.words))
         except UnclearError as reason:
@@ -260,9 +217,8 @@ class _Reader:
             self.here_documents.append((target.text, not quoted))
         return Redirection(operator.lstrip("0123456789"), target)
 
-    def skip_here_documents(self) -> list[Part]:
-        """The lines of here-documents that begin here; commands inside those that are expanded."""
-        found: list[Part] = []
+    def skip_here_documents(self) -> None:
+        """The lines of the here-documents that begin here hold no commands, unless they are expanded."""
         for delimiter, expanded in self.here_documents:
             body: list[str] = []
             while True:
@@ -278,7 +234,6 @@ class _Reader:
             if expanded and any("$" in row or "`" in row for row in body):
                 self.problem("a here-document contains expansions")
         self.here_documents = []
-        return found
 
     # ----------------------------------------------------------------- words
 
@@ -313,7 +268,8 @@ class _Reader:
             piece, fixed = self.piece(character, part)
             pieces.append(piece)
             literal = literal and fixed
-        return Word("".join(pieces), literal)
+        text = "".join(pieces)
+        return Word(text, literal or text in {"[", "[["})
 
     def piece(self, character: str, part: Part) -> tuple[str, bool]:
         """The next piece of a word: its text, and whether it stays as it is."""
@@ -355,7 +311,7 @@ class _Reader:
                 pieces.append("" if taken == "\n" else taken if taken in '$`"\\' else character + taken)
                 self.at += 2
             elif character in "$`":
-                piece, fixed = self.expansion(part)
+                piece, fixed = self.expansion(part, quoted=True)
                 pieces.append(piece)
                 literal = literal and fixed
             else:
@@ -363,17 +319,17 @@ class _Reader:
                 self.at += 1
         raise _CannotReadError("a quote is not closed")
 
-    def expansion(self, part: Part) -> tuple[str, bool]:
-        """`$…` or a backtick: its text as written, and whether it is mere text."""
+    def expansion(self, part: Part, *, quoted: bool = False) -> tuple[str, bool]:
+        """`$…` or a backtick, in double quotes or not: its text as written, and whether it is mere text."""
         start = self.at
         if self.text[start] == "`":
-            self.backticks(part)
+            self.backticks(part, quoted=quoted)
         elif self.text.startswith("$(", start):
             self.at += 2
             part.inner += self.nested_until_bracket()
         elif self.text.startswith("${", start):
-            self.parameter(part)
-        elif self.text.startswith("$'", start):
+            self.parameter(part, quoted=quoted)
+        elif self.text.startswith("$'", start) and not quoted:
             self.ansi_quoted()
         elif name := _PARAMETER.match(self.text, start):
             self.at = name.end()
@@ -382,18 +338,19 @@ class _Reader:
             return ("", False) if self.text.startswith('"', self.at) else ("$", True)
         return self.text[start : self.at], False
 
-    def backticks(self, part: Part) -> None:
+    def backticks(self, part: Part, *, quoted: bool) -> None:
         """The commands of an old-style substitution."""
         end = self.at + 1
         while end < len(self.text) and self.text[end] != "`":
             end += 2 if self.text[end] == "\\" else 1
         if end >= len(self.text):
             raise _CannotReadError("a quote is not closed")
-        part.inner += self.script(re.sub(r"\\([$`\\])", r"\1", self.text[self.at + 1 : end]))
+        escaped = r"\\([$`\\\"])" if quoted else r"\\([$`\\])"
+        part.inner += self.script(re.sub(escaped, r"\1", self.text[self.at + 1 : end]))
         self.at = end + 1
 
-    def parameter(self, part: Part) -> None:
-        """`${…}`; its default value may hold anything."""
+    def parameter(self, part: Part, *, quoted: bool) -> None:
+        """`${…}`; its default value may hold anything. When quoted, shells disagree about quotes in it."""
         self.at += 2
         self.depth += 1
         self.check_size()
@@ -403,6 +360,8 @@ class _Reader:
                 self.at += 1
                 self.depth -= 1
                 return
+            if quoted and character in "'\"":
+                raise _CannotReadError("its quotes can be read in two ways")
             if character in " \t\n;&|<>()":
                 self.at += 1
             else:

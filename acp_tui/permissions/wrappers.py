@@ -137,7 +137,7 @@ class UnclearError(Exception):
 
 def unwrap(words: Words) -> list[Wrapped]:
     """What the command runs in its turn; nothing when it wraps nothing we know of."""
-    name = words[0][0].rpartition("/")[2]
+    name = words[0][0].rpartition("/")[2].lower()
     if name == "find":
         return _executed_by_find(words)
     found = _unwrap_one(name, words)
@@ -176,7 +176,7 @@ def _script(words: Words) -> Wrapped | None:
 
 
 def _script_of_shell(words: Words) -> Wrapped | None:
-    """`-c` anywhere among a shell's options."""
+    """`-c` anywhere among a shell's options. Without a script of its own a shell runs what it reads."""
     position = 1
     while position < len(words) and words[position][0].startswith(("-", "+")):
         option = words[position][0]
@@ -185,6 +185,8 @@ def _script_of_shell(words: Words) -> Wrapped | None:
         position += 2 if option in {"-o", "+o", "-O", "+O", "--rcfile", "--init-file"} else 1
         if not option.startswith("--") and option[-1] == "o" and len(option) > 2:
             position += 1  # `-euo pipefail`
+    if position >= len(words) or not words[position][1]:
+        raise UnclearError(f"what `{words[0][0]}` reads cannot be seen")
     return None
 
 

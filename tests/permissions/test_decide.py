@@ -131,6 +131,9 @@ def test_what_a_reject_rule_may_speak_of_is_asked() -> None:
     assert decide(command("$X"), policy="yolo", rules=[NO_LS], interactive=False).answer == "reject"
     assert decide(command("$X"), policy="yolo").answer == "allow"
     assert decide(command("$X"), policy="deny", rules=[NO_LS]).by == "policy"
+    every = parse_spec("execute", "allow")
+    assert decide(command("$X"), policy="deny", run_rules=[every], rules=[NO_LS]).answer == "reject"
+    assert decide(command("$X"), policy="yolo", run_rules=[every], rules=[NO_LS]).answer == "ask"
 
 
 def test_a_dangerous_command_can_be_rejected_by_a_rule_but_not_allowed() -> None:

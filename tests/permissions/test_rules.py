@@ -64,6 +64,8 @@ def test_allow_rules_match_plain_commands_by_their_first_words(spec: str, line: 
         ("execute:git push", "git push --force", "yes"),
         ("execute:git push", "/usr/bin/git push", "yes"),
         ("execute:git push", "ls; git push", "yes"),
+        ("execute:git push", "GIT push", "yes"),
+        ("execute:git push", "[ -f x ] && ls", "no"),
         ("execute:git push", "echo $(git push)", "yes"),
         ("execute:git push", "sudo -u x env A=1 git push", "yes"),
         ("execute:git push", "g\\it 'push'", "yes"),

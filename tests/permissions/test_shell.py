@@ -59,6 +59,13 @@ def test_every_command_of_a_line_is_found(line: str, wanted: list[str]) -> None:
         "true | (sudo env sh -c 'git push')",
         "$(git push)",
         "busybox git push",
+        "[ -f x ] && git push",
+        "[[ -f x ]] && git push",
+        'echo "a$\'"; git push; echo "\'"',
+        'echo "`echo \\"it\'s\\"; git push; echo \\"it\'s\\"`"',
+        "echo 'a\\'; git push; echo 'b'",
+        'echo "a\\\\"; git push; echo "b"',
+        "echo a\\\\; git push",
         "find . -exec ls {} + -exec git push \\;",
     ],
 )
@@ -88,6 +95,11 @@ def test_commands_are_found_behind_what_runs_them(line: str) -> None:
         ("(a", "not closed"),
         ("a)", "do not match"),
         ("a >", "leads nowhere"),
+        ("echo git push | sh", "reads cannot be seen"),
+        ("bash <<'EOF'\ngit push\nEOF", "reads cannot be seen"),
+        ("bash -s <<< 'git push'", "reads cannot be seen"),
+        ("sh <(echo git push)", "reads cannot be seen"),
+        ("echo \"${a:-it's}\"; git push; echo 'x'", "in two ways"),
     ],
 )
 def test_what_may_hide_a_command_is_said(line: str, why: str) -> None:
