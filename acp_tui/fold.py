@@ -35,7 +35,7 @@ class Fold:
         for event in self.events:
             changes += reduce(self.session, event, record.at)
             if type(event) is Elsewhere:
-                reduce(self._other(event.session_id), event.event, record.at)
+                reduce(self._other(event.session_id), event.inner, record.at)
         return changes
 
     def _other(self, session_id: str) -> Session:

@@ -13,11 +13,13 @@ from acp_tui.session.text import visible_line
 def agent(result: dict[str, Any]) -> Agent:
     """The answer to `initialize`, in the words of version 1 or of the draft."""
     info = read.obj(read.first(result, "agentInfo", "serverInfo"))
+    version = result.get("protocolVersion")
+    version = visible_line(version) if isinstance(version, str) else version
     return Agent(
         name=read.line(info, "name"),
         title=read.line(info, "title"),
         version=read.line(info, "version"),
-        protocol_version=read.line(result, "protocolVersion") or read.whole(result, "protocolVersion"),
+        protocol_version=version if isinstance(version, str) else read.whole(result, "protocolVersion"),
         capabilities=read.obj(read.first(result, "agentCapabilities", "capabilities")),
         auth_methods=auth_methods(result.get("authMethods")),
         meta=read.obj(result.get("_meta")),

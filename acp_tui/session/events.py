@@ -337,7 +337,7 @@ class Elsewhere(Event):
     """It happened in another session than ours, on the same connection."""
 
     session_id: str
-    event: Event
+    inner: Event
 
 
 # --------------------------------------------------------------------------- what the agent asks

@@ -1,0 +1,75 @@
+"""What the client did goes into the log as a record, and comes back as the same event."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from acp_tui.protocol.client import from_record, to_record
+from acp_tui.session import events as ev
+from acp_tui.session.state import Content
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ev.AgentStarted(["agent", "--acp"], "/w", 7),
+        ev.AgentExited(3, None, ["line"], expected=True, reason="why"),
+        ev.Decided("p", "rule", "rule 3", allowed=False, subject="run ls"),
+        ev.Decided(None, "you", "", allowed=None),
+        ev.Noticed("error", "text", "detail", "store"),
+        ev.Queued("q", "raw \x1b text", [{"type": "text", "text": "x"}], first=True),
+        ev.Unqueued("q"),
+        ev.QueuePaused(paused=True),
+        ev.TerminalOutput("t", "\x1b[31mraw\ud800", skipped=5, replace=True),
+        ev.TerminalExited("t", 0, None),
+    ],
+)
+def test_client_events_survive_the_log(event: ev.Event) -> None:
+    record = json.loads(json.dumps(to_record(event)))
+    assert from_record(record) == event
+
+
+def test_records_are_named_in_snake_case_and_leave_defaults_out() -> None:
+    assert to_record(ev.QueuePaused(paused=False)) == {"event": "queue_paused", "paused": False}
+    assert to_record(ev.TerminalExited("t")) == {"event": "terminal_exited", "terminal_id": "t"}
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        None,
+        "x",
+        {},
+        {"event": 3},
+        {"event": "from_the_future", "x": 1},
+        {"event": "noticed", "level": "info"},
+        {"event": "noticed", "level": "loud", "text": "x"},
+        {"event": "agent_started", "command": "no list", "cwd": "/"},
+        {"event": "agent_exited", "exit_code": True},
+        {"event": "queued", "id": "a", "text": "b", "blocks": [1]},
+    ],
+)
+def test_what_is_no_client_event_stays_visible(record: object) -> None:
+    event = from_record(record)
+    assert isinstance(event, ev.Unknown)
+    assert event.raw == record
+
+
+def test_fields_of_a_newer_version_are_ignored() -> None:
+    assert from_record({"event": "unqueued", "id": "a", "new": 1}) == ev.Unqueued("a")
+
+
+def test_texts_to_display_are_made_safe_and_texts_to_use_are_not() -> None:
+    assert from_record(to_record(ev.Noticed("info", "a\x1bb"))) == ev.Noticed("info", "a␛b")
+    assert from_record(to_record(ev.Queued("q", "a\x1bb"))) == ev.Queued("q", "a\x1bb")
+
+
+def test_any_event_can_be_told_in_the_same_form() -> None:
+    event = ev.Elsewhere("s2", ev.ContentChunk("agent", Content("image", data="AA")))
+    assert to_record(event) == {
+        "event": "elsewhere",
+        "session_id": "s2",
+        "inner": {"event": "content_chunk", "speaker": "agent", "content": {"kind": "image", "data": "AA"}},
+    }

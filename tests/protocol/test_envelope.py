@@ -1,0 +1,101 @@
+"""Requests and answers are paired; whatever breaks the envelope is told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from acp_tui.session.state import AgentMessage, Notice, TurnEnd, Unrecognised
+from tests.talk import Talk
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        ([], "a JSON array"),
+        (3, "no object"),
+        (None, "no object"),
+        ({}, "no request, no notification and no answer"),
+        ({"method": 3, "id": 1}, "whose method is no text"),
+        ({"method": "fs/read_text_file", "id": [1], "params": {}}, "neither text nor number"),
+        ({"method": "fs/read_text_file", "id": True, "params": {}}, "neither text nor number"),
+        ({"method": "fs/read_text_file", "id": 1, "params": [1]}, "parameters are no object"),
+        ({"id": 99, "result": {}}, "never made"),
+        ({"id": [1], "result": {}}, "never made"),
+        ({"id": 1, "result": {}}, "answered request 1 again"),
+        ({"id": None, "error": {"code": -32700, "message": "Parse error"}}, "The agent reports: Parse error"),
+        ({"id": None, "result": {}}, "never made"),
+    ],
+)
+def test_a_broken_envelope_is_told(frame: Any, words: str) -> None:
+    talk = Talk().opened()
+    talk.record("received", frame)
+    notice = talk.only(Notice)
+    assert (notice.level, notice.source) == ("warning", "protocol")
+    assert words in notice.text
+
+
+def test_a_large_or_deep_frame_is_cut_in_what_is_shown() -> None:
+    talk = Talk()
+    talk.record("received", ["\x1b" * 1_000_000])
+    talk.record("received", json.loads("[" * 500 + "]" * 500))
+    for notice in talk.all(Notice):
+        assert notice.detail is not None
+        assert len(notice.detail) < 30_000
+        assert "\x1b" not in notice.detail
+
+
+def test_our_numbers_may_come_back_as_text() -> None:
+    talk = Talk().opened()
+    talk.end(int(talk.prompt()))
+    second = talk.prompt()
+    talk.answer(str(second), {"stopReason": "end_turn"})
+    assert len(talk.all(TurnEnd)) == 2
+
+
+def test_an_error_may_be_bare_text() -> None:
+    talk = Talk().opened()
+    talk.fail(talk.prompt(), "out of coffee")
+    error = talk.only(TurnEnd).error
+    assert error is not None
+    assert error.message == "out of coffee"
+
+
+def test_extension_notifications_are_signs_of_life_only() -> None:
+    talk = Talk().opened()
+    talk.received({"method": "_auth/status_update", "params": {}})
+    assert talk.session.entries == []
+    assert talk.session.heard == "the notification _auth/status_update"
+
+
+def test_unknown_requests_and_notifications_are_shown() -> None:
+    talk = Talk().opened()
+    talk.received({"method": "weather/changed", "params": {"to": "rain"}})
+    talk.received({"id": 1, "method": "_x/ask", "params": {"a": 1}})
+    assert [(entry.what, entry.raw) for entry in talk.all(Unrecognised)] == [
+        ("notification 'weather/changed'", {"to": "rain"}),
+        ("request '_x/ask'", {"a": 1}),
+    ]
+
+
+def test_an_update_sent_as_a_request_is_shown_and_told() -> None:
+    talk = Talk().opened()
+    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "hi"}}
+    talk.received({"id": 1, "method": "session/update", "params": {"sessionId": "s1", "update": update}})
+    assert talk.only(AgentMessage).text == "hi"
+    assert "notification" in talk.only(Notice).text
+
+
+def test_a_refused_call_is_told() -> None:
+    talk = Talk().opened()
+    talk.fail(talk.call("session/set_mode", {"modeId": "x"}), {"code": -32602, "message": "No such mode"})
+    assert talk.only(Notice).text == "session/set_mode failed: No such mode"
+    assert talk.session.last_error is not None
+
+
+def test_a_call_that_we_gave_up_is_no_error() -> None:
+    talk = Talk().opened()
+    talk.fail(talk.call("authenticate", {"methodId": "x"}), {"code": -32800, "message": "Request cancelled"})
+    assert (talk.only(Notice).level, talk.only(Notice).text) == ("info", "authenticate was cancelled")

@@ -1,0 +1,207 @@
+"""Questions of the agent: permissions and elicitations, and what becomes of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from acp_tui.session.events import Decided
+from acp_tui.session.state import Content, Diff, Elicitation, Notice, Permission, Terminal, ToolCall
+from tests.talk import Talk
+
+
+@pytest.fixture
+def talk() -> Talk:
+    """A session in which a turn has begun."""
+    conversation = Talk().opened()
+    conversation.prompt()
+    return conversation
+
+
+def selected(option_id: str) -> dict[str, object]:
+    """The result that selects an option."""
+    return {"outcome": {"outcome": "selected", "optionId": option_id}}
+
+
+def test_a_permission_is_asked_decided_and_answered(talk: Talk) -> None:
+    talk.tool("t", title="Bash", kind="execute")
+    talk.asks_permission(7, toolCall={"toolCallId": "t", "title": "rm -r x"})
+    permission = talk.only(Permission)
+    assert talk.session.permissions == {7: permission}
+    assert talk.session.tool_calls[permission.call_id].title == "rm -r x"
+    talk.client(Decided(7, "rule", "rule 3 allows `rm`", allowed=True, subject="run `rm -r x`"))
+    talk.reply(7, selected("yes"))
+    assert talk.session.permissions == {}
+    assert permission.option is not None
+    assert (permission.outcome, permission.option.name) == ("selected", "Yes")
+    assert (permission.by, permission.why) == ("rule", "rule 3 allows `rm`")
+
+
+def test_ids_that_look_alike_are_not_mixed_up(talk: Talk) -> None:
+    talk.asks_permission(1, toolCall={"toolCallId": "a"})
+    talk.asks_permission("1", toolCall={"toolCallId": "b"})
+    talk.reply("1", selected("no"))
+    assert [permission.outcome for permission in talk.all(Permission)] == [None, "selected"]
+
+
+def test_the_request_may_come_before_its_tool_call(talk: Talk) -> None:
+    talk.asks_permission(toolCall={"toolCallId": "t", "title": "Edit", "kind": "edit"})
+    talk.tool("t", title="Edit a file", status="pending")
+    call = talk.only(ToolCall)
+    assert (call.title, call.kind, call.announced) == ("Edit a file", "edit", True)
+
+
+def test_what_was_announced_stays_beside_what_the_request_shows(talk: Talk) -> None:
+    talk.tool(
+        "t",
+        title="Bash",
+        content=[{"type": "content", "content": {"type": "text", "text": '{"command": "ls"}'}}],
+    )
+    talk.asks_permission(
+        toolCall={
+            "toolCallId": "t",
+            "content": [{"type": "content", "content": {"type": "text", "text": "May I?"}}],
+        }
+    )
+    assert [item.text for item in talk.only(ToolCall).content if isinstance(item, Content)] == [
+        "May I?",
+        '{"command": "ls"}',
+    ]
+
+
+def test_the_diff_of_the_request_replaces_that_of_the_same_file(talk: Talk) -> None:
+    def diff(path: str, old: str) -> dict[str, str]:
+        return {"type": "diff", "path": path, "oldText": old, "newText": "new"}
+
+    talk.tool("t", content=[diff("/w/a", "snippet"), diff("/w/b", "b")])
+    talk.asks_permission(toolCall={"toolCallId": "t", "content": [diff("/w/a", "whole file")]})
+    assert talk.only(ToolCall).content == [Diff("/w/a", "whole file", "new"), Diff("/w/b", "b", "new")]
+
+
+def test_bare_blocks_in_a_request_are_understood(talk: Talk) -> None:
+    talk.asks_permission(toolCall={"toolCallId": "t", "content": [{"type": "text", "text": "bare"}]})
+    assert talk.only(ToolCall).content == [Content("text", text="bare")]
+
+
+def test_a_request_without_a_tool_call_gets_one(talk: Talk) -> None:
+    talk.asks_permission(title="Do something")
+    assert talk.session.tool_calls[talk.only(Permission).call_id].title == "Do something"
+
+
+def test_options_keep_their_order_and_unknown_kinds(talk: Talk) -> None:
+    options = [
+        {"optionId": "2", "name": "For\x1b ever", "kind": "allow_always"},
+        {"optionId": "1", "name": "Hm", "kind": "perhaps"},
+        {"optionId": "0"},
+    ]
+    talk.asks_permission(options=options)
+    assert [(option.id, option.name, option.kind) for option in talk.only(Permission).options] == [
+        ("2", "For␛ ever", "allow_always"),
+        ("1", "Hm", "perhaps"),
+        ("0", "0", ""),
+    ]
+
+
+def test_a_request_without_an_id_is_shown_and_cannot_be_answered(talk: Talk) -> None:
+    talk.asks_permission(None, toolCall={"toolCallId": "t"})
+    assert not talk.only(Permission).answerable
+    assert talk.session.permissions == {}
+
+
+def test_a_request_taken_back_is_closed_and_the_late_answer_changes_nothing(talk: Talk) -> None:
+    talk.asks_permission(3, toolCall={"toolCallId": "t"})
+    talk.received({"method": "$/cancel_request", "params": {"requestId": 3}})
+    permission = talk.only(Permission)
+    assert (permission.outcome, permission.by, talk.session.permissions) == ("cancelled", "agent", {})
+    talk.reply(3, selected("yes"))
+    assert permission.outcome == "cancelled"
+
+
+def test_a_cancelled_turn_answers_for_its_questions(talk: Talk) -> None:
+    talk.asks_permission(3, toolCall={"toolCallId": "t"})
+    talk.cancel()
+    talk.reply(3, {"outcome": {"outcome": "cancelled"}})
+    assert (talk.only(Permission).outcome, talk.only(Permission).by) == ("cancelled", "turn")
+
+
+def test_our_error_answers_a_question_too(talk: Talk) -> None:
+    talk.asks_permission(3, toolCall={"toolCallId": "t"})
+    talk.record("sent", {"id": 3, "error": {"code": -32800, "message": "cancelled"}})
+    assert talk.only(Permission).outcome == "error"
+
+
+def test_a_question_outside_any_turn_is_marked() -> None:
+    talk = Talk().opened()
+    talk.asks_permission(toolCall={"toolCallId": "t"})
+    assert talk.only(Permission).stray
+    assert "p1" in talk.session.permissions
+
+
+def test_what_the_client_decides_without_a_request_is_a_line(talk: Talk) -> None:
+    talk.client(Decided(None, "policy", "read-only: no writing", allowed=False, subject="write /w/a"))
+    notice = talk.only(Notice)
+    assert notice.text == "Rejected: write /w/a (read-only: no writing)"
+    assert (notice.level, notice.source) == ("warning", "policy")
+
+
+# --------------------------------------------------------------------------- elicitations
+
+
+def elicit(talk: Talk, request_id: str = "e1", **params: object) -> Elicitation:
+    """The agent asks the user for something."""
+    talk.received({"id": request_id, "method": "elicitation/create", "params": {"sessionId": "s1", **params}})
+    return talk.all(Elicitation)[-1]
+
+
+def test_a_form_is_asked_and_its_answers_are_not_kept(talk: Talk) -> None:
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+    asked = elicit(talk, mode="form", message="Your \x1bname?", requestedSchema=schema)
+    assert (asked.mode, asked.message, asked.schema) == ("form", "Your ␛name?", schema)
+    talk.reply("e1", {"action": "accept", "content": {"name": "secret"}})
+    assert (asked.outcome, talk.session.elicitations) == ("accept", {})
+    assert "secret" not in repr(talk.session)
+
+
+@pytest.mark.parametrize(
+    ("action", "outcome"), [("decline", "decline"), ("cancel", "cancel"), ("?", "cancel")]
+)
+def test_decline_and_cancel_are_different(talk: Talk, action: str, outcome: str) -> None:
+    asked = elicit(talk, mode="form", message="?")
+    talk.reply("e1", {"action": action})
+    assert asked.outcome == outcome
+
+
+def test_a_page_is_finished_once_and_only_when_known(talk: Talk) -> None:
+    asked = elicit(talk, mode="url", url="https://x/\x1by", elicitationId="el", message="Sign in")
+    assert asked.url == "https://x/\x1by"
+    talk.received({"method": "elicitation/complete", "params": {"elicitationId": "unknown"}})
+    assert not asked.completed
+    talk.received({"method": "elicitation/complete", "params": {"elicitationId": "el"}})
+    assert asked.completed
+    talk.received({"method": "elicitation/complete", "params": {"elicitationId": "el"}})
+    assert talk.changes == []
+
+
+# --------------------------------------------------------------------------- files and terminals
+
+
+def test_a_refused_file_is_told_and_a_missing_one_is_routine(talk: Talk) -> None:
+    for number, error in enumerate(
+        ({"code": -32002, "message": "Resource not found"}, {"code": 1, "message": "No"})
+    ):
+        talk.received({"id": number, "method": "fs/read_text_file", "params": {"path": "/w/a"}})
+        talk.record("sent", {"id": number, "error": error})
+    assert talk.only(Notice).text == "Did not read /w/a: No"
+
+
+def test_a_terminal_of_ours_lives_from_create_to_release(talk: Talk) -> None:
+    params = {"sessionId": "s1", "command": "echo", "args": ["a b"], "cwd": "/w"}
+    talk.received({"id": 1, "method": "terminal/create", "params": params})
+    talk.reply(1, {"terminalId": "term-1"})
+    terminal = talk.only(Terminal)
+    assert (terminal.command, terminal.cwd, terminal.owner) == ("echo 'a b'", "/w", "client")
+    talk.received({"id": 2, "method": "terminal/release", "params": {"terminalId": "term-1"}})
+    talk.reply(2, {})
+    assert terminal.released
+    talk.received({"id": 3, "method": "terminal/create", "params": {"command": "ls"}})
+    talk.reply(3, {"terminalId": "term-1"})
+    assert [terminal.command for terminal in talk.all(Terminal)] == ["echo 'a b'", "ls"]

@@ -1,0 +1,145 @@
+"""Plans, notices, compactions, and whatever nobody understands."""
+
+from __future__ import annotations
+
+import pytest
+
+from acp_tui.session.events import Noticed, TerminalExited, TerminalOutput
+from acp_tui.session.state import Compaction, Notice, Plan, PlanItem, Terminal, Unrecognised
+from acp_tui.session.text import KEPT
+from tests.talk import Talk
+
+
+@pytest.fixture
+def talk() -> Talk:
+    """A session in which a turn has begun."""
+    conversation = Talk().opened()
+    conversation.prompt()
+    return conversation
+
+
+def steps(*statuses: str) -> list[dict[str, str]]:
+    """A plan's entries."""
+    return [
+        {"content": f"step {n}", "status": status, "priority": "high"} for n, status in enumerate(statuses)
+    ]
+
+
+def test_a_plan_progresses_in_one_entry_and_is_the_current_one(talk: Talk) -> None:
+    talk.update("plan", entries=steps("pending", "pending"))
+    talk.update("plan", entries=steps("completed"))
+    plan = talk.only(Plan)
+    assert plan.items == [PlanItem("step 0", "completed", "high")]
+    assert talk.session.plan is plan
+
+
+def test_the_next_turn_has_a_plan_of_its_own(talk: Talk) -> None:
+    talk.update("plan", entries=steps("completed"))
+    talk.end(3)
+    talk.prompt()
+    talk.update("plan", entries=steps("pending"))
+    assert [plan.items[0].status for plan in talk.all(Plan)] == ["completed", "pending"]
+
+
+def test_an_empty_plan_clears_the_current_one(talk: Talk) -> None:
+    talk.update("plan", entries=steps("completed"))
+    talk.update("plan", entries=[])
+    assert talk.session.plan is None
+    assert talk.only(Plan).items == [PlanItem("step 0", "completed", "high")]
+    talk.update("plan", entries=[])
+    assert len(talk.all(Plan)) == 1
+
+
+def test_the_unstable_kinds_of_plans(talk: Talk) -> None:
+    talk.update("plan_update", plan={"type": "items", "planId": "a", "entries": steps("pending")})
+    talk.update("plan_update", plan={"type": "markdown", "planId": "b", "content": "# Plan"})
+    talk.update("plan_update", plan={"type": "file", "planId": "c", "uri": "file:///plan.md"})
+    talk.update("plan_update", plan={"type": "markdown", "planId": "b", "content": "# Better"})
+    talk.update("plan_removed", planId="b")
+    assert [(plan.plan_id, plan.markdown, plan.uri, plan.removed) for plan in talk.all(Plan)] == [
+        ("a", None, None, False),
+        ("b", "# Better", None, True),
+        ("c", None, "file:///plan.md", False),
+    ]
+    assert talk.session.plan is None
+
+
+def test_a_compaction_is_told_as_it_goes(talk: Talk) -> None:
+    talk.update("compaction_update", compactionId="c", status="in_progress")
+    talk.update("compaction_summary_chunk", compactionId="c", content={"type": "text", "text": "short"})
+    talk.update("compaction_update", compactionId="c", status="failed", error="no room")
+    compaction = talk.only(Compaction)
+    assert (str(compaction.summary), compaction.status, compaction.error) == ("short", "failed", "no room")
+
+
+@pytest.mark.parametrize(("severity", "level"), [("error", "error"), ("warning", "warning"), ("fun", "info")])
+def test_a_notice_of_the_agent(talk: Talk, severity: str, level: str) -> None:
+    talk.update("notice", severity=severity, title="Mind\x07 this")
+    assert (talk.only(Notice).level, talk.only(Notice).text) == (level, "Mind␇ this")
+    assert talk.only(Notice).source == "agent"
+
+
+def test_a_notice_of_the_client(talk: Talk) -> None:
+    talk.client(Noticed("warning", "Disk full", detail="/w", source="store"))
+    notice = talk.only(Notice)
+    assert (notice.level, notice.text, notice.detail, notice.source) == (
+        "warning",
+        "Disk full",
+        "/w",
+        "store",
+    )
+
+
+def test_an_unknown_update_is_shown_as_it_came(talk: Talk) -> None:
+    talk.update("telepathy", thought="x")
+    unknown = talk.only(Unrecognised)
+    assert unknown.what == "session update 'telepathy'"
+    assert unknown.raw == {"sessionUpdate": "telepathy", "thought": "x"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "update"),
+    [
+        ("agent_message_chunk", {}),
+        ("tool_call", {"title": "no id"}),
+        ("plan", {"entries": "none"}),
+        ("current_mode_update", {"currentModeId": {}}),
+        ("usage_update", {"used": "many"}),
+        ("session_info_update", {"title": ["a"]}),
+        ("available_commands_update", {"availableCommands": 3}),
+    ],
+)
+def test_a_known_update_that_cannot_be_read_is_not_lost(
+    talk: Talk, kind: str, update: dict[str, object]
+) -> None:
+    talk.update(kind, **update)
+    assert talk.only(Unrecognised).raw == {"sessionUpdate": kind, **update}
+
+
+def test_noise_is_one_line_a_turn_however_much_there_is(talk: Talk) -> None:
+    for number in range(2000):
+        talk.received(f"DEBUG line {number}\x1b[2J")
+    notice = talk.only(Notice)
+    assert (notice.level, notice.text) == ("info", "The agent printed 2000 lines that are no messages")
+    assert notice.detail is not None
+    assert notice.detail.startswith("DEBUG line 0␛[2J\nDEBUG line 1␛[2J\n")
+    assert len(notice.detail) <= 4000
+    talk.received("   ")
+    assert talk.changes == []
+
+
+def test_client_terminal_output_is_bounded_and_says_what_is_missing(talk: Talk) -> None:
+    talk.client(TerminalOutput("term-1", "early"))
+    talk.received({"id": 1, "method": "terminal/create", "params": {"command": "yes"}})
+    talk.reply(1, {"terminalId": "term-1"})
+    talk.client(TerminalOutput("term-1", "late", skipped=3 * KEPT))
+    talk.client(TerminalExited("term-1", None, "SIGTERM"))
+    terminal = talk.only(Terminal)
+    assert (terminal.command, terminal.output.total, terminal.signal) == ("yes", 3 * KEPT + 9, "SIGTERM")
+    assert terminal.output.head == "earlylate"
+
+
+def test_replaced_output_begins_anew(talk: Talk) -> None:
+    talk.client(TerminalOutput("t", "one"))
+    talk.client(TerminalOutput("t", "two", replace=True))
+    assert talk.only(Terminal).output.head == "two"

@@ -1,0 +1,307 @@
+"""Opening a session: new, loaded, resumed, forked, and again after the agent died."""
+
+from __future__ import annotations
+
+import pytest
+
+from acp_tui.session.events import AgentExited, AgentStarted
+from acp_tui.session.state import AgentMessage, Notice, Thought, ToolCall, UserMessage
+from tests.talk import Talk
+
+TWO_MODES = {
+    "currentModeId": "ask",
+    "availableModes": [
+        {"id": "ask", "name": "Ask"},
+        {"id": "https://x/code", "name": "Code", "description": "d"},
+    ],
+}
+OPTIONS = [
+    {
+        "id": "mode",
+        "name": "Mode",
+        "category": "mode",
+        "type": "select",
+        "currentValue": "plan",
+        "options": [{"value": "plan", "name": "Plan"}, {"value": "code", "name": "Code"}],
+    },
+    {"id": "fast", "name": "Fast", "type": "boolean", "currentValue": False},
+]
+
+
+def test_who_the_agent_is_and_what_it_can() -> None:
+    talk = Talk().opened(
+        agentInfo={"name": "a", "title": "An\x1bAgent", "version": "1.2"},
+        agentCapabilities={"loadSession": True, "sessionCapabilities": {"fork": {}, "list": None}},
+        authMethods=[
+            {"id": "web", "name": "Web"},
+            {"id": "tty", "name": "Terminal", "type": "terminal", "args": ["login"], "env": {"A": "b"}},
+            {"id": "key", "name": "Key", "type": "env_var", "vars": [{"name": "API_KEY"}]},
+            {
+                "id": "old",
+                "name": "Old",
+                "_meta": {"terminal-auth": {"command": "x", "args": ["y"], "label": "L"}},
+            },
+        ],
+    )
+    agent = talk.session.agent
+    assert agent is not None
+    assert (agent.name, agent.title, agent.version, agent.protocol_version) == ("a", "An␛Agent", "1.2", 1)
+    assert agent.can("loadSession")
+    assert agent.can("sessionCapabilities", "fork")
+    assert not agent.can("sessionCapabilities", "list")
+    assert [(m.id, m.kind, m.args, m.env, m.vars, m.command) for m in agent.auth_methods] == [
+        ("web", "agent", [], {}, [], None),
+        ("tty", "terminal", ["login"], {"A": "b"}, [], None),
+        ("key", "env_var", [], {}, ["API_KEY"], None),
+        ("old", "agent", ["y"], {}, [], "x"),
+    ]
+
+
+def test_an_agent_that_says_nothing_of_itself() -> None:
+    agent = Talk().opened().session.agent
+    assert agent is not None
+    assert (agent.name, agent.auth_methods, agent.capabilities) == (None, [], {})
+
+
+def test_updates_before_the_session_is_answered_are_kept() -> None:
+    talk = Talk()
+    opening = talk.call("session/new", {"cwd": "/w"})
+    talk.update("available_commands_update", session_id="later", availableCommands=[{"name": "go"}])
+    talk.says("Welcome", session_id="later")
+    talk.answer(opening, {"sessionId": "later"})
+    assert [command.name for command in talk.session.commands] == ["go"]
+    assert (talk.only(AgentMessage).text, talk.only(AgentMessage).stray) == ("Welcome", True)
+    assert (talk.session.session_id, talk.session.cwd, talk.session.phase) == ("later", "/w", "idle")
+
+
+def test_updates_of_another_session_are_kept_apart() -> None:
+    talk = Talk().opened()
+    talk.says("ours")
+    talk.says("theirs", session_id="other")
+    talk.says(" too", session_id="other")
+    assert talk.only(AgentMessage).text == "ours"
+    (theirs,) = talk.fold.others["other"].entries
+    assert isinstance(theirs, AgentMessage)
+    assert theirs.text == "theirs too"
+    assert "another session" in talk.only(Notice).text
+
+
+# --------------------------------------------------------------------------- modes, options, models
+
+
+def test_modes_are_set_and_confirmed_by_the_answer() -> None:
+    talk = Talk().opened({"modes": TWO_MODES})
+    assert [mode.name for mode in talk.session.modes] == ["Ask", "Code"]
+    talk.ask("session/set_mode", {"sessionId": "s1", "modeId": "https://x/code"}, {})
+    talk.update("current_mode_update", currentModeId="https://x/code")
+    assert talk.session.mode == "https://x/code"
+    assert talk.only(Notice).text == "Mode: Code"
+
+
+def test_options_beat_modes() -> None:
+    talk = Talk().opened({"modes": TWO_MODES, "configOptions": OPTIONS})
+    assert [mode.id for mode in talk.session.modes] == ["plan", "code"]
+    assert talk.session.mode == "plan"
+    assert talk.session.mode_option is talk.session.config_options[0]
+    talk.update("current_mode_update", currentModeId="code")
+    assert (talk.session.mode, talk.session.config_options[0].current) == ("code", "code")
+
+
+def test_an_answer_carries_the_complete_options() -> None:
+    talk = Talk().opened({"configOptions": OPTIONS})
+    changed = [{**OPTIONS[0], "currentValue": "code"}]
+    talk.ask("session/set_config_option", {"configId": "mode", "value": "code"}, {"configOptions": changed})
+    assert [option.id for option in talk.session.config_options] == ["mode"]
+    assert talk.session.mode == "code"
+    assert talk.only(Notice).text == "Mode: Code"
+
+
+def test_an_answer_without_the_options_is_still_a_yes() -> None:
+    talk = Talk().opened({"configOptions": OPTIONS})
+    talk.ask("session/set_config_option", {"configId": "fast", "type": "boolean", "value": True}, {})
+    assert talk.session.config_options[1].current is True
+    assert talk.only(Notice).text == "Fast: on"
+
+
+def test_options_of_unknown_types_and_in_groups() -> None:
+    grouped = [
+        {"group": "g", "name": "Group", "options": [{"value": "a", "name": "A"}]},
+        {"value": "b", "name": "B"},
+    ]
+    options = [
+        {"id": "x", "name": "X", "type": "slider", "currentValue": 3},
+        {
+            "id": "y",
+            "name": "Y",
+            "type": "select",
+            "currentValue": "a",
+            "options": grouped,
+            "category": "odd",
+        },
+    ]
+    slider, select = Talk().opened({"configOptions": options}).session.config_options
+    assert (slider.kind, slider.current) == ("slider", "3")
+    assert [(choice.value, choice.group) for choice in select.choices] == [("a", "Group"), ("b", None)]
+
+
+def test_models_are_read_where_there_is_no_option_for_them() -> None:
+    models = {
+        "currentModelId": "m1",
+        "availableModels": [{"modelId": "m1", "name": "One"}, {"modelId": "m2"}],
+    }
+    talk = Talk().opened({"models": models})
+    assert [(choice.value, choice.name) for choice in talk.session.models] == [("m1", "One"), ("m2", "m2")]
+    talk.ask("session/set_model", {"sessionId": "s1", "modelId": "m2"}, {})
+    assert talk.session.model == "m2"
+    option = {"id": "model", "name": "Model", "category": "model", "type": "select", "options": []}
+    assert Talk().opened({"models": models, "configOptions": [option]}).session.models == []
+
+
+# --------------------------------------------------------------------------- load, resume, fork
+
+
+def replay(talk: Talk, *prompts: str, session_id: str = "s1") -> None:
+    """The agent replays a history: whole messages, and calls already completed."""
+    for number, prompt in enumerate(prompts):
+        talk.echoes(prompt, messageId=f"u{number}", session_id=session_id)
+        talk.thinks("hm", session_id=session_id)
+        talk.tool(f"t{number}", status="pending", session_id=session_id)
+        talk.says(f"answer to {prompt}", session_id=session_id)
+
+
+def load(talk: Talk, *prompts: str, session_id: str = "s1") -> None:
+    """A session is loaded with this history."""
+    call = talk.call("session/load", {"sessionId": session_id, "cwd": "/w"})
+    replay(talk, *prompts, session_id=session_id)
+    talk.answer(call, None)
+
+
+def test_a_loaded_history_is_shown_as_it_was() -> None:
+    talk = Talk()
+    call = talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})
+    assert talk.session.phase == "loading"
+    replay(talk, "one", "two")
+    talk.answer(call, {"modes": TWO_MODES})
+    assert (talk.session.phase, talk.session.session_id, talk.session.turn) == ("idle", "s1", 2)
+    assert [message.text for message in talk.all(UserMessage)] == ["one", "two"]
+    assert not any(entry.stray for entry in talk.session.entries)
+    assert {call.status for call in talk.all(ToolCall)} == {"unfinished"}
+    assert all(thought.ended_at is not None for thought in talk.all(Thought))
+    assert talk.session.mode == "ask"
+
+
+def test_a_restart_in_place_does_not_show_the_history_twice() -> None:
+    talk = Talk()
+    talk.client(AgentStarted(["agent"], "/w"))
+    talk.opened()
+    prompt = talk.prompt("one")
+    talk.says("our answer")
+    talk.end(prompt)
+    talk.client(AgentExited(signal="SIGKILL"))
+    talk.client(AgentStarted(["agent"], "/w"))
+    before = list(talk.session.entries)
+    call = talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})
+    replay(talk, "one")
+    talk.update("available_commands_update", availableCommands=[{"name": "new"}])
+    talk.answer(call, {})
+    assert talk.session.entries == before
+    assert [command.name for command in talk.session.commands] == ["new"]
+    follow_up = talk.prompt("two")
+    talk.says("goes on")
+    talk.end(follow_up)
+    assert talk.all(AgentMessage)[-1].text == "goes on"
+
+
+def test_a_replay_that_knows_more_prompts_is_taken() -> None:
+    talk = Talk().opened()
+    talk.end(talk.prompt("one"))
+    load(talk, "one", "two")
+    assert [message.text for message in talk.all(UserMessage)] == ["one", "two"]
+    assert any(change.what == "reset" for change in talk.changes)
+    assert set(talk.session.tool_calls) == {"t0", "t1"}
+    assert talk.session.turn == 2
+
+
+def test_the_history_of_another_session_replaces_ours() -> None:
+    talk = Talk().opened()
+    talk.end(talk.prompt("one"))
+    talk.end(talk.prompt("two"))
+    load(talk, "different", session_id="s2")
+    assert [message.text for message in talk.all(UserMessage)] == ["different"]
+
+
+def test_a_failed_load_leaves_everything_as_it_was() -> None:
+    talk = Talk().opened()
+    talk.end(talk.prompt("one"))
+    before = list(talk.session.entries)
+    call = talk.call("session/load", {"sessionId": "s2", "cwd": "/w"})
+    replay(talk, "one", "two", session_id="s2")
+    talk.fail(call, {"code": -32002, "message": "Resource not found", "data": {"sessionId": "s2"}})
+    assert talk.session.entries[:-1] == before
+    assert talk.only(Notice).text == "session/load failed: Resource not found: s2"
+    assert (talk.session.phase, talk.session.session_id) == ("idle", "s1")
+    talk.says("still ours")
+    assert talk.only(AgentMessage).text == "still ours"
+
+
+def test_a_question_during_the_load_is_asked_at_once() -> None:
+    talk = Talk().opened()
+    talk.end(talk.prompt("one"))
+    talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})
+    talk.asks_permission("p", toolCall={"toolCallId": "t", "title": "Run"})
+    assert talk.session.tool_calls["t"].title == "Run"
+    assert "p" in talk.session.permissions
+
+
+def test_resume_keeps_what_is_there_and_replays_nothing() -> None:
+    talk = Talk().opened()
+    talk.end(talk.prompt("one"))
+    entries = len(talk.session.entries)
+    talk.ask("session/resume", {"sessionId": "s1", "cwd": "/w"}, {})
+    assert (len(talk.session.entries), talk.session.phase) == (entries, "idle")
+
+
+def test_a_fork_takes_the_conversation_over() -> None:
+    talk = Talk().opened()
+    talk.end(talk.prompt("one"))
+    call = talk.call("session/fork", {"sessionId": "s1", "cwd": "/w"})
+    talk.update("available_commands_update", session_id="s2", availableCommands=[{"name": "early"}])
+    talk.answer(call, {"sessionId": "s2"})
+    assert (talk.session.session_id, talk.session.cwd) == ("s2", "/w")
+    assert [command.name for command in talk.session.commands] == ["early"]
+    talk.says("from the copy", session_id="s2")
+    talk.says("from the original", session_id="s1")
+    assert talk.only(AgentMessage).text == "from the copy"
+    assert talk.only(UserMessage).text == "one"
+    talk.ask("session/close", {"sessionId": "s1"}, {})
+    assert talk.session.phase == "idle"
+
+
+def test_a_new_session_in_the_same_conversation_says_what_it_does_not_know() -> None:
+    talk = Talk().opened({"modes": TWO_MODES})
+    talk.end(talk.prompt("one"))
+    talk.ask("session/new", {"cwd": "/w"}, {"sessionId": "s2"})
+    assert "does not know" in talk.only(Notice).text
+    assert (talk.session.modes, talk.session.mode) == ([], None)
+
+
+def test_a_session_that_wants_a_sign_in_first() -> None:
+    talk = Talk()
+    talk.fail(talk.call("session/new", {"cwd": "/w"}), {"code": -32000, "message": "Authentication required"})
+    assert (talk.session.auth_required, talk.session.phase) == (True, "connecting")
+    talk.ask("authenticate", {"methodId": "web"}, {})
+    assert not talk.session.auth_required
+
+
+def test_closing_the_session_closes_the_conversation() -> None:
+    talk = Talk().opened()
+    talk.ask("session/close", {"sessionId": "s1"}, {})
+    assert (talk.session.phase, talk.only(Notice).text) == ("connecting", "The session was closed")
+
+
+@pytest.mark.parametrize("result", [None, {}, {"sessionId": 3.5}, "s1"])
+def test_a_new_session_without_an_id_is_a_fault(result: object) -> None:
+    talk = Talk()
+    talk.ask("session/new", {"cwd": "/w"}, result)
+    assert talk.session.phase == "connecting"
+    assert "names no session" in talk.only(Notice).text

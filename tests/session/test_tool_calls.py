@@ -1,0 +1,189 @@
+"""Tool calls: patches become one entry, whatever the order they come in."""
+
+from __future__ import annotations
+
+import pytest
+
+from acp_tui.session.state import Content, Diff, Location, Terminal, TerminalRef, ToolCall
+from tests.talk import Talk
+
+
+@pytest.fixture
+def talk() -> Talk:
+    """A session in which a turn has begun."""
+    conversation = Talk().opened()
+    conversation.prompt()
+    return conversation
+
+
+def text_content(text: str) -> list[dict[str, object]]:
+    """The content of a tool call that is one text."""
+    return [{"type": "content", "content": {"type": "text", "text": text}}]
+
+
+def test_updates_patch_the_announced_call(talk: Talk) -> None:
+    talk.tool("t", title="Read", kind="read", status="pending", rawInput={"path": "a"}, name="Read")
+    talk.tool_update("t", status="in_progress", locations=[{"path": "/w/a", "line": 3}], title=None)
+    talk.tool_update("t", status="completed", rawOutput="done", content=text_content("body"))
+    call = talk.only(ToolCall)
+    assert (call.title, call.name, call.kind, call.status) == ("Read", "Read", "read", "completed")
+    assert call.locations == [Location("/w/a", 3)]
+    assert (call.raw_input, call.raw_output) == ({"path": "a"}, "done")
+    assert call.content == [Content("text", text="body")]
+    assert call.ended_at == talk.now
+
+
+def test_an_update_for_an_unknown_id_creates_the_call(talk: Talk) -> None:
+    talk.tool_update("t", title="Late", status="in_progress")
+    assert (talk.only(ToolCall).title, talk.only(ToolCall).announced) == ("Late", False)
+    talk.tool("t", title="Announced", status="pending")
+    assert (talk.only(ToolCall).title, talk.only(ToolCall).announced) == ("Announced", True)
+
+
+def test_a_status_never_goes_back_to_pending(talk: Talk) -> None:
+    talk.tool_update("t", status="in_progress")
+    talk.tool("t", status="pending")
+    assert talk.only(ToolCall).status == "in_progress"
+
+
+def test_unknown_kinds_and_statuses_are_kept_as_text(talk: Talk) -> None:
+    talk.tool("t", kind="teleport", status="flickering")
+    assert (talk.only(ToolCall).kind, talk.only(ToolCall).status) == ("teleport", "flickering")
+    talk.end(3)
+    assert talk.only(ToolCall).status == "flickering"
+    assert talk.only(ToolCall).ended_at is not None
+
+
+def test_content_replaces_and_does_not_append(talk: Talk) -> None:
+    talk.tool("t", content=text_content('{"comm'))
+    talk.tool_update("t", content=text_content("output"))
+    assert talk.only(ToolCall).content == [Content("text", text="output")]
+
+
+def test_locations_and_content_can_be_emptied(talk: Talk) -> None:
+    talk.tool("t", content=text_content("x"), locations=[{"path": "/w/a"}])
+    talk.tool_update("t", content=[], locations=[])
+    assert (talk.only(ToolCall).content, talk.only(ToolCall).locations) == ([], [])
+
+
+@pytest.mark.parametrize("old", [{"oldText": None}, {"oldText": ""}, {}])
+def test_a_new_file_is_told_in_three_ways(talk: Talk, old: dict[str, object]) -> None:
+    talk.tool("t", content=[{"type": "diff", "path": "/w/a", "newText": "x", **old}])
+    assert talk.only(ToolCall).content == [Diff("/w/a", None, "x")]
+
+
+def test_a_call_without_a_kind_says_so(talk: Talk) -> None:
+    talk.tool("t")
+    assert (talk.only(ToolCall).kind, talk.only(ToolCall).kind_given) == ("other", False)
+
+
+def test_calls_left_open_are_closed_when_the_turn_ends(talk: Talk) -> None:
+    talk.tool("done", status="completed")
+    talk.tool("open", status="in_progress")
+    talk.end(3)
+    assert {call.call_id: call.status for call in talk.all(ToolCall)} == {
+        "done": "completed",
+        "open": "unfinished",
+    }
+    assert talk.session.touching == []
+
+
+def test_a_call_that_goes_on_after_the_turn_is_open_again(talk: Talk) -> None:
+    talk.tool("t", status="in_progress")
+    talk.end(3)
+    talk.tool_update("t", status="in_progress")
+    assert (talk.only(ToolCall).status, talk.only(ToolCall).ended_at) == ("in_progress", None)
+
+
+def test_a_cancel_marks_open_calls_and_progress_does_not_revive_them(talk: Talk) -> None:
+    talk.tool("t", status="in_progress")
+    talk.cancel()
+    assert talk.only(ToolCall).status == "cancelled"
+    talk.tool_update("t", status="in_progress")
+    assert talk.only(ToolCall).status == "cancelled"
+    talk.tool_update("t", status="failed", content=text_content("interrupted"))
+    assert talk.only(ToolCall).status == "failed"
+
+
+def test_an_agent_that_numbers_its_calls_anew_each_turn_gets_new_entries(talk: Talk) -> None:
+    talk.tool("call_1", title="First", status="completed")
+    talk.end(3)
+    talk.prompt()
+    talk.tool("call_1", title="Second", status="pending")
+    talk.tool_update("call_1", status="completed")
+    assert [(call.title, call.status) for call in talk.all(ToolCall)] == [
+        ("First", "completed"),
+        ("Second", "completed"),
+    ]
+
+
+def test_meta_is_kept_and_merged(talk: Talk) -> None:
+    talk.tool("t", _meta={"claudeCode": {"toolName": "Bash"}})
+    talk.tool_update("t", _meta={"other": 1})
+    assert talk.only(ToolCall).meta == {"claudeCode": {"toolName": "Bash"}, "other": 1}
+
+
+def test_the_files_of_unfinished_calls_are_being_touched(talk: Talk) -> None:
+    talk.tool("a", locations=[{"path": "/w/a", "line": 1}])
+    talk.tool("b", locations=[{"path": "/w/b"}], status="completed")
+    assert talk.session.touching == [Location("/w/a", 1)]
+
+
+# --------------------------------------------------------------------------- colours
+
+
+COLOURED = "\x1b[31mred\x1b[0m \x1b[2J\x1b]0;title\x07"
+
+
+def test_output_of_a_command_keeps_its_colours_and_nothing_else(talk: Talk) -> None:
+    talk.tool("t", kind="execute", content=text_content(COLOURED))
+    (content,) = talk.only(ToolCall).content
+    assert isinstance(content, Content)
+    assert content.coloured == "\x1b[31mred\x1b[0m ␛[2J␛]0;title␇"
+    assert content.text == "red ␛[2J␛]0;title␇"
+
+
+def test_the_kind_may_come_after_the_coloured_text(talk: Talk) -> None:
+    talk.tool_update("t", content=text_content(COLOURED))
+    talk.tool_update("t", kind="execute")
+    (content,) = talk.only(ToolCall).content
+    assert isinstance(content, Content)
+    assert content.text == "red ␛[2J␛]0;title␇"
+
+
+def test_escapes_of_other_tools_are_made_visible(talk: Talk) -> None:
+    talk.tool("t", kind="read", content=text_content(COLOURED))
+    (content,) = talk.only(ToolCall).content
+    assert isinstance(content, Content)
+    assert content.text == "␛[31mred␛[0m ␛[2J␛]0;title␇"
+
+
+# --------------------------------------------------------------------------- terminals of the agent
+
+
+def test_a_terminal_of_the_agents_own_is_told_in_meta(talk: Talk) -> None:
+    talk.tool(
+        "t",
+        content=[{"type": "terminal", "terminalId": "x"}],
+        _meta={"terminal_info": {"terminal_id": "x", "cwd": "/w"}},
+    )
+    talk.tool_update("t", _meta={"terminal_output": {"terminal_id": "x", "data": "one\n"}})
+    talk.tool_update("t", _meta={"terminal_output_delta": {"terminal_id": "x", "data": "two\n"}})
+    talk.tool_update("t", _meta={"terminal_exit": {"terminal_id": "x", "exit_code": 3, "signal": None}})
+    terminal = talk.only(Terminal)
+    assert (terminal.terminal_id, terminal.owner, terminal.cwd) == ("x", "agent", "/w")
+    assert terminal.output.head == "one\ntwo\n"
+    assert (terminal.exit_code, terminal.signal, terminal.ended_at) == (3, None, talk.now)
+    assert talk.only(ToolCall).content == [TerminalRef("x")]
+
+
+def test_output_without_a_terminal_id_belongs_to_the_call(talk: Talk) -> None:
+    talk.tool("t", kind="execute")
+    talk.tool_update("t", _meta={"terminal_output_delta": {"data": "out"}})
+    assert talk.session.terminals["t"].output.head == "out"
+    assert talk.session.terminals["t"].owner == "agent"
+
+
+def test_the_bulk_of_terminal_output_is_kept_once(talk: Talk) -> None:
+    talk.tool("t", _meta={"terminal_output": {"terminal_id": "x", "data": "long"}, "kept": True})
+    assert talk.only(ToolCall).meta == {"kept": True}

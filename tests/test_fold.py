@@ -1,0 +1,412 @@
+"""The session is a fold over its log: of real agents' traffic, of any frames whatever, live and again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from acp_tui.fold import Fold, fold
+from acp_tui.session.record import Record
+from acp_tui.session.state import (
+    Elicitation,
+    Permission,
+    Plan,
+    Terminal,
+    Thought,
+    ToolCall,
+    TurnEnd,
+    Unrecognised,
+)
+from tests.recordings import WIRELOGS, records
+from tests.talk import Talk, properties
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from acp_tui.session.state import Entry, Session
+
+
+def by_name(part: str) -> Path:
+    """The recording of that name."""
+    return next(path for path in WIRELOGS if path.stem == part)
+
+
+# --------------------------------------------------------------------------- real agents
+
+
+@pytest.mark.parametrize("path", WIRELOGS, ids=lambda path: path.stem)
+def test_a_recording_folds_without_anything_unrecognised(path: Path) -> None:
+    """No update, request or notification of these agents is unknown to us.
+
+    (Their one extension, the notification `_auth/status_update`, is only a sign of life: the protocol lets
+    clients ignore notifications of that kind, and the wire log has it.)
+    """
+    session = fold(records(path))
+    assert [entry for entry in session.entries if isinstance(entry, Unrecognised)] == []
+    assert not any("\x1b" in text for text in displayed(session))
+    assert session.phase != "prompting"
+    assert session.books.open_calls == {}
+    assert [entry.id for entry in session.entries] == list(range(len(session.entries)))
+
+
+def displayed(session: Session) -> list[str]:
+    """Every text of the state that may be displayed; what is raw says so and is left out."""
+    raw = {
+        "raw",
+        "raw_input",
+        "raw_output",
+        "meta",
+        "schema",
+        "url",
+        "coloured",
+        "output",
+        "capabilities",
+        "books",
+    }
+    found: list[str] = []
+
+    def walk(value: Any) -> None:
+        if isinstance(value, str):
+            found.append(value)
+        elif isinstance(value, dict):
+            for name, inner in value.items():
+                if name not in raw:
+                    walk(inner)
+        elif isinstance(value, (list, tuple)):
+            for inner in value:
+                walk(inner)
+        elif value is not None and not isinstance(value, (int, float)):
+            found.append(str(value))
+
+    for entry in session.entries:
+        walk(asdict(entry))
+    return found
+
+
+def kinds(path: Path) -> set[type[Entry]]:
+    """The kinds of entries a recording gives."""
+    return {type(entry) for entry in fold(records(path)).entries}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("claude-code-edit", {ToolCall, Permission, TurnEnd}),
+        ("claude-code-ask", {Elicitation}),
+        ("claude-code-sonnet-todo", {Plan}),
+        ("claude-code-zedmeta", {Terminal}),
+        ("claude-code-thinking", {Thought}),
+        ("kimi-code-shell", {Terminal, Permission}),
+        ("kimi-code-ask", {Elicitation}),
+        ("opencode-edit", {ToolCall, Permission}),
+        ("ts-example-plain", {ToolCall, Permission}),
+    ],
+)
+def test_recordings_give_what_their_agents_did(name: str, expected: set[type[Entry]]) -> None:
+    assert expected <= kinds(by_name(name))
+
+
+def test_a_shell_command_with_output_in_meta() -> None:
+    session = fold(records(by_name("claude-code-zedmeta")))
+    (terminal,) = session.terminals.values()
+    assert (terminal.output.head, terminal.exit_code, terminal.owner) == ("one\ntwo", 0, "agent")
+
+
+def test_a_permission_of_a_call_that_streamed_its_arguments_keeps_them() -> None:
+    """One agent replaces the streamed JSON by a sentence just when it asks; who decides must see both."""
+    state = Fold()
+    for record in records(by_name("kimi-code-zedmeta")):
+        state.apply(record)
+        if state.session.permissions:
+            break
+    (permission,) = state.session.permissions.values()
+    texts = [getattr(item, "text", "") for item in state.session.tool_calls[permission.call_id].content]
+    assert texts[0] == "Requesting approval to Running: echo one; sleep 1; echo two"
+    assert json.loads(texts[1]) == {"command": "echo one; sleep 1; echo two"}
+
+
+def test_a_loaded_session_ends_with_the_live_turn() -> None:
+    session = fold(records(by_name("kimi-code-sessions-load")))
+    assert session.turn == 4
+    assert session.phase == "idle"
+    assert sum(isinstance(entry, TurnEnd) for entry in session.entries) == 1
+
+
+@pytest.mark.parametrize("name", ["claude-code-modes", "kimi-code-modes"])
+def test_every_mode_that_was_set_is_confirmed(name: str) -> None:
+    wanted = None
+    state = Fold()
+    for record in records(by_name(name)):
+        state.apply(record)
+        if record.direction == "sent" and record.frame.get("method") == "session/set_mode":
+            wanted = record.frame["params"]["modeId"]
+        if record.direction == "received" and "result" in record.frame and wanted:
+            assert state.session.mode == wanted
+            wanted = None
+
+
+@pytest.mark.parametrize("path", WIRELOGS[::7], ids=lambda path: path.stem)
+def test_folding_the_log_again_gives_the_same(path: Path) -> None:
+    lived = records(path)
+    again = [Record(**json.loads(json.dumps(asdict(record)))) for record in lived]
+    assert fold(again) == fold(lived)
+
+
+# --------------------------------------------------------------------------- any frames whatever
+
+texts = st.one_of(
+    st.sampled_from(["s1", "s2", "t1", "text", "mode", "select", "end_turn", ""]), st.text(max_size=6)
+)
+junk: st.SearchStrategy[Any] = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-3, 6), st.floats(allow_nan=False), texts),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(texts, inner, max_size=3)),
+    max_leaves=6,
+)
+NAMES = [
+    "sessionId",
+    "sessionUpdate",
+    "update",
+    "content",
+    "toolCallId",
+    "status",
+    "kind",
+    "title",
+    "rawInput",
+    "_meta",
+    "entries",
+    "plan",
+    "planId",
+    "options",
+    "optionId",
+    "toolCall",
+    "requestId",
+    "outcome",
+    "stopReason",
+    "usage",
+    "used",
+    "size",
+    "cost",
+    "modes",
+    "models",
+    "configOptions",
+    "currentModeId",
+    "availableModes",
+    "protocolVersion",
+    "agentInfo",
+    "agentCapabilities",
+    "authMethods",
+    "messageId",
+    "type",
+    "text",
+    "annotations",
+    "audience",
+    "locations",
+    "path",
+    "line",
+    "diff",
+    "oldText",
+    "newText",
+    "terminalId",
+    "terminal_info",
+    "terminal_output",
+    "terminal_exit",
+    "data",
+    "availableCommands",
+    "input",
+    "hint",
+    "name",
+    "id",
+    "value",
+    "currentValue",
+    "category",
+    "mode",
+    "modeId",
+    "configId",
+    "modelId",
+    "prompt",
+    "cwd",
+    "additionalDirectories",
+    "message",
+    "code",
+    "details",
+    "elicitationId",
+    "requestedSchema",
+    "url",
+    "action",
+    "success",
+    "severity",
+    "compactionId",
+    "summary",
+    "error",
+    "updatedAt",
+    "resource",
+]
+UPDATES = [
+    "agent_message_chunk",
+    "agent_thought_chunk",
+    "user_message_chunk",
+    "tool_call",
+    "tool_call_update",
+    "plan",
+    "plan_update",
+    "plan_removed",
+    "available_commands_update",
+    "current_mode_update",
+    "config_option_update",
+    "session_info_update",
+    "usage_update",
+    "notice",
+    "compaction_update",
+    "compaction_summary_chunk",
+    "end_turn",
+    "other",
+]
+METHODS = [
+    "initialize",
+    "authenticate",
+    "logout",
+    "session/new",
+    "session/load",
+    "session/resume",
+    "session/fork",
+    "session/close",
+    "session/prompt",
+    "session/cancel",
+    "session/set_mode",
+    "session/set_config_option",
+    "session/set_model",
+    "session/update",
+    "session/request_permission",
+    "elicitation/create",
+    "elicitation/complete",
+    "fs/read_text_file",
+    "fs/write_text_file",
+    "terminal/create",
+    "terminal/release",
+    "$/cancel_request",
+    "_x/y",
+    "what/ever",
+]
+bodies: st.SearchStrategy[Any] = st.recursive(
+    st.one_of(texts, st.none(), st.booleans(), st.integers(-3, 6)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from(NAMES), inner, max_size=5),
+    ),
+    max_leaves=10,
+)
+objects = st.dictionaries(st.sampled_from(NAMES), bodies, max_size=6)
+ids = st.one_of(st.integers(0, 5), st.sampled_from(["a", "1"]), junk)
+updates = st.builds(
+    lambda session, kind, body: {
+        "method": "session/update",
+        "params": {"sessionId": session, "update": {**body, "sessionUpdate": kind}},
+    },
+    st.sampled_from(["s1", "s2"]),
+    st.sampled_from(UPDATES),
+    objects,
+)
+frames = st.one_of(
+    updates,
+    st.fixed_dictionaries({"method": st.sampled_from(METHODS), "params": objects}, optional={"id": ids}),
+    st.fixed_dictionaries({"id": ids}, optional={"result": bodies, "error": bodies}),
+    st.fixed_dictionaries({"id": ids, "result": objects}),
+    st.dictionaries(st.sampled_from(["id", "method", "params", "result", "error"]), junk, max_size=4),
+    junk,
+)
+clients = st.one_of(
+    st.fixed_dictionaries(
+        {
+            "event": st.sampled_from(
+                [
+                    "agent_started",
+                    "agent_exited",
+                    "decided",
+                    "noticed",
+                    "queued",
+                    "unqueued",
+                    "queue_paused",
+                    "terminal_output",
+                ]
+            )
+        },
+        optional={
+            "id": texts,
+            "text": texts,
+            "command": st.lists(texts, max_size=2),
+            "cwd": texts,
+            "level": st.sampled_from(["info", "error", "?"]),
+            "terminal_id": st.sampled_from(["t1", "t2"]),
+            "request_id": ids,
+            "by": texts,
+            "why": texts,
+            "paused": st.booleans(),
+        },
+    ),
+    junk,
+)
+anything = st.lists(
+    st.one_of(
+        st.builds(Record, st.just(1.0), st.sampled_from(["sent", "received"]), frames),
+        st.builds(Record, st.just(1.0), st.just("client"), clients),
+    ),
+    max_size=25,
+)
+
+
+@settings(
+    properties, max_examples=250, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+@given(anything)
+def test_whatever_comes_is_folded_and_folds_again_to_the_same(happened: list[Record]) -> None:
+    lived = fold(happened)
+    again = fold(Record(**json.loads(json.dumps(asdict(record)))) for record in happened)
+    assert again == lived
+    assert [entry.id for entry in lived.entries] == list(range(len(lived.entries)))
+    assert not any("\x1b" in text for text in displayed(lived))
+
+
+@settings(properties, max_examples=120)
+@given(st.data())
+def test_a_real_conversation_with_broken_frames_is_folded(data: st.DataObject) -> None:
+    happened = records(data.draw(st.sampled_from(WIRELOGS)))[:60]
+    for _ in range(data.draw(st.integers(1, 6))):
+        record = happened[data.draw(st.integers(0, len(happened) - 1))]
+        record.frame = _broken(data, record.frame)
+    fold(happened)
+
+
+def _broken(data: st.DataObject, value: Any) -> Any:
+    """The value with something in it replaced by anything, removed, or said twice."""
+    if isinstance(value, dict) and value and data.draw(st.integers(0, 4)):
+        name = data.draw(st.sampled_from(sorted(value)))
+        if not data.draw(st.integers(0, 5)):
+            return {key: inner for key, inner in value.items() if key != name}
+        return {**value, name: _broken(data, value[name])}
+    if isinstance(value, list) and value and data.draw(st.integers(0, 4)):
+        index = data.draw(st.integers(0, len(value) - 1))
+        return [*value[:index], _broken(data, value[index]), *value[index:]]
+    return data.draw(junk)
+
+
+# --------------------------------------------------------------------------- cost
+
+
+def test_a_chunk_costs_the_same_however_long_the_conversation_is() -> None:
+    """Counted, not timed: what a chunk changes is one entry, and no text is copied to append to it."""
+    talk = Talk().opened()
+    for _ in range(300):
+        prompt = talk.prompt()
+        talk.tool("t", status="completed")
+        talk.end(prompt)
+    talk.prompt()
+    for _ in range(500):
+        talk.says("piece ")
+        assert len(talk.changes) == 1
+    (message,) = (entry for entry in talk.session.entries if type(entry).__name__ == "AgentMessage")
+    assert message.version == 499
