@@ -54,67 +54,18 @@ _WRAPPERS = {
 _HIDING = frozenset({"parallel", "su", "runuser", "script", "ssh", "watch", "trap", "alias", "at", "batch"})
 
 # Programs whose arguments may be code, or name any file to run or destroy: one yes says too much.
-_POWERFUL = frozenset(
-    {
-        "rm",
-        "find",
-        "awk",
-        "gawk",
-        "sed",
-        "python",
-        "python3",
-        "perl",
-        "ruby",
-        "node",
-        "php",
-        "lua",
-        "deno",
-        "bun",
-    }
-    | {
-        "npx",
-        "uvx",
-        "bunx",
-        "pipx",
-        "tclsh",
-        "osascript",
-        "vim",
-        "vi",
-        "emacs",
-        "source",
-        ".",
-        "dd",
-        "curl",
-        "wget",
-    }
-    | {
-        "docker",
-        "podman",
-        "kubectl",
-        "tar",
-        "rsync",
-        "scp",
-        "tee",
-        "mv",
-        "cp",
-        "chmod",
-        "chown",
-        "ln",
-        "install",
-    }
-)
+_POWERFUL = frozenset({
+    *("rm", "find", "awk", "gawk", "sed", "dd", "tar", "rsync", "scp", "tee", "mv", "cp", "ln", "install"),
+    *("python", "perl", "ruby", "node", "php", "lua", "deno", "bun", "tclsh", "osascript", "eval", "source", ""),
+    *("npx", "uvx", "bunx", "pipx", "vim", "vi", "emacs", "curl", "wget", "chmod", "chown"),
+    *("docker", "podman", "kubectl"),
+})  # fmt: skip
 
 
 def runs_others(name: str) -> bool:
     """Could this program, with other arguments, do anything at all?"""
-    base = name.rpartition("/")[2].rstrip("0123456789.")
-    return (
-        base in _POWERFUL
-        or base in SHELLS
-        or base in _WRAPPERS
-        or base in _HIDING
-        or base in {"eval", "fish"}
-    )
+    base = name.rpartition("/")[2].rstrip("0123456789.")  # python3.12; nothing is left of `.`
+    return base in _POWERFUL | SHELLS | _HIDING or base in _WRAPPERS
 
 
 Words = tuple[tuple[str, bool], ...]
