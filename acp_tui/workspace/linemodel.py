@@ -9,6 +9,8 @@ result is the same.
 from __future__ import annotations
 
 import re
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from acp_tui.session.text import visible
@@ -30,8 +32,11 @@ WIDTH, HEIGHT = 120, 40
 KEPT = 256 * 1024
 _CUT = Style(dim=True)
 
-# Text with the controls that most output has: tab, line feed, carriage return.
-_TEXT = re.compile("[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
+# Text with what most output has of controls: tab, line feed, carriage return, colours.
+_TEXT = re.compile("(?:[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]++|\x1b\\[[0-;]{0,256}+m)++")
+_SGR = re.compile("\x1b\\[([0-;]*)m")
+_RETURNS = re.compile("(\r)")
+_BREAKS = re.compile("([\r\n])")
 _CSI = re.compile(r"\x1b\[([<-?]?)([0-;]{0,256})([ -/]{0,4})([@-~])")
 _ESCAPE = re.compile(r"\x1b([ -/]{0,4})([0-~])")
 # What one of them may look like before its end has come; also what is dropped when something else comes.
@@ -41,7 +46,6 @@ _STRING_END = re.compile("[\x07\x18\x1a\x1b]")
 _STRING_LIMIT = 4 * 1024 * 1024
 _ALTERNATE = {"47", "1047", "1049"}
 _LINE_DRAWING = str.maketrans("`afgjklmnopqrstuvwxyz{|}~", "◆▒°±┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·")
-_BREAKS = re.compile("([\r\n])")
 
 
 class LineModel:
@@ -85,9 +89,9 @@ class LineModel:
         while position < len(data):
             if self._string is not None:
                 position = self._skip_string(data, position)
-            elif text := _TEXT.match(data, position):
-                self._write(text[0])
-                position = text.end()
+            elif found := _TEXT.match(data, position):
+                self._write(found[0])
+                position = found.end()
             elif data[position] == "\x1b":
                 position = self._escape(data, position)
             else:
@@ -95,26 +99,34 @@ class LineModel:
                 position += 1
 
     def _write(self, text: str) -> None:
-        if self._drawing:
-            text = text.translate(_LINE_DRAWING)
+        """Text, colours, and the controls that most output has."""
         screen = self._screen
-        if screen is self._alternate:
-            # Programs for the whole screen may have switched off that a line feed returns the carriage.
-            for piece in _BREAKS.split(text):
-                if piece == "\n":
-                    screen.index()
-                elif piece == "\r":
-                    screen.carriage_return()
-                else:
-                    screen.write(piece)
-            return
-        if "\r" in text:
-            text = text.replace("\r\n", "\n")
-        first, *others = text.split("\r")
-        screen.write(first)
-        for piece in others:
-            screen.carriage_return()
-            screen.write(piece)
+        # A line feed also returns the carriage; but programs for the whole screen may have switched that off.
+        in_alternate = screen is self._alternate
+        pieces = _BREAKS.split(text) if in_alternate else _RETURNS.split(text.replace("\r\n", "\n"))
+        for piece in pieces:
+            if piece == "\r":
+                screen.carriage_return()
+            elif piece == "\n" and in_alternate:
+                screen.index()
+            elif piece:
+                screen.write(self._parts(piece))
+
+    def _parts(self, text: str) -> list[Part]:
+        """The text in pieces of one style; the last one has the style that follows."""
+        style = self._screen.style
+        if "\x1b" not in text:
+            return [(self._drawn(text), style)]
+        first, *others = _SGR.split(text)
+        parts = [(self._drawn(first), style)]
+        for parameters, piece in zip(others[::2], others[1::2], strict=True):
+            if self._styles:
+                style = styled(style, parameters)
+            parts.append((self._drawn(piece), style))
+        return parts if self._styles else [("".join(piece for piece, _ in parts), style)]
+
+    def _drawn(self, text: str) -> str:
+        return text.translate(_LINE_DRAWING) if self._drawing else text
 
     def _control(self, character: str) -> None:
         if character == "\b":
@@ -161,10 +173,7 @@ class LineModel:
     def _obey(self, private: str, parameters: str, between: str, final: str) -> None:
         if between:
             return
-        if final == "m" and not private:
-            if self._styles:
-                self._screen.style = styled(self._screen.style, parameters)
-        elif final in "hl" and private == "?":
+        if final in "hl" and private == "?":
             self._set_modes(parameters.split(";"), on=final == "h")
         elif (action := _ACTIONS.get(final)) and (not private or (private == "?" and final in "JK")):
             action(self._screen, [_number(text) for text in parameters.split(";")[:2]] + [0])
@@ -299,12 +308,7 @@ def _cut_lines(parts: Iterable[Part]) -> list[Line]:
 
 def _safe(spans: list[Span]) -> Line:
     """Join neighbours of one style, lay out tabs, and show stand-ins for what must not reach a terminal."""
-    joined: list[Span] = []
-    for text, style in spans:
-        if joined and joined[-1][1] == style:
-            joined[-1] = (joined[-1][0] + text, style)
-        else:
-            joined.append((text, style))
+    joined = [("".join(text for text, _ in same), style) for style, same in groupby(spans, itemgetter(1))]
     if any("\t" in text for text, _ in joined):
         joined = _expand_tabs(joined)
     return tuple((visible(text), style) for text, style in joined)

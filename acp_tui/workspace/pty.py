@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 READ_SIZE = 64 * 1024
 """Bytes taken in one go; then the event loop gets its turn."""
+BUFFERED = 4 * READ_SIZE
+"""More than a terminal holds back when nobody reads."""
+QUIET = 0.2
+"""Seconds until we look again at a terminal that nobody has open."""
 UNKILLABLE = 5.0
 """Seconds to wait for a process after SIGKILL (it may hang in the kernel)."""
 
@@ -104,6 +108,11 @@ class PtyProcess:
         """Until the program itself has ended."""
         return await asyncio.shield(self._ended)
 
+    @property
+    def gone(self) -> bool:
+        """True when nothing of its group was left: the number may be another's now."""
+        return self._group_is_gone
+
     def write(self, data: bytes) -> None:
         """Type something. Without a reader it is kept until there is room."""
         if self._master < 0:
@@ -135,8 +144,10 @@ class PtyProcess:
         code = await self._process.wait()
         # Ask at once, while the number cannot have been given away: it is taken as long as the group lives.
         self._signal(0)
-        while self._master >= 0 and self._read():
-            await asyncio.sleep(0)
+        # All that it wrote is there to be read, but there is no end to it when a child of it floods.
+        for _ in range(BUFFERED // READ_SIZE):
+            if self._master < 0 or not self._read():
+                break
         status = ExitStatus(None, _signal_name(-code)) if code < 0 else ExitStatus(code, None)
         self._on_exit(status)
         return status
@@ -166,7 +177,7 @@ class PtyProcess:
                     raise
                 block = b""
             if more and not block:
-                self.dispose()
+                self._nobody_there()
                 more = False
             elif more:
                 blocks.append(block)
@@ -175,15 +186,31 @@ class PtyProcess:
             self._on_data(b"".join(blocks))
         return more
 
+    def _nobody_there(self) -> None:
+        """No process has the terminal open. While the program lives it may open it again.
+
+        To close our side would hang up, which ends a program that only put its output elsewhere.
+        """
+        if self._process.returncode is not None:
+            self.dispose()
+        else:
+            self._loop.remove_reader(self._master)
+            self._loop.call_later(QUIET, self._look_again)
+
+    def _look_again(self) -> None:
+        if self._master >= 0:
+            self._loop.add_reader(self._master, self._read)
+
     def _write(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            try:
-                while self._unwritten:
-                    del self._unwritten[: os.write(self._master, self._unwritten)]
-            except OSError as error:
-                if error.errno != errno.EIO:
-                    raise
-                self._unwritten.clear()
+        try:
+            while self._unwritten:
+                del self._unwritten[: os.write(self._master, self._unwritten)]
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            self._unwritten.clear()
         if self._unwritten:
             self._loop.add_writer(self._master, self._write)
         else:
@@ -193,7 +220,7 @@ class PtyProcess:
 def _odd_variables(env: Mapping[str, str]) -> list[str]:
     """A shell forgets variables that it could not name itself (bash's functions): hand them past it."""
     odd = [f"{name}={value}" for name, value in env.items() if not (name.isascii() and name.isidentifier())]
-    return ["env", *odd] if odd else []
+    return ["/usr/bin/env", *odd] if odd else []
 
 
 def _signal_name(number: int) -> str:

@@ -9,7 +9,7 @@ from acp_tui.workspace.cells import TAB, Row, columns, is_narrow, pieces
 from acp_tui.workspace.sgr import PLAIN, Style
 
 if TYPE_CHECKING:
-    from acp_tui.workspace.scrollback import Scrollback
+    from acp_tui.workspace.scrollback import Part, Scrollback
 
 
 @dataclass(slots=True)
@@ -51,36 +51,54 @@ class Screen:
 
     # ---- text
 
-    def write(self, text: str) -> None:
+    def write(self, parts: list[Part]) -> None:
         """Text without control characters other than tabs and line feeds, which also return the carriage."""
-        first, feed, rest = text.partition("\n")
-        if first:
-            self._write_line(first)
-        if not feed:
-            return
-        self.line_feed()
-        rest, feed, last = rest.rpartition("\n")
-        if feed:
-            for line in self._flow(rest):
-                if line:
-                    self._write_line(line)
+        if sum(text.count("\n") for text, _ in parts) > self.height and self._flows():
+            parts = self._let_pass(parts)
+        for text, style in parts:
+            self.style = style
+            first, *others = text.split("\n")
+            if first:
+                self._write_line(first)
+            for other in others:
                 self.line_feed()
-        if last:
-            self._write_line(last)
+                if other:
+                    self._write_line(other)
 
-    def _flow(self, text: str) -> list[str]:
-        """Complete lines to write, after those that would scroll off at once have gone there directly."""
-        flowing = self.line == len(self.rows) - 1 and self._bottom - self._top == self.height - 1
-        if not flowing or self._scrollback is None or not self.autowrap:
-            return text.split("\n")
-        lines = text.rsplit("\n", self.height)
-        if len(lines) > self.height:
-            for row in self.rows[:-1]:
-                self._retire(row)
-            self._scrollback.append(lines.pop(0) + "\n", self.style)
-            self.rows = [Row()]
-            self.line = 0
-        return lines
+    def _flows(self) -> bool:
+        """Is text appended at the end of everything, so that all lines but the last just pass by?"""
+        last = self.rows[-1]
+        return (
+            self._scrollback is not None
+            and self.autowrap
+            and self._bottom - self._top == self.height - 1
+            and self.line == len(self.rows) - 1
+            and self.column == last.width
+            and not last.wrapped
+        )
+
+    def _let_pass(self, parts: list[Part]) -> list[Part]:
+        """Give what would scroll off at once to the scrollback; what is left for the screen."""
+        assert self._scrollback is not None
+        left: list[Part] = []
+        lines = self.height
+        while True:
+            text, style = parts.pop()
+            count = text.count("\n")
+            if count > lines:
+                break
+            lines -= count
+            left.append((text, style))
+        passing, *others = text.rsplit("\n", lines + 1)
+        left.append(("\n".join(others), style))
+        for row in self.rows[:-1]:
+            self._retire(row)
+        for part in [*self.rows[-1].parts(), *parts, (passing + "\n", style)]:
+            if part[0]:
+                self._scrollback.append(*part)
+        self.rows = [Row()]
+        self.line = self.column = 0
+        return left[::-1]
 
     def _write_line(self, text: str) -> None:
         if is_narrow(text):
@@ -206,7 +224,7 @@ class Screen:
         """0: from the cursor on, 1: up to and with it, 2: all of the line."""
         row = self.rows[self.line]
         if mode == 0:
-            row.truncate(min(self.column, self.width - 1))
+            row.truncate(self.column)
         elif mode == 1:
             row.blank(0, min(self.column, self.width - 1) + 1)
         elif mode == 2:
@@ -289,10 +307,12 @@ class Screen:
     def _retire(self, row: Row) -> None:
         if self._scrollback is None:
             return
-        for text, style in row.parts():
-            self._scrollback.append(text, style)
-        if not row.wrapped:
-            self._scrollback.append("\n", PLAIN)
+        parts = row.parts()
+        text, style = parts.pop() if parts else ("", PLAIN)
+        for before in parts:
+            self._scrollback.append(*before)
+        if text or not row.wrapped:
+            self._scrollback.append(text if row.wrapped else text + "\n", style)
 
     # ---- reading
 

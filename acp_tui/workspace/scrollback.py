@@ -28,11 +28,6 @@ class _Page:
         self.characters = 0
         self.newlines = 0
 
-    def add(self, text: str, style: Style) -> None:
-        self.parts.append((text, style))
-        self.characters += len(text)
-        self.newlines += text.count("\n")
-
     def compact(self) -> None:
         """Join neighbours of one style: a line of its own costs far more memory than its characters."""
         self.parts = [
@@ -50,14 +45,22 @@ class _Pages:
         self.newlines = 0
 
     def add(self, text: str, style: Style) -> None:
+        if len(text) > PAGE:
+            for start in range(0, len(text), PAGE):
+                self.add(text[start : start + PAGE], style)
+            return
+        page = self.pages[-1] if self.pages else None
+        if page is None or page.characters >= PAGE:
+            if page is not None:
+                page.compact()
+            page = _Page()
+            self.pages.append(page)
+        page.parts.append((text, style))
+        page.characters += len(text)
         self.characters += len(text)
-        self.newlines += text.count("\n")
-        for start in range(0, len(text), PAGE):
-            if not self.pages or self.pages[-1].characters >= PAGE:
-                if self.pages:
-                    self.pages[-1].compact()
-                self.pages.append(_Page())
-            self.pages[-1].add(text[start : start + PAGE], style)
+        if newlines := text.count("\n"):
+            page.newlines += newlines
+            self.newlines += newlines
 
     def forget_beyond(self, characters: int) -> None:
         """Drop whole pages from the front while so many characters stay."""
@@ -90,9 +93,8 @@ class Scrollback:
         """Add text that is not empty."""
         self.characters += len(text)
         self.newlines += text.count("\n")
-        self.open = not text.endswith("\n")
-        room = self._head_size - self._head.characters
-        if room > 0:
+        self.open = text[-1] != "\n"
+        if room := self._head_size - self._head.characters:
             self._head.add(text[:room], style)
             text = text[room:]
         if text and self._tail_size:

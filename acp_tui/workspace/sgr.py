@@ -46,7 +46,7 @@ _SIMPLE: dict[int, dict[str, Any]] = {
     **{90 + number: {"fg": 8 + number} for number in range(8)},
     **{100 + number: {"bg": 8 + number} for number in range(8)},
 }
-_EXTENDED = {38: "fg", 48: "bg", 58: None}  # 58: the colour of the underline, which we do not show
+_EXTENDED = {38, 48, 58}  # 58: the colour of the underline, which we do not show
 
 
 @lru_cache(maxsize=4096)
@@ -59,9 +59,11 @@ def styled(style: Style, parameters: str) -> Style:
         if number == 0:
             style = PLAIN
         elif number in _EXTENDED:
-            color = _color(details if details else codes, with_space=bool(details))
-            if color is not None and (name := _EXTENDED[number]):
-                style = replace(style, **{name: color})
+            color = _color(details or codes, with_space=bool(details))
+            if color is not None and number == 38:
+                style = replace(style, fg=color)
+            elif color is not None and number == 48:
+                style = replace(style, bg=color)
         elif number == 4 and details[:1] == ["0"]:  # "4:0": the kind of underline is none
             style = replace(style, underline=False)
         elif number in _SIMPLE:

@@ -81,19 +81,19 @@ class Terminals:
 
         A command line, which is a command with spaces and without arguments, runs through the user's shell.
         """
-        if self._closed:
-            raise Refusal(INTERNAL_ERROR, "the session is closed: no terminal can be started")
-        if output_byte_limit is not None and output_byte_limit < 0:
-            raise Refusal(INVALID_PARAMS, f"outputByteLimit must not be negative: {output_byte_limit}")
+        self._must_be_open()
+        limit = DEFAULT_LIMIT if output_byte_limit is None else min(output_byte_limit, LARGEST_LIMIT)
+        if limit < 0:
+            raise Refusal(INVALID_PARAMS, f"outputByteLimit must not be negative: {limit}")
+        if bad := [name for name in env or {} if not name or "=" in name]:
+            raise Refusal(INVALID_PARAMS, f"no variable can have the name {bad[0]!r}")
         folder = _folder(cwd or self._cwd)
         environment = terminal_environment(env or {})
         if self._reaper is not None:
             environment.update(self._reaper.environment)
         program, arguments = _program(command, args, folder, environment)
         self._made += 1
-        terminal_id = f"term-{self._made}"
-        limit = DEFAULT_LIMIT if output_byte_limit is None else min(output_byte_limit, LARGEST_LIMIT)
-        terminal = _Terminal(terminal_id, limit, self._size, self._on_output, self._on_exit)
+        terminal = _Terminal(f"term-{self._made}", limit, self._size, self._on_output, self._ended)
         try:
             terminal.process = await PtyProcess.spawn(
                 program,
@@ -104,18 +104,20 @@ class Terminals:
                 on_data=terminal.take,
                 on_exit=terminal.end,
             )
-        except ValueError as error:  # a NUL in an argument, "=" in the name of a variable …
+        except ValueError as error:  # a NUL in an argument …
             raise Refusal(INVALID_PARAMS, f"{command!r} cannot be started: {error}") from error
         except OSError as error:
             raise Refusal(INTERNAL_ERROR, f"{command!r} cannot be started: {error.strerror}") from error
         self._living.add(terminal)
         if self._reaper is not None:
             self._reaper.register(terminal.process.group)
-        if self._closed:  # meanwhile
+        try:
+            self._must_be_open()
+        except Refusal:  # closed while it was starting
             await self._end(terminal)
-            raise Refusal(INTERNAL_ERROR, "the session was closed while the terminal was starting")
-        self._terminals[terminal_id] = terminal
-        return terminal_id
+            raise
+        self._terminals[terminal.id] = terminal
+        return terminal.id
 
     def output(self, terminal_id: str) -> tuple[str, bool, ExitStatus | None]:
         """The plain text so far, whether its beginning was cut off, and how the command ended if it has."""
@@ -144,8 +146,13 @@ class Terminals:
     async def close(self) -> None:
         """End everything: no terminal survives its session."""
         self._closed = True
+        everything = self._living.union(self._terminals.values())
         self._terminals.clear()
-        await asyncio.gather(*(self._end(terminal) for terminal in self._living))
+        await asyncio.gather(*map(self._end, everything))
+
+    def _must_be_open(self) -> None:
+        if self._closed:
+            raise Refusal(INTERNAL_ERROR, "the session is closed: no terminal can be started")
 
     def _find(self, terminal_id: str) -> _Terminal:
         if terminal := self._terminals.get(terminal_id):
@@ -158,6 +165,14 @@ class Terminals:
     async def _end(self, terminal: _Terminal) -> None:
         await terminal.process.kill(self._grace)
         terminal.process.dispose()
+        self._forget(terminal)
+
+    def _ended(self, terminal: _Terminal, status: ExitStatus) -> None:
+        if terminal.process.gone:
+            self._forget(terminal)
+        self._on_exit(terminal.id, status.exit_code, status.signal)
+
+    def _forget(self, terminal: _Terminal) -> None:
         if terminal in self._living:
             self._living.discard(terminal)
             if self._reaper is not None:
@@ -175,10 +190,10 @@ class _Terminal:
         limit: int,
         size: tuple[int, int],
         on_output: Callable[[str, str], None],
-        on_exit: Callable[[str, int | None, str | None], None],
+        on_exit: Callable[[_Terminal, ExitStatus], None],
     ) -> None:
+        self.id = terminal_id
         self.status: ExitStatus | None = None
-        self._id = terminal_id
         self._limit = limit
         self._on_output = on_output
         self._on_exit = on_exit
@@ -190,11 +205,11 @@ class _Terminal:
     def take(self, data: bytes) -> None:
         if text := self._decoder.decode(data):
             self._model.feed(text)
-            self._on_output(self._id, text)
+            self._on_output(self.id, text)
 
     def end(self, status: ExitStatus) -> None:
         self.status = status
-        self._on_exit(self._id, status.exit_code, status.signal)
+        self._on_exit(self, status)
 
     def output(self) -> tuple[str, bool]:
         version, text, truncated = self._read

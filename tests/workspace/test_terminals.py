@@ -1,0 +1,497 @@
+"""The client's terminals, with real processes: every promise the protocol and the design make about them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from acp_tui.errors import Refusal
+from acp_tui.workspace.pty import ExitStatus
+from acp_tui.workspace.terminals import Terminals
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+NOT_FOUND, INVALID_PARAMS = -32002, -32602
+
+
+class Screen:
+    """What the terminals told the one who shows them; tests wait here for what they expect to see."""
+
+    def __init__(self) -> None:
+        self.raw: dict[str, str] = {}
+        self.exits: list[tuple[str, int | None, str | None]] = []
+        self.raw_at_exit: dict[str, str] = {}
+        self._news = asyncio.Event()
+
+    def output(self, terminal_id: str, text: str) -> None:
+        self.raw[terminal_id] = self.raw.get(terminal_id, "") + text
+        self._news.set()
+
+    def exit(self, terminal_id: str, code: int | None, name: str | None) -> None:
+        self.exits.append((terminal_id, code, name))
+        self.raw_at_exit[terminal_id] = self.raw.get(terminal_id, "")
+        self._news.set()
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        while not condition():
+            self._news.clear()
+            await self._news.wait()
+
+
+class Watched:
+    """Remembers which groups were given into care."""
+
+    environment: dict[str, str]
+
+    def __init__(self) -> None:
+        self.environment = {"OWNED_BY": "the test"}
+        self.groups: list[int] = []
+
+    def register(self, pgid: int) -> None:
+        self.groups.append(pgid)
+
+    def unregister(self, pgid: int) -> None:
+        self.groups.remove(pgid)
+
+
+class Bench(NamedTuple):
+    terminals: Terminals
+    screen: Screen
+    watched: Watched
+
+    async def run(self, command: str, *args: str, **wishes: object) -> tuple[str, bool, ExitStatus | None]:
+        """Run a command to its end; what the agent reads back."""
+        terminal = await self.terminals.create(command, args, **wishes)  # type: ignore[arg-type]
+        await self.terminals.wait_for_exit(terminal)
+        return self.terminals.output(terminal)
+
+    async def started(self, script: str) -> tuple[str, list[int]]:
+        """Start a shell script that prints the numbers of processes, and "ready"."""
+        terminal = await self.terminals.create("sh", ["-c", script])
+        await self.screen.until(lambda: "ready" in self.screen.raw.get(terminal, ""))
+        return terminal, [int(word) for word in self.screen.raw[terminal].split() if word.isdecimal()]
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    screen, watched = Screen(), Watched()
+    terminals = Terminals(tmp_path, on_output=screen.output, on_exit=screen.exit, reaper=watched, grace=0.3)
+    yield Bench(terminals, screen, watched)
+    await terminals.close()
+    assert watched.groups == []
+
+
+def alive(pid: int) -> bool:
+    """Does the process run? Zombies, which wait only for their parent, do not."""
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout
+    return bool(state) and not state.startswith("Z")
+
+
+async def until_gone(*pids: int) -> None:
+    for pid in pids:
+        while await asyncio.to_thread(alive, pid):
+            pass
+
+
+async def refused(awaitable: object) -> Refusal:
+    with pytest.raises(Refusal) as caught:
+        await awaitable  # type: ignore[misc]
+    return caught.value
+
+
+# --------------------------------------------------------------------------- running
+
+
+async def test_a_command_with_arguments_runs_without_a_shell(bench: Bench) -> None:
+    text, truncated, status = await bench.run("echo", "$HOME", "a  b;c")
+    assert (text, truncated, status) == ("$HOME a  b;c\n", False, ExitStatus(0, None))
+
+
+async def test_a_command_line_runs_through_the_users_shell(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shell = tmp_path / "myshell"
+    shell.write_text('#!/bin/sh\necho "mine: $2"\nexec sh "$@"\n')
+    shell.chmod(0o755)
+    monkeypatch.setenv("SHELL", str(shell))
+    text, _, _ = await bench.run("echo one && echo two | tr a-z A-Z", env={"SHELL": "/bin/false"})
+    assert text == "mine: echo one && echo two | tr a-z A-Z\none\nTWO\n"
+
+
+async def test_without_a_shell_in_the_environment_there_is_still_one(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHELL", "/no/such/shell")
+    assert (await bench.run("echo one; echo two"))[0] == "one\ntwo\n"
+
+
+async def test_a_program_whose_path_has_spaces_is_no_command_line(bench: Bench, tmp_path: Path) -> None:
+    program = tmp_path / "my tool"
+    program.write_text("#!/bin/sh\necho it works\n")
+    program.chmod(0o755)
+    assert (await bench.run(str(program)))[0] == "it works\n"
+
+
+async def test_it_runs_in_the_sessions_folder_or_in_the_one_wished_for(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    assert (await bench.run("pwd", "-P"))[0] == f"{tmp_path.resolve()}\n"
+    assert (await bench.run("pwd", "-P", cwd=str(tmp_path / "sub")))[0] == f"{(tmp_path / 'sub').resolve()}\n"
+
+
+async def test_a_relative_program_counts_from_the_folder(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "tool").write_text("#!/bin/sh\necho tool\n")
+    (tmp_path / "sub" / "tool").chmod(0o755)
+    assert (await bench.run("./tool", cwd=str(tmp_path / "sub")))[0] == "tool\n"
+
+
+async def test_the_environment_is_ours_and_the_wishes(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OURS", "1")
+    monkeypatch.setenv("BASH_FUNC_hi%%", "() { echo hi; }")  # a name that shells do not hand on
+    monkeypatch.setenv("COLUMNS", "7")
+    text, _, _ = await bench.run("env", env={"WISHED": "a b", "TERM": "dumb"})
+    lines = text.split("\n")
+    assert {"OURS=1", "WISHED=a b", "TERM=dumb", "COLORTERM=truecolor", "OWNED_BY=the test"} <= set(lines)
+    assert "BASH_FUNC_hi%%=() { echo hi; }" in lines
+    assert "COLUMNS=7" not in lines
+
+
+async def test_the_program_found_is_that_of_the_wished_path(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "uname").write_text("#!/bin/sh\necho mine\n")
+    (tmp_path / "uname").chmod(0o755)
+    assert (await bench.run("uname", env={"PATH": f"{tmp_path}:/usr/bin:/bin"}))[0] == "mine\n"
+
+
+async def test_it_is_a_terminal_of_its_own(bench: Bench) -> None:
+    script = "test -t 0 && test -t 1 && test -t 2 && stty size && echo $TERM && echo controlled > /dev/tty"
+    assert (await bench.run("sh", "-c", script))[0] == "40 120\nxterm-256color\ncontrolled\n"
+    terminal, (leader,) = await bench.started("echo $$ ready; cat")
+    assert os.getsid(leader) == os.getpgid(leader) == leader
+    await bench.terminals.release(terminal)
+
+
+async def test_colours_and_progress_reach_the_screen_raw_and_the_agent_plain(bench: Bench) -> None:
+    text, _, _ = await bench.run("printf", r"10%%\r\033[32m20%%\033[0m\n")
+    assert text == "20%\n"
+    assert bench.screen.raw["term-1"] == "10%\r\x1b[32m20%\x1b[0m\r\n"
+
+
+async def test_characters_are_never_torn(bench: Bench) -> None:
+    script = r"stty -echo; printf 'a\346\227'; read line; printf '\245\377|\346'"
+    terminal = await bench.terminals.create("sh", ["-c", script])
+    await bench.screen.until(lambda: "a" in bench.screen.raw.get(terminal, ""))
+    bench.terminals.write(terminal, "\r")
+    await bench.terminals.wait_for_exit(terminal)
+    assert bench.terminals.output(terminal)[0] == "a日\ufffd|"
+
+
+async def test_what_is_typed_arrives(bench: Bench) -> None:
+    terminal = await bench.terminals.create("sh", ["-c", "read name; echo hello $name"])
+    bench.terminals.write(terminal, "World\r")
+    assert await bench.terminals.wait_for_exit(terminal) == ExitStatus(0, None)
+    assert "hello World\n" in bench.terminals.output(terminal)[0]
+
+
+async def test_control_c_interrupts(bench: Bench) -> None:
+    terminal, _ = await bench.started("echo ready; exec cat")
+    bench.terminals.write(terminal, "\x03")
+    assert await bench.terminals.wait_for_exit(terminal) == ExitStatus(None, "SIGINT")
+    bench.terminals.write(terminal, "nobody hears this")
+
+
+# --------------------------------------------------------------------------- the end
+
+
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [
+        ("exit 0", ExitStatus(0, None)),
+        ("exit 3", ExitStatus(3, None)),
+        ("kill -KILL $$", ExitStatus(None, "SIGKILL")),
+        ("kill -HUP $$", ExitStatus(None, "SIGHUP")),
+    ],
+)
+async def test_the_end_is_told_by_code_or_signal(bench: Bench, script: str, status: ExitStatus) -> None:
+    text, _, told = await bench.run("sh", "-c", f"echo last words; {script}")
+    assert (text, told) == ("last words\n", status)
+    assert bench.screen.exits == [("term-1", status.exit_code, status.signal)]
+
+
+async def test_while_it_runs_there_is_output_and_no_status(bench: Bench) -> None:
+    terminal, _ = await bench.started("echo ready; exec sleep 1000")
+    assert bench.terminals.output(terminal) == ("ready\n", False, None)
+
+
+async def test_everything_written_before_the_end_is_there_at_the_end(bench: Bench) -> None:
+    results = await asyncio.gather(*(bench.run("sh", "-c", "seq 1000; exit 1") for _ in range(10)))
+    expected = "".join(f"{number}\n" for number in range(1, 1001))
+    assert all(text == expected for text, _, _ in results)
+    assert set(bench.screen.raw_at_exit.values()) == {expected.replace("\n", "\r\n")}
+
+
+async def test_waiting_is_not_held_up_by_a_grandchild_with_the_terminal_open(bench: Bench) -> None:
+    script = "trap '' HUP; sleep 1000 & echo $! started"
+    terminal = await bench.terminals.create("sh", ["-c", script])
+    assert await bench.terminals.wait_for_exit(terminal) == ExitStatus(0, None)
+    text, _, _ = bench.terminals.output(terminal)
+    assert "started" in text
+    grandchild = int(text.split()[0])
+    assert alive(grandchild)
+    await bench.terminals.release(terminal)
+    await until_gone(grandchild)
+
+
+async def test_waiting_is_not_held_up_by_a_grandchild_that_floods(bench: Bench) -> None:
+    await bench.terminals.wait_for_exit(
+        await bench.terminals.create("sh", ["-c", "trap '' HUP; yes late & exit 4"])
+    )
+    assert bench.screen.exits == [("term-1", 4, None)]
+
+
+async def test_what_a_grandchild_writes_later_is_still_shown(bench: Bench, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "gate")
+    script = "trap '' HUP; (read line < gate; echo $line) & exit 0"
+    terminal = await bench.terminals.create("sh", ["-c", script])
+    await bench.terminals.wait_for_exit(terminal)
+    await asyncio.to_thread((tmp_path / "gate").write_text, "late words\n")
+    await bench.screen.until(lambda: "late words" in bench.screen.raw.get(terminal, ""))
+    assert bench.terminals.output(terminal)[0] == "late words\n"
+
+
+async def test_a_program_that_leaves_its_terminal_is_not_ended_by_that(bench: Bench, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "gate")
+    script = "exec > log 2>&1 < /dev/null; read line < gate; echo $line; echo back > /dev/tty; exit 5"
+    terminal = await bench.terminals.create("sh", ["-c", script])
+    await asyncio.to_thread((tmp_path / "gate").write_text, "went on\n")
+    assert await bench.terminals.wait_for_exit(terminal) == ExitStatus(5, None)
+    assert (tmp_path / "log").read_text() == "went on\n"
+    assert bench.terminals.output(terminal)[0] == "back\n"
+
+
+async def test_many_may_wait_for_one_end_and_one_who_stops_does_not_disturb(bench: Bench) -> None:
+    terminal, _ = await bench.started("echo ready; read line; exit 7")
+    waiting = [asyncio.create_task(bench.terminals.wait_for_exit(terminal)) for _ in range(3)]
+    waiting.pop().cancel()
+    bench.terminals.write(terminal, "\r")
+    assert await asyncio.gather(*waiting) == [ExitStatus(7, None)] * 2
+
+
+# --------------------------------------------------------------------------- kill, release, close
+
+FAMILY = "sleep 1000 & echo $! $$; (trap '' TERM HUP; echo ready; while :; do sleep 1; done) & wait"
+
+
+async def test_kill_ends_the_whole_group_and_the_output_stays(bench: Bench) -> None:
+    terminal, pids = await bench.started(FAMILY)
+    await bench.terminals.kill(terminal)
+    await until_gone(*pids)
+    text, _, status = bench.terminals.output(terminal)
+    assert "ready" in text
+    assert status == ExitStatus(None, "SIGTERM")
+    await bench.terminals.kill(terminal)  # again is no error
+    assert await bench.terminals.wait_for_exit(terminal) == status
+
+
+async def test_kill_is_polite_first_and_certain_then(bench: Bench) -> None:
+    polite, _ = await bench.started(
+        "trap 'echo cleaned up; exit 9' TERM; echo ready; while :; do sleep 0.01; done"
+    )
+    await bench.terminals.kill(polite)
+    text, _, status = bench.terminals.output(polite)
+    assert text.endswith("cleaned up\n")
+    assert status == ExitStatus(9, None)
+    stubborn, _ = await bench.started("trap '' TERM; echo ready; while :; do sleep 1; done")
+    await bench.terminals.kill(stubborn)
+    assert bench.terminals.output(stubborn)[2] == ExitStatus(None, "SIGKILL")
+
+
+async def test_a_stopped_process_is_killed_too(bench: Bench) -> None:
+    terminal, (pid,) = await bench.started("echo $$ ready; exec sleep 1000")
+    os.kill(pid, signal.SIGSTOP)
+    await bench.terminals.kill(terminal)
+    assert bench.terminals.output(terminal)[2] == ExitStatus(None, "SIGTERM")
+
+
+async def test_release_kills_what_still_runs_and_answers_who_waits(bench: Bench) -> None:
+    terminal, pids = await bench.started(FAMILY)
+    waiting = asyncio.create_task(bench.terminals.wait_for_exit(terminal))
+    await asyncio.gather(bench.terminals.release(terminal), waiting)
+    await until_gone(*pids)
+    assert waiting.result() == ExitStatus(None, "SIGTERM")
+    assert bench.screen.exits == [(terminal, None, "SIGTERM")]
+
+
+async def test_every_use_after_release_is_refused(bench: Bench) -> None:
+    terminal = await bench.terminals.create("true")
+    await bench.terminals.release(terminal)
+    for use in (bench.terminals.wait_for_exit, bench.terminals.kill, bench.terminals.release):
+        refusal = await refused(use(terminal))
+        assert (refusal.code, refusal.message) == (NOT_FOUND, "the terminal 'term-1' was released")
+    with pytest.raises(Refusal, match="was released"):
+        bench.terminals.output(terminal)
+    with pytest.raises(Refusal, match="no terminal 'term-2'"):
+        bench.terminals.output("term-2")
+
+
+async def test_no_terminal_survives_its_session(bench: Bench) -> None:
+    families = await asyncio.gather(*(bench.started(FAMILY) for _ in range(3)))
+    assert len(bench.watched.groups) == 3
+    await bench.terminals.close()
+    await until_gone(*(pid for _, pids in families for pid in pids))
+    assert bench.watched.groups == []
+    assert len(bench.screen.exits) == 3
+    assert "closed" in (await refused(bench.terminals.create("true"))).message
+
+
+async def test_a_group_that_is_gone_is_no_longer_watched(bench: Bench) -> None:
+    await bench.run("true")
+    assert bench.watched.groups == []
+
+
+async def test_fifty_at_once(bench: Bench) -> None:
+    async def one(number: int) -> None:
+        assert (await bench.run("sh", "-c", f"echo {number}; seq 500; exit {number}"))[2] == ExitStatus(
+            number, None
+        )
+
+    await asyncio.gather(*map(one, range(50)))
+    assert len(bench.screen.exits) == 50
+
+
+# --------------------------------------------------------------------------- what cannot be started
+
+
+async def test_an_unknown_command_is_refused_in_words(bench: Bench) -> None:
+    refusal = await refused(bench.terminals.create("no-such-command", ["x"]))
+    assert refusal.code == NOT_FOUND
+    assert refusal.message == "the command 'no-such-command' was not found"
+    assert refusal.data == {"command": "no-such-command"}
+    assert (await refused(bench.terminals.create("no such", ["x"]))).code == NOT_FOUND
+
+
+async def test_a_file_that_is_no_program_is_refused(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("text")
+    assert (await refused(bench.terminals.create("./notes"))).message == "./notes is not executable"
+    assert (await refused(bench.terminals.create(str(tmp_path)))).message == f"{tmp_path} is a directory"
+
+
+async def test_a_folder_that_cannot_be_worked_in_is_refused(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    gone = await refused(bench.terminals.create("true", cwd=str(tmp_path / "gone")))
+    assert (gone.code, gone.message) == (
+        NOT_FOUND,
+        f"the working directory {tmp_path / 'gone'} does not exist",
+    )
+    assert (
+        "is not a directory"
+        in (await refused(bench.terminals.create("true", cwd=str(tmp_path / "file")))).message
+    )
+    assert "absolute" in (await refused(bench.terminals.create("true", cwd="relative"))).message
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"args": ["a\0b"]},
+        {"env": {"A": "a\0b"}},
+        {"env": {"": "x"}},
+        {"env": {"A=B": "x"}},
+        {"args": ["\ud800"]},
+        {"output_byte_limit": -1},
+    ],
+)
+async def test_what_no_process_can_be_given_is_refused(bench: Bench, wish: dict[str, object]) -> None:
+    assert (await refused(bench.terminals.create("true", **wish))).code == INVALID_PARAMS  # type: ignore[arg-type]
+    assert bench.watched.groups == []
+
+
+async def test_arguments_that_are_too_long_end_in_words(bench: Bench) -> None:
+    refusal = await refused(bench.terminals.create("true", ["x" * 8_000_000]))
+    assert "cannot be started" in refusal.message
+
+
+# --------------------------------------------------------------------------- how much is kept
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [
+        (0, ("", True)),
+        (1, ("\n", True)),
+        (2, ("\n", True)),  # é takes two bytes, and only one of them would fit
+        (3, ("é\n", True)),
+        (7, ("日é\n", True)),
+        (8, ("é日é\n", True)),
+        (9, ("aé日é\n", False)),
+        (None, ("aé日é\n", False)),
+        (10**15, ("aé日é\n", False)),
+    ],
+)
+async def test_output_is_cut_from_the_front_between_characters(
+    bench: Bench, limit: int | None, expected: tuple[str, bool]
+) -> None:
+    text, truncated, _ = await bench.run("printf", "aé日é\n", output_byte_limit=limit)
+    assert (text, truncated) == expected
+
+
+async def test_nothing_written_is_nothing_cut(bench: Bench) -> None:
+    assert (await bench.run("true", output_byte_limit=0))[:2] == ("", False)
+
+
+async def test_long_output_keeps_its_end(bench: Bench) -> None:
+    text, truncated, _ = await bench.run("seq", "100000", output_byte_limit=50)
+    assert truncated
+    assert len(text) == 50
+    assert text.endswith("\n99998\n99999\n100000\n")
+
+
+FLOOD = """
+import asyncio, resource, sys
+from acp_tui.workspace.terminals import Terminals
+
+async def main():
+    total = turns = 0
+    def take(terminal, text):
+        nonlocal total
+        total += len(text)
+    async def other_work():
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+    terminals = Terminals("/", on_output=take, on_exit=lambda *end: None)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    work = asyncio.create_task(other_work())
+    terminal = await terminals.create("sh", ["-c", 'yes "$(printf %0999d 0)" | head -c 200000000'])
+    await terminals.wait_for_exit(terminal)
+    text, truncated, status = terminals.output(terminal)
+    work.cancel()
+    await terminals.close()
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    print(total, turns, len(text), truncated, status.exit_code)
+    print(grown if sys.platform == "linux" else grown // 1024)
+
+asyncio.run(main())
+"""
+
+
+async def test_200_megabytes_pass_without_growing_memory_or_holding_up_other_work(tmp_path: Path) -> None:
+    # In a process of its own, where nothing else has used memory before.
+    run = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", FLOOD, stdout=-1, cwd=Path(__file__).parents[2]
+    )
+    output, _ = await run.communicate()
+    total, turns, length, truncated, code, kilobytes = output.decode().split()
+    assert int(total) == 200_000_000 + 200_000  # and a carriage return for each line
+    assert int(length) == 1024 * 1024
+    assert (truncated, code) == ("True", "0")
+    assert int(turns) > 1000
+    assert int(kilobytes) < 40_000
