@@ -1,0 +1,1 @@
+"""The widgets, named after what the user sees."""

@@ -1,0 +1,1 @@
+"""The transcript: one widget for a whole conversation, drawn line by line (see `view`)."""

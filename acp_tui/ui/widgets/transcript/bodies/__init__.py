@@ -1,0 +1,1 @@
+"""What each kind of entry looks like: one small module per kind, found through `registry`."""

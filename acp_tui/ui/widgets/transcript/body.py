@@ -1,0 +1,77 @@
+"""What the view and the bodies of entries have in common.
+
+A *body* is what one entry looks like at one width: so many lines, each made when it is needed. The view asks
+for the lines that are on the screen and no others; it never asks a body of an entry that was never near the
+screen, whose height is estimated instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.segment import Segment
+    from textual.strip import Strip
+
+    from acp_tui.session.state import Session
+    from acp_tui.ui.palette import Palette
+
+Spans = list["Segment"]
+"""Pieces of one logical line of text: a text and a Rich style each, no control segments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """All that a body may depend on, beside its entry. A change of any of it makes bodies anew."""
+
+    width: int  # cells, without the scrollbar; at least 20
+    palette: Palette
+    session: Session  # to be read: tool calls and terminals by their ids
+    folded: bool = False  # show the short form
+    now: Callable[[], float] | None = None  # for how long something has been going on
+    cwd: str = ""  # paths below it are shown relative to it
+
+
+class Body(Protocol):
+    """One entry, drawn. All texts in entries are safe already; what is raw goes through `visible…`."""
+
+    @property
+    def height(self) -> int:
+        """How many lines there are now; 0: nothing to see."""
+
+    def line(self, number: int) -> Strip:
+        """One line, at most as wide as the context's width; cached by the body where it pays."""
+
+    def copy_text(self) -> str:
+        """What a copy of the whole entry gives: its source text, not its looks."""
+
+    def update(self) -> bool:
+        """The entry has changed: take it in, at the cost of what is new. False: make a new body instead."""
+
+
+class Lines:
+    """A body whose lines are made at once: right for everything that is short."""
+
+    def __init__(self, lines: list[Strip], text: str) -> None:
+        self._lines = lines
+        self._text = text
+
+    @property
+    def height(self) -> int:
+        """All of them."""
+        return len(self._lines)
+
+    def line(self, number: int) -> Strip:
+        """A ready one."""
+        return self._lines[number]
+
+    def copy_text(self) -> str:
+        """The text it was made from."""
+        return self._text
+
+    def update(self) -> bool:
+        """It is cheap to make anew."""
+        return False

@@ -1,0 +1,67 @@
+"""Where each entry begins, with heights that change."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+
+
+class Heights:
+    """Heights of things below each other. Changing the last one costs nothing, whatever came before."""
+
+    def __init__(self) -> None:
+        self._heights: list[int] = []
+        self._ends: list[int] = []  # sums up to and with each one, right up to `_valid`
+        self._valid = 0
+
+    def __len__(self) -> int:
+        return len(self._heights)
+
+    def __getitem__(self, index: int) -> int:
+        return self._heights[index]
+
+    def append(self, height: int) -> None:
+        """One more at the end."""
+        self._heights.append(height)
+
+    def __setitem__(self, index: int, height: int) -> None:
+        if self._heights[index] != height:
+            self._heights[index] = height
+            self._valid = min(self._valid, index)
+
+    def reset(self, heights: list[int]) -> None:
+        """Begin anew."""
+        self._heights = heights
+        self._ends = []
+        self._valid = 0
+
+    @property
+    def total(self) -> int:
+        """The height of all."""
+        self._refresh()
+        return self._ends[-1] if self._ends else 0
+
+    def top(self, index: int) -> int:
+        """Where one begins."""
+        self._refresh()
+        return self._ends[index - 1] if index else 0
+
+    def at(self, y: int) -> tuple[int, int]:
+        """Which one is at `y`, and how far below its top; past the end it is the last line of the last one."""
+        self._refresh()
+        if not self._heights:
+            return 0, 0
+        index = bisect_right(self._ends, max(0, y))
+        if index >= len(self._heights):
+            index = len(self._heights) - 1
+            return index, max(0, self._heights[index] - 1)
+        return index, max(0, y) - self.top(index)
+
+    def _refresh(self) -> None:
+        if self._valid < len(self._heights):
+            del self._ends[self._valid :]
+            before = self._ends[-1] if self._ends else 0
+            sums = accumulate(self._heights[self._valid :], initial=before)
+            next(sums)
+            self._ends.extend(sums)
+            self._valid = len(self._heights)
