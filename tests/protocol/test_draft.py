@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from acp_tui.protocol.draft import prompt_text
@@ -157,7 +159,7 @@ def test_a_patch_may_stand_among_the_content() -> None:
 
 
 def test_a_prompt_becomes_a_plain_string() -> None:
-    blocks = [
+    blocks: list[dict[str, Any]] = [
         {"type": "text", "text": "look at"},
         {"type": "resource_link", "uri": "file:///w/x", "name": "x"},
         {"type": "resource", "resource": {"uri": "file:///w/y", "text": "the text"}},

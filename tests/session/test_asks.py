@@ -173,12 +173,11 @@ def test_decline_and_cancel_are_different(talk: Talk, action: str, outcome: str)
 def test_a_page_is_finished_once_and_only_when_known(talk: Talk) -> None:
     asked = elicit(talk, mode="url", url="https://x/\x1by", elicitationId="el", message="Sign in")
     assert asked.url == "https://x/\x1by"
-    talk.received({"method": "elicitation/complete", "params": {"elicitationId": "unknown"}})
-    assert not asked.completed
-    talk.received({"method": "elicitation/complete", "params": {"elicitationId": "el"}})
-    assert asked.completed
-    talk.received({"method": "elicitation/complete", "params": {"elicitationId": "el"}})
-    assert talk.changes == []
+    completed = []
+    for known in ("unknown", "el", "el"):
+        talk.received({"method": "elicitation/complete", "params": {"elicitationId": known}})
+        completed.append((asked.completed, len(talk.changes)))
+    assert completed == [(False, 0), (True, 1), (True, 0)]
 
 
 # --------------------------------------------------------------------------- files and terminals

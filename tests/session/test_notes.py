@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from acp_tui.session.events import Noticed, TerminalExited, TerminalOutput
@@ -110,7 +112,7 @@ def test_an_unknown_update_is_shown_as_it_came(talk: Talk) -> None:
     ],
 )
 def test_a_known_update_that_cannot_be_read_is_not_lost(
-    talk: Talk, kind: str, update: dict[str, object]
+    talk: Talk, kind: str, update: dict[str, Any]
 ) -> None:
     talk.update(kind, **update)
     assert talk.only(Unrecognised).raw == {"sessionUpdate": kind, **update}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from acp_tui.session.events import AgentExited, AgentStarted
@@ -15,7 +17,7 @@ TWO_MODES = {
         {"id": "https://x/code", "name": "Code", "description": "d"},
     ],
 }
-OPTIONS = [
+OPTIONS: list[dict[str, Any]] = [
     {
         "id": "mode",
         "name": "Mode",

@@ -146,10 +146,11 @@ def test_an_answer_without_a_stop_reason_ends_the_turn_and_is_told(talk: Talk) -
 
 def test_two_prompts_at_once_end_with_the_second_answer(talk: Talk) -> None:
     first, second = talk.prompt("one"), talk.prompt("two")
-    talk.end(first)
-    assert talk.session.phase == "prompting"
-    talk.end(second)
-    assert talk.session.phase == "idle"
+    phases = []
+    for prompt in (first, second):
+        talk.end(prompt)
+        phases.append(talk.session.phase)
+    assert phases == ["prompting", "idle"]
 
 
 # --------------------------------------------------------------------------- the queue
