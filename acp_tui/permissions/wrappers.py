@@ -21,6 +21,11 @@ class _Wrapper:
 
 
 _PLAIN = _Wrapper()
+_VALUELESS = frozenset({
+    *("--", "--preserve-env", "--login", "--non-interactive", "--set-home", "--stdin", "--shell"),
+    *("--ignore-environment", "--null", "--no-run-if-empty", "--verbose", "--interactive", "--foreground"),
+    *("--background", "--preserve-status", "--portability", "--append", "--wait", "--fork", "--exclusive", "--shared"),
+})  # fmt: skip
 _WRAPPERS = {
     "sudo": _Wrapper(
         "ugprhtCDRTU", frozenset({"--user", "--group", "--prompt", "--chdir", "--host", "--role", "--type"})
@@ -36,8 +41,7 @@ _WRAPPERS = {
     "setsid": _PLAIN,
     "stdbuf": _Wrapper("ioe", frozenset({"--input", "--output", "--error"})),
     "xargs": _Wrapper(
-        "IiLnPsEead",
-        frozenset({"--replace", "--max-args", "--max-procs", "--max-lines", "--delimiter", "--arg-file"}),
+        "ILnPsEadJRS", frozenset({"--max-args", "--max-procs", "--max-chars", "--delimiter", "--arg-file"})
     ),
     "command": _PLAIN,
     "builtin": _PLAIN,
@@ -49,15 +53,15 @@ _WRAPPERS = {
     "busybox": _PLAIN,
     "toybox": _PLAIN,
     "unbuffer": _PLAIN,
-    "flock": _Wrapper("wEc", frozenset({"--timeout"}), positionals=1),
+    "flock": _Wrapper("wE", frozenset({"--timeout"}), positionals=1, opaque=frozenset({"-c", "--command"})),
 }
 _HIDING = frozenset({"parallel", "su", "runuser", "script", "ssh", "watch", "trap", "alias", "at", "batch"})
 
 # Programs whose arguments may be code, or name any file to run or destroy: one yes says too much.
 _POWERFUL = frozenset({
     *("rm", "find", "awk", "gawk", "sed", "dd", "tar", "rsync", "scp", "tee", "mv", "cp", "ln", "install"),
-    *("python", "perl", "ruby", "node", "php", "lua", "deno", "bun", "tclsh", "osascript", "eval", "source", ""),
-    *("npx", "uvx", "bunx", "pipx", "vim", "vi", "emacs", "curl", "wget", "chmod", "chown"),
+    *("python", "perl", "ruby", "node", "php", "lua", "deno", "bun", "tclsh", "osascript", "eval", "source"),
+    *("", "npx", "uvx", "bunx", "pipx", "vim", "vi", "emacs", "curl", "wget", "chmod", "chown"),
     *("docker", "podman", "kubectl"),
 })  # fmt: skip
 
@@ -161,7 +165,7 @@ def _behind(name: str, wrapper: _Wrapper, words: Words) -> Wrapped | None:
         text, literal = words[position]
         if not literal and not (own or "=" in text):
             raise UnclearError(f"what `{name}` runs is only made when it runs")
-        if text in wrapper.opaque or (name == "env" and text.startswith("-S")):
+        if _hides(name, wrapper, text):
             raise UnclearError(f"what `{name} {text}` runs cannot be seen")
         if text.startswith("-") and text != "-":
             position += 2 if _takes_next(wrapper, text) else 1
@@ -173,6 +177,14 @@ def _behind(name: str, wrapper: _Wrapper, words: Words) -> Wrapped | None:
         else:
             return Wrapped(start=position, open_ended=name == "xargs")
     return None
+
+
+def _hides(name: str, wrapper: _Wrapper, option: str) -> bool:
+    """Does it take a command as its value, or is it not known whether it takes a value at all?"""
+    if option.startswith("--"):
+        known = "=" in option or option in wrapper.long_valued | _VALUELESS
+        return option.partition("=")[0] in wrapper.opaque or not known
+    return option in wrapper.opaque or (name == "env" and option.startswith("-") and "S" in option)
 
 
 def _takes_next(wrapper: _Wrapper, option: str) -> bool:
