@@ -47,7 +47,7 @@ class Heights:
         return self._ends[index - 1] if index else 0
 
     def at(self, y: int) -> tuple[int, int]:
-        """Which one is at `y`, and how far below its top; past the end it is the last line of the last one."""
+        """Which one is at `y`, and how far below its top; past the end: the last line of the last one."""
         self._refresh()
         if not self._heights:
             return 0, 0

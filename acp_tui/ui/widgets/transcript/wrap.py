@@ -9,7 +9,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from rich.style import Style
 
@@ -21,52 +21,16 @@ def wrap(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
 
     Spaces at a break are dropped; those at the beginning of the text stay. There is always one line.
     """
-    lines: list[list[Segment]] = []
-    line: list[Segment] = []
-    room = width = max(1, width)
-    spaces: list[Segment] = []  # held back until a word follows on the same line
-    held = 0
-    for word, size, blank in _words(spans):
-        if blank:
-            spaces += word
-            held += size
-            continue
-        if line and held + size > room:
-            lines.append(line)
-            line, room = [], width
-        elif held and held < room:
-            line += spaces
-            room -= held
-        spaces, held = [], 0
-        if size <= room:
-            line += word
-            room -= size
-            continue
-        for piece, cells in _pieces(word, room, width):
-            if cells > room:
-                lines.append(line)
-                line, room = [], width
-            line.append(piece)
-            room -= cells
-    lines.append(line)
-    return lines
+    spans = [span for span in spans if span.text]
+    text = "".join(span.text for span in spans)
+    return _cut(spans, _broken(text, max(1, width), at_spaces=True))
 
 
 def fold(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
     """The lines of one logical line, cut wherever it is full: for code and terminal output."""
-    width = max(1, width)
     spans = [span for span in spans if span.text]
-    if sum(cell_len(span.text) for span in spans) <= width:
-        return [spans]
-    lines: list[list[Segment]] = [[]]
-    room = width
-    for piece, cells in _pieces(spans, width, width):
-        if cells > room:
-            lines.append([])
-            room = width
-        lines[-1].append(piece)
-        room -= cells
-    return lines
+    text = "".join(span.text for span in spans)
+    return _cut(spans, _broken(text, max(1, width), at_spaces=False))
 
 
 def strip(spans: Iterable[Segment], indent: Iterable[Segment] = ()) -> Strip:
@@ -125,41 +89,65 @@ def expanded(text: str, column: int = 0) -> str:
     return "".join(parts)
 
 
-def _words(spans: Iterable[Segment]) -> Iterator[tuple[list[Segment], int, bool]]:
-    """Runs of spaces and runs of anything else, which may reach over several spans; with their cells."""
-    run: list[Segment] = []
-    size = 0
-    blank = True
-    for text, style, _ in spans:
-        at = 0
-        while at < len(text):
-            is_blank = text[at] == " "
-            end = at
-            while end < len(text) and (text[end] == " ") is is_blank:
-                end += 1
-            if run and is_blank is not blank:
-                yield run, size, blank
-                run, size = [], 0
-            blank = is_blank
-            piece = text[at:end]
-            run.append(Segment(piece, style))
-            size += cell_len(piece)
-            at = end
-    if run:
-        yield run, size, blank
+def _broken(text: str, width: int, *, at_spaces: bool) -> list[tuple[int, int]]:
+    """Where the lines of the text begin and end."""
+    one_cell_each = text.isascii()
+    if (len(text) if one_cell_each else cell_len(text)) <= width:
+        return [(0, len(text))]
+    lines: list[tuple[int, int]] = []
+    start = 0
+    while start < len(text):
+        end = start + width if one_cell_each else _filled(text, start, width)
+        if end >= len(text):
+            lines.append((start, len(text)))
+            break
+        following = end
+        if at_spaces:
+            end, following = _at_space(text, start, end)
+        lines.append((start, end))
+        start = following
+    return lines
 
 
-def _pieces(spans: Iterable[Segment], room: int, width: int) -> Iterator[tuple[Segment, int]]:
-    """The text cut so that each piece fits what is left of its line, in the order of the lines."""
-    for text, style, _ in spans:
-        start, cells = 0, 0
-        for at, char in enumerate(text):
-            size = get_character_cell_size(char)
-            if cells + size > room and (cells or room < width):
-                if cells:
-                    yield Segment(text[start:at], style), cells
-                start, cells, room = at, 0, width
-            cells += size
-        if cells or start < len(text):
-            yield Segment(text[start:], style), cells
-            room -= cells
+def _at_space(text: str, start: int, full: int) -> tuple[int, int]:
+    """The last place to break before the line is full, and where the next line begins."""
+    space = text.rfind(" ", start, full + 1)
+    end = full
+    if space > start and text[start:space].strip(" "):  # not only an indentation
+        end = space
+    following = end
+    while following < len(text) and text[following] == " ":
+        following += 1
+    return len(text[:end].rstrip(" ")) if end == space else end, following
+
+
+def _filled(text: str, start: int, width: int) -> int:
+    """How far the text goes in so many cells; one character at least."""
+    room = width
+    for at in range(start, len(text)):
+        room -= get_character_cell_size(text[at])
+        if room < 0:
+            return max(at, start + 1)
+    return len(text)
+
+
+def _cut(spans: list[Segment], lines: list[tuple[int, int]]) -> list[list[Segment]]:
+    """The spans, divided as the text is."""
+    if len(lines) == 1:
+        return [spans]
+    found: list[list[Segment]] = []
+    at = 0  # of the span
+    index = 0
+    for start, end in lines:
+        line: list[Segment] = []
+        while index < len(spans):
+            text, style, _ = spans[index]
+            piece = text[max(0, start - at) : end - at]
+            if piece:
+                line.append(Segment(piece, style))
+            if at + len(text) > end:
+                break
+            at += len(text)
+            index += 1
+        found.append(line)
+    return found
