@@ -10,6 +10,7 @@ import os
 import shutil
 import stat
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +36,7 @@ LEFT_OUT = (
     *("dist-newstyle", "elm-stuff", "coverage", ".nyc_output", ".hg", ".svn", ".jj"),
 )
 
+_OLDER = "it may be older than the session, and there is no copy of it"
 _EXCLUDES = ("--exclude-standard", *(f"--exclude={name}/" for name in LEFT_OUT))
 
 
@@ -63,9 +65,12 @@ class Skipped:
 class Area:
     """A folder, within the repository around it or by itself."""
 
-    def __init__(self, git: PrivateGit, root: Path, number: int, without: Iterable[Path] = ()) -> None:
+    def __init__(
+        self, git: PrivateGit, root: Path, number: int, limits: Limits, without: Iterable[Path] = ()
+    ) -> None:
         self.root = root
         self._git = git
+        self._limits = limits
         self._repository = find_repository(root)
         self._top = self._find_top(number)
         self._index = git.directory / f"index.{number}"
@@ -106,31 +111,24 @@ class Area:
 
     # ---- taking
 
-    def take(self, limits: Limits, progress: Callable[[int, int], None], seen: Totals) -> list[Path]:
+    def take(self, totals: Totals, progress: Callable[[int, int], None]) -> list[Path]:
         """Copy everything that is covered; the repositories nested inside are returned, not entered."""
         names: set[bytes] = set()
         nested: list[Path] = []
-        for name in self._untracked(limits.listing_seconds):
+        for name in self._untracked(self._limits.listing_seconds):
             if name.endswith(b"/"):
                 nested.append(self._path(name))
             else:
                 names.add(name)
-            if len(names) + seen.files > limits.files:
-                raise TooMuchError(f"more than {limits.files} files")
+            if len(names) + totals.files > self._limits.files:
+                raise TooMuchError(f"more than {self._limits.files} files")
         names |= self._tracked_though_ignored()
-        for name in self._git.records(
-            "ls-files",
-            "--others",
-            "--ignored",
-            "--directory",
-            "--full-name",
-            *self._excludes,
-            tree=self._tree,
-        ):
+        words = ["ls-files", "--others", "--ignored", "--directory", "--full-name", *self._excludes]
+        for name in self._git.records(*words, tree=self._tree):
             self._unknown.add(name)
-            if len(self._unknown) > limits.files:
-                raise TooMuchError(f"more than {limits.files} ignored files")
-        self._copy(sorted(names), limits, progress, seen)
+            if len(self._unknown) > self._limits.files:
+                raise TooMuchError(f"more than {self._limits.files} ignored files")
+        self._copy(sorted(names), totals, progress)
         return nested
 
     def _untracked(self, seconds: float | None = None) -> Iterator[bytes]:
@@ -152,9 +150,7 @@ class Area:
         finally:
             copy.unlink(missing_ok=True)
 
-    def _copy(
-        self, names: Sequence[bytes], limits: Limits, progress: Callable[[int, int], None], seen: Totals
-    ) -> None:
+    def _copy(self, names: Sequence[bytes], totals: Totals, progress: Callable[[int, int], None]) -> None:
         entries: list[bytes] = []
         with self._git.storing() as store:
             for done, name in enumerate(names):
@@ -162,7 +158,7 @@ class Area:
                     progress(done, len(names))
                 path = self._bytes_path(name)
                 try:
-                    now = read_now(path, limits.file_size)
+                    now = read_now(path, self._limits.file_size)
                 except NotCopiedError as error:
                     if not Path(os.fsdecode(path)).is_dir():
                         self._skipped[name] = Skipped(str(error), signature(path))
@@ -171,7 +167,7 @@ class Area:
                     continue
                 entries.append(b"%o %b\t%b\0" % (_git_mode(now.mode), store.add(now.data).encode(), name))
                 self._remember_mode(name, now.mode)
-                seen.count(len(now.data), limits)
+                totals.count(len(now.data), self._limits)
         self._git.run("update-index", "-z", "--index-info", tree=self._tree, stdin=b"".join(entries))
         progress(len(names), len(names))
 
@@ -224,7 +220,7 @@ class Area:
             old_mode, new_mode, blob, _new, status = facts.decode().removeprefix(":").split()
             path = self._path(next(records))
             kind: ChangeKind = "deleted" if status == "D" else "modified"
-            if status == "M" and old_mode != new_mode and self._same(path, blob):
+            if status == "M" and old_mode != new_mode and self._blob_now(path) == blob:
                 kind = "mode"
             yield FileChange(path, kind)
         yield from self._added()
@@ -240,34 +236,19 @@ class Area:
             yield FileChange(self._path(name), "deleted", skipped.why)
 
     def _added(self) -> Iterator[FileChange]:
+        paths: list[Path] = []
         for name in self._untracked():
             if name in self._skipped or self._was_unknown(name):
                 continue
             if name.endswith(b"/"):
-                yield from self._nested(self._path(name))
+                paths += self._nested(self._path(name))
             else:
-                yield self._new(self._path(name))
+                paths.append(self._path(name))
+        stay = self._irreplaceable(paths)
+        for path in paths:
+            yield FileChange(path, "added", _OLDER if path in stay else None)
 
-    def _new(self, path: Path) -> FileChange:
-        return FileChange(path, "added", self.why_not_remove(path))
-
-    def why_not_remove(self, path: Path) -> str | None:
-        """Why a file that seems new must stay: it is older than the baseline, and kept nowhere else.
-
-        Such a file was moved here, or was hidden from us before. No program can set this time back.
-        """
-        try:
-            status = path.lstat()
-            if status.st_ctime >= self._began:
-                return None
-            now = read_now(bytes(path), status.st_size)
-        except (OSError, NotCopiedError):
-            return None
-        if now is None or self._git.present([blob_name(now.data)]):
-            return None
-        return "it may be older than the session, and there is no copy of it"
-
-    def _nested(self, top: Path) -> Iterator[FileChange]:
+    def _nested(self, top: Path) -> Iterator[Path]:
         """A repository that came to be inside this folder: every file of it is new."""
         tree = Tree(top, top, self._git.directory / "none")
         for name in self._git.records("ls-files", "--others", *_EXCLUDES, tree=tree):
@@ -275,14 +256,32 @@ class Area:
             if name.endswith(b"/"):
                 yield from self._nested(path)
             else:
-                yield self._new(path)
+                yield path
 
-    def _same(self, path: Path, blob: str) -> bool:
+    def why_not_remove(self, path: Path) -> str | None:
+        """Why a file that seems new must stay; None when it may go."""
+        return _OLDER if self._irreplaceable([path]) else None
+
+    def _irreplaceable(self, paths: Iterable[Path]) -> set[Path]:
+        """Files that seem new, are older than the baseline all the same, and of which there is no copy.
+
+        They were moved here, or were hidden from us before. No program can set this time back.
+        """
+        older: dict[Path, str] = {}
+        for path in paths:
+            with suppress(FileNotFoundError, NotADirectoryError):
+                if path.lstat().st_ctime < self._began:
+                    older[path] = self._blob_now(path) or ""
+        copies = self._git.present([blob for blob in older.values() if blob])
+        return {path for path, blob in older.items() if blob not in copies}
+
+    def _blob_now(self, path: Path) -> str | None:
+        """The name of the present content; None when it cannot be one that was copied."""
         try:
-            now = read_now(bytes(path), path.lstat().st_size)
-        except (OSError, NotCopiedError):
-            return False
-        return now is not None and blob_name(now.data) == blob
+            now = read_now(bytes(path), self._limits.file_size)
+        except NotCopiedError:
+            return None
+        return blob_name(now.data) if now else None
 
     def _path(self, name: bytes) -> Path:
         return self._top / os.fsdecode(name)

@@ -133,6 +133,7 @@ class Baseline:
                 self._areas += self._take_root(git, root, without, tell)
             except (GitError, TooMuchError, OSError) as error:
                 self.totals = before
+                git.tidy()
                 self.notices.append(
                     f"{root} is not covered ({_words(error)}): only files that the agent names before it"
                     " changes them can be reverted."
@@ -145,8 +146,8 @@ class Baseline:
         found: list[Area] = []
         waiting = [root]
         while waiting:
-            area = Area(git, waiting.pop(), next(self._numbers), without)
-            waiting += area.take(self._limits, tell, self.totals)
+            area = Area(git, waiting.pop(), next(self._numbers), self._limits, without)
+            waiting += area.take(self.totals, tell)
             found.append(area)
             if len(found) + len(waiting) > _MOST_NESTED:
                 raise TooMuchError(f"more than {_MOST_NESTED} repositories")
@@ -212,7 +213,7 @@ class Baseline:
     def _kept_change(self, path: Path, kept: _Kept) -> FileChange | None:
         now = signature(bytes(path))
         if not kept.old.existed:
-            return FileChange(path, "added") if now else None
+            return FileChange(path, "added", self._why_not_remove(path)) if now else None
         if kept.old.why_not is not None:
             if now == kept.signature and kept.old.why_not != _TOO_LATE:
                 return None
@@ -254,10 +255,13 @@ class Baseline:
                 raise UnfitError(self._why_no_git)
             restore(path, self._git.blob(old.blob), old.mode)
             return
-        area = self._area_of(path)
-        if area is not None and (why_not := area.why_not_remove(path)):
+        if why_not := self._why_not_remove(path):
             raise UnfitError(why_not)
         remove(path)
+
+    def _why_not_remove(self, path: Path) -> str | None:
+        area = self._area_of(path)
+        return area.why_not_remove(path) if area else None
 
     def _forget(self) -> None:
         with self._lock:

@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import threading
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -48,6 +49,15 @@ class GitError(Exception):
     """git could not do it: its last line, or what the system said."""
 
 
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A work tree as one git command sees it."""
+
+    top: Path
+    folder: Path  # where it runs: the top or a folder below, to which listings are confined
+    index: Path
+
+
 class PrivateGit:
     """Objects and index files below a directory that nobody else uses. All calls block."""
 
@@ -62,7 +72,7 @@ class PrivateGit:
         program = shutil.which("git")
         if program is None:
             raise GitError("git is not installed")
-        self._program = program
+        self._program = str(Path(program).absolute())  # it runs in folders that may hold a `git` of their own
         shutil.rmtree(self.directory, ignore_errors=True)
         private_directory(self.directory)
         self.run("init", "--quiet", "--bare", "--template=", str(self.directory))
@@ -111,6 +121,11 @@ class PrivateGit:
                 process.stdin.close()
             if process.wait() != 0:
                 raise self._failure(process, errors)
+
+    def tidy(self) -> None:
+        """Delete what commands that were ended early left half-written; it may be large."""
+        for unfinished in self.directory.glob("objects/pack/tmp_*"):
+            unfinished.unlink(missing_ok=True)
 
     def blob(self, name: str) -> bytes:
         """A stored content."""
@@ -178,17 +193,6 @@ class PrivateGit:
         errors.seek(0)
         said = errors.read().decode(errors="replace").strip()
         return GitError(said.splitlines()[-1] if said else f"git ended with {process.returncode}")
-
-
-class Tree:
-    """A work tree as one git command sees it."""
-
-    __slots__ = ("folder", "index", "top")
-
-    def __init__(self, top: Path, folder: Path, index: Path) -> None:
-        self.top = top
-        self.folder = folder  # where it runs: the top or a folder below, to which listings are confined
-        self.index = index
 
 
 class BlobWriter:
