@@ -1,0 +1,111 @@
+"""Who may import what: the rules of the house that a linter of direct imports cannot see."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import acp_tui
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACKAGE = Path(acp_tui.__file__).parent
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+# What of the standard library does no I/O, knows no time and no chance.
+PURE = frozenset(
+    {
+        "__future__", "abc", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses", "enum",
+        "functools", "itertools", "json", "math", "operator", "re", "shlex", "string", "textwrap", "types",
+        "typing", "unicodedata",
+    }
+)  # fmt: skip
+
+
+def imports(tree: ast.AST, *, when_loaded: bool = False) -> Iterator[str]:
+    """The modules that the code imports; `when_loaded`: only those that loading it imports."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute here"
+            yield node.module or ""
+        elif when_loaded and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            continue
+        elif when_loaded and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            for other in node.orelse:
+                yield from imports(other, when_loaded=True)
+        else:
+            yield from imports(node, when_loaded=when_loaded)
+
+
+def parsed(path: Path) -> ast.AST:
+    """The syntax tree of a module."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def room(path: Path) -> str:
+    """The folder or module of the package that a file belongs to."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def is_of(module: str, package: str) -> bool:
+    """Is this module the package, or inside it?"""
+    return module == package or module.startswith(f"{package}.")
+
+
+def name(path: Path) -> str:
+    """How a test names the file."""
+    return str(path.relative_to(PACKAGE))
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in MODULES if room(path) in ("session", "protocol")], ids=name
+)
+def test_the_session_and_the_protocol_are_pure(path: Path) -> None:
+    below = {"session": ["acp_tui.session"], "protocol": ["acp_tui.session", "acp_tui.protocol"]}[room(path)]
+    for module in imports(parsed(path)):
+        assert module.partition(".")[0] in PURE or any(is_of(module, known) for known in below), module
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_the_sdk_and_the_screen_stay_in_their_rooms(path: Path) -> None:
+    tree = parsed(path)
+    for module in imports(tree):
+        if is_of(module, "acp"):
+            assert room(path) in ("connection", "demo")
+        if is_of(module, "textual") or is_of(module, "rich"):
+            assert room(path) == "ui"
+    if room(path) == "connection" or path == PACKAGE / "demo" / "__init__.py":
+        lazily = [module for module in imports(tree, when_loaded=True) if is_of(module, "acp")]
+        assert lazily == [], "it costs half a second: import it inside a function"
+
+
+def test_nothing_of_the_package_imports_the_demo_agent() -> None:
+    """It is a process of its own: only it loads the SDK at once."""
+    for path in MODULES:
+        if room(path) != "demo":
+            loaded = list(imports(parsed(path), when_loaded=True))
+            assert not any(is_of(module, "acp_tui.demo") for module in loaded), name(path)
+
+
+@pytest.mark.parametrize(
+    "words", [["--version"], ["--help"], ["agents"], ["sessions"], ["agents", "--help"]], ids=" ".join
+)
+def test_quick_commands_load_nothing_heavy(words: list[str]) -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "acp_tui", *words]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    loaded = {
+        line.rpartition("|")[2].strip() for line in run.stderr.splitlines() if line.startswith("import time:")
+    }
+    assert "acp_tui" in loaded
+    heavy = {
+        module for module in loaded if module.partition(".")[0] in ("acp", "textual", "rich", "pydantic")
+    }
+    assert heavy == set()
