@@ -24,7 +24,7 @@ _PLAIN = _Wrapper()
 _VALUELESS = frozenset({
     *("--", "--preserve-env", "--login", "--non-interactive", "--set-home", "--stdin", "--shell"),
     *("--ignore-environment", "--null", "--no-run-if-empty", "--verbose", "--interactive", "--foreground"),
-    *("--background", "--preserve-status", "--portability", "--append", "--wait", "--fork", "--exclusive", "--shared"),
+    *("--background", "--preserve-status", "--append", "--wait", "--fork", "--shared"),
 })  # fmt: skip
 _WRAPPERS = {
     "sudo": _Wrapper(
