@@ -28,7 +28,7 @@ def main() -> int:
     try:
         asyncio.run(_serve(args.store, sign_in, args.speed))
     except asyncio.CancelledError:
-        return 128 + signal.SIGTERM
+        pass  # a signal came before any client
     except UserError as error:
         print(f"acp_tui.demo: {error}", file=sys.stderr)
         return error.exit_code
@@ -78,7 +78,8 @@ async def _serve(folder: Path, sign_in: SignIn, speed: str) -> None:
     # Die in order: a command that still runs must not outlive us.
     this = asyncio.current_task()
     assert this is not None
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, this.cancel)
     wire = await Wire.on_stdio()
     agent = DemoAgent(wire, Store(folder / "sessions"), sign_in, Settings(pace=speed))
     connection = AgentSideConnection(agent, wire, listening=False, use_unstable_protocol=True)

@@ -66,7 +66,7 @@ async def run(
     try:
         in_client = bool(turn.capabilities.terminal)
         ended = await (_run_in_client if in_client else _run_ourselves)(turn, call, argv, env)
-    except (RequestError, OSError) as error:
+    except (RequestError, OSError, ValueError) as error:
         await call.fail(f"Could not be run: {error}")
         return None
     # The history keeps the text: nobody can show a terminal again that is gone.
@@ -145,7 +145,7 @@ async def _stream(turn: Turn, call: Call, process: asyncio.subprocess.Process) -
     kept = ""
     await _tell(turn, call, "terminal_info", cwd=str(turn.cwd))
     while True:
-        data = await process.stdout.read(4096)
+        data = await process.stdout.read(KEPT)
         piece = decoder.decode(data, final=not data)
         kept = (kept + piece)[-KEPT:]
         if piece and _shows_terminals(turn):

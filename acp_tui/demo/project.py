@@ -19,18 +19,8 @@ if TYPE_CHECKING:
 OWN_FILE = "acp-tui-demo.txt"
 """The only file that the demo writes in a folder that is not a sample project."""
 
-_PRINT = r"""
-import sys, time
-pause = float(sys.argv[1])
-for step in range(1, 21):
-    bar = "#" * step + "." * (20 - step)
-    print("\r\x1b[36m[" + bar + "]\x1b[0m " + str(step * 5) + "%", end="", flush=True)
-    time.sleep(pause)
-print()
-for code, name in enumerate(("red", "green", "yellow", "blue", "magenta", "cyan"), 31):
-    print("\x1b[" + str(code) + "m" + name + "\x1b[0m \x1b[1;" + str(code) + "mbold " + name + "\x1b[0m")
-print("\x1b[2mThis command only prints.\x1b[0m")
-"""
+COLOURFUL = [sys.executable, "-P", "-m", "acp_tui.demo.colours"]
+"""A command that only prints. `-P`: nothing is imported from the folder it runs in."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +31,11 @@ class Job:
     reading: Path | None  # a file to look at first
     target: Path  # the file to change
     command: list[str]
+
+    @property
+    def repairs(self) -> bool:
+        """True when the edit is the repair of the bug."""
+        return self.target == self.reading
 
     def changed(self, old: str | None) -> str:
         """The new text of the target."""
@@ -53,13 +48,13 @@ class Job:
 def job_in(folder: Path, pause: float) -> Job:
     """Decide by what is there."""
     module = folder / MODULE
+    slowly = ["--pause", f"{pause:.2f}"] if pause else []
     if is_sample(folder):
         # The second tour finds the bug repaired, and then has only its own file to write.
         broken = BUG in module.read_text(encoding="utf-8")
-        command = [sys.executable, CHECKER, *(["--pause", f"{pause:.2f}"] if pause else [])]
+        command = [sys.executable, CHECKER, *slowly]
         return Job(True, module, module if broken else folder / OWN_FILE, command)
-    command = [sys.executable, "-c", _PRINT, f"{pause / 3:.3f}"]
-    return Job(False, _something_to_read(folder), folder / OWN_FILE, command)
+    return Job(False, _something_to_read(folder), folder / OWN_FILE, [*COLOURFUL, *slowly])
 
 
 def _something_to_read(folder: Path) -> Path | None:

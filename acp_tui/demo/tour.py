@@ -32,14 +32,23 @@ async def tour(turn: Turn) -> None:
 
 
 async def _edit(turn: Turn, job: Job, text: str | None) -> bool:
-    if job.target == job.reading and text is None:
+    if job.repairs and text is None:
         await turn.say("I could not read the file, so I leave it alone.\n")
         return False
-    if job.target == job.reading:
+    if job.repairs:
         await turn.think("A discount in percent has to be divided by 100. That is the whole bug.")
         return await files.edit(turn, job.target, text, job.changed(text))
-    await turn.say(f"I only ever write one file here, `{OWN_FILE}`, and only if you agree.\n")
-    old = await files.read(turn, job.target) if job.target.is_file() else None
+    await turn.say(_REPAIRED_BEFORE if job.sample else _ONE_FILE)
+    return await change(turn, job)
+
+
+async def change(turn: Turn, job: Job) -> bool:
+    """Make the edit of a job whose target was not read yet. Did it happen?"""
+    old = None
+    if job.target.is_file():
+        old = await files.read(turn, job.target)
+        if old is None:  # what cannot be read must not be overwritten
+            return False
     return await files.edit(turn, job.target, old, job.changed(old))
 
 
@@ -57,10 +66,10 @@ def _summary(job: Job, read: bool, edited: bool, ended: Ended | None) -> str:
         f"| {what} | `{subject}` | {'✅ yes' if done else '❌ no'} |" for what, subject, done in rows
     )
     lines = [f"## What happened\n\n| Step | What | Done |\n|---|---|:---:|\n{table}\n"]
-    if job.sample and edited:
+    if job.repairs and edited:
         lines.append(_REPAIRED)
-    elif job.sample and job.target == job.reading:
-        lines.append("The bug is still there, as you wished: the last two tests go on failing.\n")
+    elif job.repairs:
+        lines.append("The bug is still there, so two tests go on failing.\n")
     lines.append(_NEXT)
     return "\n".join(lines)
 
@@ -75,6 +84,10 @@ Welcome! I am a **script**, not a language model: everything I say was written b
 This folder is yours, not my sample project, so I only look at one file, offer to write \
 `{OWN_FILE}`, and run a command that prints.
 """
+
+_ONE_FILE = f"I only ever write one file here, `{OWN_FILE}`, and only if you agree.\n"
+
+_REPAIRED_BEFORE = f"The bug is repaired already, so I offer to write a line into `{OWN_FILE}` instead.\n"
 
 _THOUGHT = """\
 The README speaks of a shopping basket with a bug. A discount of 10 percent on 250 cents should come \

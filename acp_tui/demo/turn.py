@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         ClientCapabilities,
         EmbeddedResourceContentBlock,
         ImageContentBlock,
+        PlanEntryPriority,
         PlanEntryStatus,
         ResourceContentBlock,
         StopReason,
@@ -163,10 +164,10 @@ class Turn:
                 return "completed"
             return "in_progress" if position == done else "pending"
 
-        priorities = ("high", "medium", "low")
+        priorities: tuple[PlanEntryPriority, ...] = ("high", "medium", "low")
         await self.update(
             update_plan(
-                plan_entry(step, priority=priorities[min(index, 2)], status=status(index))  # type: ignore[arg-type]
+                plan_entry(step, priority=priorities[min(index, 2)], status=status(index))
                 for index, step in enumerate(steps)
             )
         )

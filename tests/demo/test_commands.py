@@ -108,6 +108,8 @@ async def test_reading(demo: Driver) -> None:
     missing = demo.calls()[-1]
     assert missing["status"] == "failed"
     assert "-32002" in missing["content"][0]["content"]["text"]
+    await demo.prompt(session, "/read it's.txt")
+    assert demo.calls()[-1]["rawInput"]["path"] == str(demo.root / "it's.txt")
 
 
 async def test_reading_for_itself_it_stays_inside(demo: Driver, folder: Path, tmp_path: Path) -> None:
@@ -146,6 +148,8 @@ async def test_commands_run_where_they_fail_too(
     assert ran["status"] == "completed"
     if capabilities is not None:
         assert ran["content"][0]["content"]["text"].split() == ["one", "two", str(folder)]
+        await demo.prompt(session, "/terminal a\0b")
+        assert "Could not be run" in demo.calls()[-1]["content"][0]["content"]["text"]
         await demo.prompt(session, "/terminal kill -TERM $$")
         assert demo.calls()[-1]["rawOutput"]["signal"] == "SIGTERM"
 

@@ -155,14 +155,29 @@ async def test_a_second_tour_finds_the_bug_repaired(demo: Driver, sample: Path) 
     assert (await demo.prompt(session, "tour"))["stopReason"] == "end_turn"
     assert (sample / "basket.py").read_text() == before
     assert (sample / "acp-tui-demo.txt").exists()
+    assert "The bug is repaired already" in demo.text()
+    assert demo.text().count("The repair is one line") == 1
+
+
+async def test_a_file_that_cannot_be_read_is_not_overwritten(demo: Driver, folder: Path) -> None:
+    own = folder / "acp-tui-demo.txt"
+    own.write_text("mine\n")
+    demo.answers["fs/read_text_file"] = lambda params: _no("not now")
+    session = await demo.open()
+    await demo.prompt(session, "/edit")
+    await demo.prompt(session, "tour")
+    assert own.read_text() == "mine\n"
+    assert [call["kind"] for call in demo.calls()] == ["read", "read", "read", "execute"]
+
+
+def _no(message: str) -> Frame:
+    raise RpcError({"code": -32603, "message": message})
 
 
 async def test_a_refusal_of_the_client_is_not_worked_around(demo: Driver, sample: Path) -> None:
-    def refuse(params: Frame) -> Frame:
-        raise RpcError({"code": -32603, "message": "not in my house"})
-
     demo.root = sample
-    demo.answers |= {"fs/read_text_file": refuse, "terminal/create": refuse}
+    for method in ("fs/read_text_file", "terminal/create"):
+        demo.answers[method] = lambda params: _no("not in my house")
     assert (await demo.prompt(await demo.open(), "tour"))["stopReason"] == "end_turn"
     assert BUG in (sample / "basket.py").read_text()
     read, run = demo.calls()
@@ -172,11 +187,8 @@ async def test_a_refusal_of_the_client_is_not_worked_around(demo: Driver, sample
 
 
 async def test_a_file_that_cannot_be_written_is_said(demo: Driver, sample: Path) -> None:
-    def full(params: Frame) -> Frame:
-        raise RpcError({"code": -32603, "message": "the disk is full"})
-
     demo.root = sample
-    demo.answers["fs/write_text_file"] = full
+    demo.answers["fs/write_text_file"] = lambda params: _no("the disk is full")
     await demo.prompt(await demo.open(), "/edit")
     edit = demo.calls()[-1]
     assert edit["status"] == "failed"

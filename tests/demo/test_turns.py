@@ -197,5 +197,6 @@ async def test_no_command_of_its_own_outlives_it(start: Start, folder: Path) -> 
         if ending == "terminate":
             demo.process.terminate()
         await demo.stop()
+        assert demo.process.returncode == 0
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)

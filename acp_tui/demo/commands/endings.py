@@ -104,7 +104,7 @@ async def flood(turn: Turn) -> None:
         await turn.update(update, keep=False)
         if index % 50 == 0:
             await asyncio.sleep(0)  # a full pipe waits by itself; an empty one must not lock out a cancel
-    await turn.say(f"\n\nThat were {chunks} chunks of {size} characters.")
+    await turn.say(f"\n\nThose were {chunks} chunks of {size} characters.")
 
 
 @command("crash", "The agent dies in the middle of the turn", "[code|signal|zero]")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-import sys
 from typing import TYPE_CHECKING
 
 from acp import text_block, tool_content, tool_diff_content
 
 from acp_tui.demo import files, processes
 from acp_tui.demo.commands.registry import command, number
-from acp_tui.demo.project import job_in
+from acp_tui.demo.project import COLOURFUL, job_in
 from acp_tui.demo.toolcall import Call
+from acp_tui.demo.tour import change
 
 if TYPE_CHECKING:
     from acp.schema import ToolKind
@@ -58,27 +58,26 @@ async def _plan_kinds(turn: Turn) -> None:
 @command("read", "Read a file, or the one the tour reads", "[path] [line] [limit]")
 async def read(turn: Turn) -> None:
     """Shows also what a client answers for a file that is missing or outside the folder."""
-    words = shlex.split(turn.argument) if turn.argument.count('"') % 2 == 0 else turn.argument.split()
+    try:
+        words = shlex.split(turn.argument)
+    except ValueError:  # an apostrophe in a name, most likely
+        words = turn.argument.split()
     path = turn.cwd / words[0] if words else job_in(turn.cwd, 0).reading
     if path is None:
         await turn.say("There is nothing here that I would know how to read; name a file.")
         return
-    line, limit = ([int(word) for word in words[1:3] if word.isdigit()] + [0, 0])[:2]
-    text = await files.read(turn, path, line=line or None, limit=limit or None)
+    line, limit = (number(" ".join(words[at:]), 0, most=1_000_000_000) or None for at in (1, 2))
+    text = await files.read(turn, path, line=line, limit=limit)
     if text is not None:
-        await turn.say(f"That were {len(text.splitlines())} lines.")
+        await turn.say(f"I got {len(text.splitlines())} lines.")
 
 
 @command("edit", "An edit with a diff, behind a permission")
 async def edit(turn: Turn) -> None:
     """In the sample project the bug; elsewhere only the demo's own file."""
-    target = job_in(turn.cwd, 0).target
-    old = await files.read(turn, target) if target.is_file() else None
-    if target.is_file() and old is None:
-        return
-    new = job_in(turn.cwd, 0).changed(old)
-    done = await files.edit(turn, target, old, new)
-    await turn.say(f"`{target.name}` {'is written' if done else 'is as it was'}.")
+    job = job_in(turn.cwd, 0)
+    done = await change(turn, job)
+    await turn.say(f"`{job.target.name}` {'is written' if done else 'is as it was'}.")
 
 
 @command("diff", "Diffs of every kind; nothing is written")
@@ -111,19 +110,10 @@ async def terminal(turn: Turn) -> None:
     await _report(turn, await processes.run(turn, argv, title=turn.argument or "A colourful command"))
 
 
-_FAILING = r"""
-import sys
-print("\x1b[33mThis command is about to fail.\x1b[0m", flush=True)
-print("\x1b[31mIt failed, as it was meant to.\x1b[0m", file=sys.stderr)
-sys.exit(3)
-"""
-
-
 @command("fail", "A command that fails")
 async def fail(turn: Turn) -> None:
     """Writes to both streams and ends with code 3."""
-    argv = [sys.executable, "-c", _FAILING]
-    await _report(turn, await processes.run(turn, argv, title="A command that fails"))
+    await _report(turn, await processes.run(turn, [*COLOURFUL, "--fail"], title="A command that fails"))
 
 
 async def _report(turn: Turn, ended: processes.Ended | None) -> None:
