@@ -41,9 +41,9 @@ def _from_ps(text: str) -> Iterable[int]:
 
 
 def parent(pid: int) -> int:
-    """The process that started this one."""
-    listing = subprocess.run(["ps", "-o", "ppid=", "-p", str(pid)], capture_output=True, check=True)
-    return int(listing.stdout)
+    """The process that started this one; 0 when it is gone."""
+    listing = subprocess.run(["ps", "-o", "ppid=", "-p", str(pid)], capture_output=True, check=False)
+    return int(listing.stdout or 0)
 
 
 if __name__ == "__main__":

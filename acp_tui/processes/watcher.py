@@ -35,20 +35,18 @@ class Watched:
         self.groups: set[int] = set()
         self.mark = b""
 
-    def living(self) -> set[int]:
-        """Who is still there: process ids, or where there is no /proc, negative group ids."""
+    def living(self) -> dict[int, int]:
+        """Who is still there, and its group; without /proc only whole groups, under their own number."""
         if not HAS_PROC:
-            return {-group for group in self.groups if _send(-group, 0)}
-        table = {
-            int(name): entry
-            for name in os.listdir("/proc")  # noqa: PTH208  # pathlib is slow to import
-            if name.isdigit() and (entry := _stat(name))
+            return {group: group for group in self.groups if _send(-group, 0)}
+        names = os.listdir("/proc")  # noqa: PTH208  # pathlib is slow to import
+        table = {int(name): entry for name in names if name.isdigit() and (entry := _stat(name))}
+        below = _below(os.getpid(), table)
+        return {
+            pid: group
+            for pid, (_, group, session) in table.items()
+            if pid in below or group in self.groups or session in self.groups or self._is_marked(pid)
         }
-        found = _below(os.getpid(), table)
-        for pid, (_, group, session) in table.items():
-            if group in self.groups or session in self.groups or self._is_marked(pid):
-                found.add(pid)
-        return found
 
     def _is_marked(self, pid: int) -> bool:
         if not self.mark:
@@ -95,7 +93,10 @@ def _send(target: int, number: int) -> bool:
 
 
 def end(watched: Watched, reap: Reap) -> None:
-    """End everything: a request, patience, then force."""
+    """End everything: a request, patience, then force.
+
+    Signals go to whole groups, at once: a shell whose command dies first would go on to its next one.
+    """
     for number in (signal.SIGTERM, signal.SIGKILL):
         told: set[int] = set()
         pause = 0.005
@@ -105,9 +106,10 @@ def end(watched: Watched, reap: Reap) -> None:
             living = watched.living()
             if not living:
                 return
-            for target in living - told:  # those that were forked meanwhile hear it too
-                _send(target, number)
-            told |= living
+            for group in {group for pid, group in living.items() if pid not in told}:
+                _send(-group, number)
+            if number == signal.SIGTERM:  # asked once, but for those that were forked meanwhile
+                told.update(living)
             time.sleep(pause)
             pause = min(pause * 2, 0.1)
 

@@ -49,12 +49,12 @@ def test_a_registered_group_ends_with_the_reaper(reaper: Reaper, mark: str) -> N
     process = started("sh", "-c", "sleep 3600 & echo; wait", reaper=reaper, mark=mark)
     reaper.register(process.pid)
     reaper.close()
-    assert process.wait() == -signal.SIGTERM
+    assert process.wait() == -signal.SIGTERM  # all at once: the shell does not see its command end
     assert processes_with(mark) == []
 
 
 def test_who_ignores_the_request_is_forced(reaper: Reaper, mark: str) -> None:
-    process = started("sh", "-c", "trap '' TERM; echo; sleep 3600", reaper=reaper, mark=mark)
+    process = started("sh", "-c", "trap '' TERM; echo; exec sleep 3600", reaper=reaper, mark=mark)
     reaper.register(process.pid)
     reaper.close()
     assert process.wait() == -signal.SIGKILL
@@ -93,8 +93,10 @@ def test_a_reaper_that_never_had_work_starts_nothing(reaper: Reaper) -> None:
 def test_work_goes_on_when_the_watcher_was_killed(reaper: Reaper, mark: str) -> None:
     process = started("sh", "-c", "sleep 3600 & echo; wait", reaper=reaper, mark=mark)
     reaper.register(process.pid)
-    [watcher] = [pid for pid in processes_with("watcher.py") if parent(pid) == os.getpid()]
-    os.kill(watcher, signal.SIGKILL)
+    watchers: list[int] = []
+    while not watchers:  # a name is there a moment after the process is
+        watchers = [pid for pid in processes_with("watcher.py") if parent(pid) == os.getpid()]
+    os.kill(watchers[0], signal.SIGKILL)
     for _ in range(100):  # the pipe to it breaks at some point
         reaper.register(process.pid)
     reaper.close()
