@@ -80,15 +80,14 @@ def locate(path: str) -> Place:
         *folders, name = rest.split("/")
         if name in ("", ".", ".."):
             raise UnfitError("it is a directory")
-        if rest.startswith("/"):
-            base = Descriptor(os.open("/", PLACE))
         directory, missing = _innermost(base, [folder for folder in folders if folder not in ("", ".")])
         with directory.borrow() as number:
             target = None if missing else _link(number, name)
             if target is None:
                 exists = not missing and check_target(number, name)
                 return Place(directory, real_path(number), missing, name, exists)
-        base, rest = directory, target
+        base = Descriptor(os.open("/", PLACE)) if target.startswith("/") else directory
+        rest = target
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 

@@ -72,6 +72,8 @@ class PrivateGit:
         program = shutil.which("git")
         if program is None:
             raise GitError("git is not installed")
+        if self._stopped.is_set():
+            raise GitError("it was stopped")
         self._program = str(Path(program).absolute())  # it runs in folders that may hold a `git` of their own
         shutil.rmtree(self.directory, ignore_errors=True)
         private_directory(self.directory)

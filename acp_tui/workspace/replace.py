@@ -32,7 +32,8 @@ def put(
     directory: int, name: str, data: bytes, old: os.stat_result | None, permissions: int | None = None
 ) -> None:
     """Put the bytes at a name, in the stead of whatever is there, with the mode and owner of `old`."""
-    with _temporary(directory, 0o600 if old else 0o666) as (file, name_it):
+    mode = 0o666 if old is None and permissions is None else 0o600  # nobody reads it before its time
+    with _temporary(directory, mode) as (file, name_it):
         _fill(file, data)
         if old is not None:
             _inherit(file, old)
