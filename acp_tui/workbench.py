@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from acp_tui.agents.catalogue import launch_from_command, resolve
+from acp_tui.agents.catalogue import known, launch_from_command, resolve
 from acp_tui.config import mcp
 from acp_tui.config.paths import paths
 from acp_tui.config.settings import Settings, load
@@ -47,6 +48,18 @@ class Workbench:
             raise UserError("Name an agent; `acp-tui agents` lists them.", exit_code=2)
         return resolve(name, self.settings)
 
+    def launch_again(self, stored: StoredSession, agent: str | None, program: str | None) -> Launch:
+        """How the agent of a recorded session is started; what the user names must be that agent."""
+        held_with = stored.text("agent")
+        if program is not None:
+            return self.launch(None, program)
+        if agent is not None and agent != held_with:
+            raise UserError(f"The session {stored.id} was held with {held_with}, not with {agent}.")
+        command = stored.meta.get("command")
+        if held_with not in known(self.settings) and isinstance(command, list):
+            return self.launch(None, shlex.join(map(str, command)))  # it had no name
+        return self.launch(held_with)
+
     def servers(self, files: Sequence[Path]) -> list[Server]:
         """The MCP servers of the settings and of further files."""
         found = list(self.settings.mcp_servers)
@@ -54,13 +67,16 @@ class Workbench:
             found += mcp.from_json_file(file)
         return found
 
-    def stored(self, reference: str) -> StoredSession | None:
-        """The recorded session of this id (or the beginning of one), or of this id of an agent's."""
+    def stored(self, reference: str, *, must_exist: bool = False) -> StoredSession | None:
+        """The recorded session of this id (or the beginning of one), or of this id of an agent's.
+
+        An id that is not known here may still be one that an agent knows, unless it `must_exist`.
+        """
         recorded = folders.list_folders(paths().data)
         for session in recorded:
             if session.text("session_id") == reference:
                 return session
-        if any(session.id.startswith(reference) for session in recorded):
+        if must_exist or any(session.id.startswith(reference) for session in recorded):
             return folders.open_folder(paths().data, reference)
         return None
 

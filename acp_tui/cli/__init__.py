@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
 import importlib
+import io
 import os
 import signal
 import sys
@@ -41,6 +44,7 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `acp-tui`; returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    _prepare_streams()
     parser = _parser(words)
     args = parser.parse_args(words)
     if args.command is None:
@@ -56,10 +60,35 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except BrokenPipeError:
-        # The reader of our output is gone (`| head`): say nothing, also not at interpreter exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()  # its reader is gone (`| head`): not worth a word
         return 128 + signal.SIGPIPE
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+            raise
+        _forget_output()
+        print(f"acp-tui: the output cannot be written: {error.strerror}.", file=sys.stderr)
+        return 1
     return code
+
+
+def _prepare_streams() -> None:
+    """Standard streams that are there (somebody may have closed them), and take every character."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  # until we end
+        elif mode == "w" and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _forget_output() -> None:
+    """What could not be written would be tried, and complained about, again when the interpreter exits."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+            continue
+        os.dup2(nowhere, stream.fileno())
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:

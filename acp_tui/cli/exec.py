@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from acp_tui.cli.options import USAGE, add_agent_options, agent_and_prompt
+from acp_tui.cli.options import USAGE, add_agent_options, agent_and_prompt, assignment
 from acp_tui.errors import UserError
 
 EPILOG = """\
@@ -33,7 +33,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--mode", help="the agent's mode to work in, by id or name")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="an option of the agent, or model=…"
+        "--set",
+        action="append",
+        default=[],
+        type=assignment,
+        metavar="KEY=VALUE",
+        help="an option of the agent, or model=…",
     )
     parser.add_argument("--resume", metavar="ID", help="go on with a session: by our id or the agent's")
 

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import re
 import sys
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO
 
 from acp_tui.session.events import Decided, TextChunk
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 STATUS = {"completed": "done", "failed": "failed", "cancelled": "cancelled", "unfinished": "left open"}
 TOLD_SOURCES = frozenset({"client", "agent", "protocol"})
 """Of notices; the others repeat a decision."""
+MOST_FILES = 30
+"""… are named; the changes may be a whole build."""
 DECIDED = {True: "allowed", False: "rejected", None: "cancelled"}
 
 
@@ -49,6 +52,17 @@ class Narrator:
                 self._say(f"plan: {done} of {len(entry.items)} steps done")
             elif isinstance(entry, TurnEnd) and entry.stop_reason not in (None, "end_turn"):
                 self._say(f"the agent stopped: {entry.stop_reason}")
+
+    def changed(self, files: list[dict[str, Any]], cwd: str) -> None:
+        """Tell which files are not as they were."""
+        for file in files[:MOST_FILES]:
+            path = PurePath(file["path"])
+            name = path.relative_to(cwd) if path.is_relative_to(cwd) else path
+            self._say(
+                f"{file['change']}: {name}{'' if file['canBeReverted'] else ' (no copy of it as it was)'}"
+            )
+        if len(files) > MOST_FILES:
+            self._say(f"and {len(files) - MOST_FILES} more files changed")
 
     def _tool_call(self, call: ToolCall) -> None:
         title = call.title or call.name or call.kind
@@ -95,11 +109,12 @@ class TextOutput:
         """Bring out what is held back."""
         self._stream.flush()
 
-    def end(self, _result: dict[str, Any]) -> None:
-        """End the last line."""
+    def end(self, result: dict[str, Any]) -> None:
+        """End the last line; say what has changed."""
         if self._started and not self._at_line_start:
             self._write("\n")
         self.flush()
+        self._narrator.changed(result["changedFiles"] or [], result["cwd"])
 
     def _made_safe(self, chunk: str) -> str:
         before = self._text.length

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.session.events import Decided
+from acp_tui.errors import UserError
+from acp_tui.session.events import Decided, Noticed
 from acp_tui.session.state import AgentMessage, ToolCall
 
 if TYPE_CHECKING:
@@ -32,21 +33,32 @@ async def result_of(conversation: Conversation, decisions: Decisions, failure: s
     agent = session.agent
     result: dict[str, Any] = {
         "agent": {"name": agent.name, "title": agent.title, "version": agent.version} if agent else None,
+        "cwd": str(conversation.cwd),
         "sessionId": session.session_id,
         "stopReason": session.stop_reason,
         "text": answer_text(session),
         "toolCalls": [_tool_call(entry) for entry in session.entries if isinstance(entry, ToolCall)],
         "permissions": decisions.made,
-        "changedFiles": [
-            {"path": str(change.path), "change": change.kind, "canBeReverted": change.revertable}
-            for change in await conversation.changes()
-        ],
+        "changedFiles": await _changed_files(conversation),
         "usage": _usage(session.usage),
         "log": conversation.log_path,
     }
     if failure is not None:
         result["error"] = {"message": failure, **_error(session.last_error)}
     return result
+
+
+async def _changed_files(conversation: Conversation) -> list[dict[str, Any]] | None:
+    """None: it cannot be known, and a notice says why."""
+    try:
+        changes = await conversation.changes()
+    except UserError as error:
+        conversation.note(Noticed("warning", str(error)))
+        return None
+    return [
+        {"path": str(change.path), "change": change.kind, "canBeReverted": change.revertable}
+        for change in changes
+    ]
 
 
 def answer_text(session: Session) -> str:

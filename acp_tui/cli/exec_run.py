@@ -15,7 +15,7 @@ from acp_tui.controller import set_mode, set_option
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from acp_tui.cli.exec_output import Output
     from acp_tui.session.change import Change
@@ -32,13 +32,18 @@ async def execute(args: argparse.Namespace, agent: str | None, prompt: str) -> i
     conversation = headless.conversation
     output = OUTPUTS[args.output](sys.stdout)
     decisions = Decisions()
-    conversation.listen(Printing(output, decisions))
-    try:
-        await headless.work(_turn(headless, args, prompt))
-        output.flush()
+    conversation.listen(Printing(output, decisions, headless.output_lost))
+
+    async def end() -> None:
         if headless.failure is not None:
+            output.flush()
             complain(headless.failure)
         output.end(await result_of(conversation, decisions, headless.failure))
+
+    try:
+        await headless.work(_turn(headless, args, prompt))
+        if headless.stopped_by != signal.SIGPIPE:
+            await headless.finish(end())
     finally:
         await headless.close()
     if headless.stopped_by is not None:
@@ -54,8 +59,7 @@ async def _turn(headless: Headless, args: argparse.Namespace, prompt: str) -> No
     await headless.open()
     if args.mode:
         await set_mode(conversation, args.mode)
-    for pair in args.set:
-        key, _, value = pair.partition("=")
+    for key, value in args.set:
         await set_option(conversation, key, value)
     await conversation.prompt([{"type": "text", "text": prompt}])
 
@@ -63,19 +67,33 @@ async def _turn(headless: Headless, args: argparse.Namespace, prompt: str) -> No
 class Printing:
     """Prints what happens; text is brought out soon, but not for every chunk of it."""
 
-    def __init__(self, output: Output, decisions: Decisions) -> None:
+    def __init__(self, output: Output, decisions: Decisions, lost: Callable[[OSError], None]) -> None:
         self._output = output
         self._decisions = decisions
+        self._lost = lost
         self._flushing: asyncio.TimerHandle | None = None
+        self._gone = False
 
     def __call__(self, record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
         """Something happened."""
         for event in events:
             self._decisions.see(event)
-        self._output.see(record, events, changes)
+        if self._gone:
+            return
+        try:
+            self._output.see(record, events, changes)
+        except OSError as error:
+            self._lose(error)
         if self._flushing is None:
             self._flushing = asyncio.get_running_loop().call_later(FLUSHED_AFTER, self._flush)
 
     def _flush(self) -> None:
         self._flushing = None
-        self._output.flush()
+        try:
+            self._output.flush()
+        except OSError as error:
+            self._lose(error)
+
+    def _lose(self, error: OSError) -> None:
+        self._gone = True
+        self._lost(error)

@@ -23,7 +23,7 @@ from acp_tui.workbench import Workbench
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
 
     from acp_tui.agents.launch import Launch
     from acp_tui.controller import Conversation
@@ -41,10 +41,12 @@ class Headless:
         self._args = args
         self._resume = resume
         self.workbench = Workbench.open(Path(args.cwd or "."))
-        self._stored = self.workbench.stored(resume) if resume else None
-        if agent is None and args.program is None and self._stored is not None:
-            agent = self._stored.text("agent")
-        launch = self.workbench.launch(agent, args.program)
+        named = agent is not None or args.program is not None
+        self._stored = self.workbench.stored(resume, must_exist=not named) if resume else None
+        if self._stored is not None:
+            launch = self.workbench.launch_again(self._stored, agent, args.program)
+        else:
+            launch = self.workbench.launch(agent, args.program)
         self.conversation: Conversation = self.workbench.conversation(
             launch, self._options(launch), keep_log=not args.no_log, resumed=self._stored
         )
@@ -52,6 +54,7 @@ class Headless:
         self.stopped_by: int | None = None  # the signal that ends us
         self._work: asyncio.Task[None] | None = None
         self._cancelling: asyncio.Task[None] | None = None
+        self._timers: list[asyncio.TimerHandle] = []
         point_at_problems(self.workbench.settings)
         for notice in self.workbench.notices:
             complain(notice)
@@ -97,8 +100,15 @@ class Headless:
             await self._open()
 
     async def _open(self) -> None:
-        known = self._stored.text("session_id") if self._stored is not None else self._resume
-        await (self.conversation.open_known(known) if known else self.conversation.open_new())
+        if self._stored is not None:
+            known = self._stored.text("session_id")
+            if known is None:
+                raise UserError(f"The session {self._stored.id} never began: there is nothing to go on with.")
+            await self.conversation.open_known(known)
+        elif self._resume:
+            await self.conversation.open_known(self._resume)
+        else:
+            await self.conversation.open_new()
 
     async def _sign_in(self, need: SignInNeeded) -> None:
         wanted = self._args.sign_in
@@ -120,16 +130,30 @@ class Headless:
 
     async def work(self, work: Coroutine[None, None, None]) -> None:
         """Do it until it is done, fails, takes too long or is interrupted; `failure` says what went wrong."""
-        self._work = asyncio.create_task(work)
         self._listen_to_signals()
         if self._args.timeout is not None:
-            asyncio.get_running_loop().call_later(self._args.timeout, self._time_is_up)
+            self._later(self._args.timeout, self._time_is_up)
+        await self.finish(work)
+
+    async def finish(self, work: Coroutine[None, None, None]) -> None:
+        """What is left to do after the work, which has no time limit but can be interrupted, too."""
+        self._work = asyncio.create_task(work)
         try:
             await self._work
         except UserError as error:
             self.failure = self.failure or str(error)
         except asyncio.CancelledError:
             self.failure = self.failure or "The run was stopped."
+        for timer in self._timers:
+            timer.cancel()
+
+    def output_lost(self, error: OSError) -> None:
+        """Nobody reads what is printed any more, or it has no room: there is nothing left to work for."""
+        if isinstance(error, BrokenPipeError):
+            self.stopped_by = signal.SIGPIPE
+        else:
+            self.failure = f"The output cannot be written: {error.strerror}."
+        self._give_up()
 
     async def close(self) -> None:
         """End everything; room is made for later sessions."""
@@ -161,9 +185,12 @@ class Headless:
         self.failure = f"It took longer than {self._args.timeout:g} s and was cancelled."
         if self.conversation.session.working:
             self._cancelling = asyncio.create_task(self._cancel())
-            asyncio.get_running_loop().call_later(GRACE, self._give_up)
+            self._later(GRACE, self._give_up)
         else:
             self._give_up()
+
+    def _later(self, seconds: float, call: Callable[[], None]) -> None:
+        self._timers.append(asyncio.get_running_loop().call_later(seconds, call))
 
     def _give_up(self) -> None:
         if self._work is not None:

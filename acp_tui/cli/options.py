@@ -40,8 +40,24 @@ def add_agent_options(parser: argparse.ArgumentParser) -> None:
         help="MCP servers for the agent, as mcpServers JSON",
     )
     parser.add_argument("--sign-in", metavar="METHOD", help="sign in by this method if the agent asks for it")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="cancel the turn after so long")
+    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="cancel the turn after so long")
     parser.add_argument("--no-log", action="store_true", help="keep no record of the session")
+
+
+def seconds(text: str) -> float:
+    """A time that passes."""
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise ValueError
+    return value
+
+
+def assignment(text: str) -> tuple[str, str]:
+    """`KEY=VALUE`."""
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise ValueError
+    return key, value
 
 
 def agent_and_prompt(words: list[str], program: str | None, *, needed: bool) -> tuple[str | None, str | None]:

@@ -84,7 +84,9 @@ class Conversation:
         self._settings = settings
         self._clock = clock
         self._agent: AgentConnection | None = None
+        self._coming_and_going = asyncio.Lock()  # an agent is started, or everything is ended
         self._closing = False
+        self._closed = False
         self._recording = Recording(folder, past, clock)
         self.listen, self.note = self._recording.listen, self._recording.note
         self._roots = Roots(options.cwd, options.directories)
@@ -108,6 +110,7 @@ class Conversation:
             on_output=self._recording.terminal_output,
             on_exit=self._recording.terminal_exited,
             reaper=self._reaper,
+            taken=self.session.terminals,
         )
         self._serve = Serving(
             self.session,
@@ -124,6 +127,11 @@ class Conversation:
         return self._recording.session
 
     @property
+    def cwd(self) -> Path:
+        """The folder to work in, as it is on disk."""
+        return self._roots.cwd
+
+    @property
     def log_path(self) -> str | None:
         """The wire log; None when none is kept."""
         return str(self.folder.path / "wire.jsonl") if self.folder.path else None
@@ -138,6 +146,19 @@ class Conversation:
 
     async def start(self) -> None:
         """Start the agent's process and agree on the protocol."""
+        async with self._coming_and_going:
+            if self._closing:
+                raise NotOffered("The conversation is closed.")
+            agent = await self._start()
+        asker = self.options.asker
+        capabilities = client_capabilities(
+            elicitation=asker.elicitation_modes if asker else (),
+            terminal_sign_in=self.options.terminal_sign_in,
+        )
+        async with self._impatience("to start"):
+            await agent.initialize(capabilities, timeout=self._settings.timeouts.initialize)
+
+    async def _start(self) -> AgentConnection:
         try:
             self._agent = await AgentConnection.start(
                 self.launch,
@@ -153,13 +174,7 @@ class Conversation:
             self.note(AgentExited(reason=str(fault), stderr_tail=fault.stderr_tail))
             raise
         self.note(AgentStarted(self.launch.command, str(self._roots.cwd), self._agent.pid))
-        asker = self.options.asker
-        capabilities = client_capabilities(
-            elicitation=asker.elicitation_modes if asker else (),
-            terminal_sign_in=self.options.terminal_sign_in,
-        )
-        async with self._impatience("to start"):
-            await self._agent.initialize(capabilities, timeout=self._settings.timeouts.initialize)
+        return self._agent
 
     async def open_new(self) -> None:
         """Begin a new session."""
@@ -186,9 +201,11 @@ class Conversation:
         self._opened()
 
     async def reconnect(self) -> None:
-        """End the agent and start it again."""
+        """End the agent, with the terminals it had, and start it again."""
         if self._agent is not None:
             await self._agent.close()
+        await self._terminals.release_all()
+        self._gate.turn_ended()
         await self.start()
 
     async def restart(self) -> None:
@@ -270,16 +287,20 @@ class Conversation:
     # ----------------------------------------------------------------- the end
 
     async def close(self) -> None:
-        """End everything this conversation started. Nothing outlives it."""
+        """End everything this conversation started, also what is just being started. Nothing outlives it."""
         self._closing = True
-        if self._agent is not None:
-            await self._agent.answer_pending()
-        await self._terminals.close()
-        if self._agent is not None:
-            await self._agent.close()
-        await self._tracking.close()
-        await asyncio.to_thread(self._reaper.close)
-        self.folder.close()
+        async with self._coming_and_going:
+            if self._closed:
+                return
+            self._closed = True
+            if self._agent is not None:
+                await self._agent.answer_pending()
+            await self._terminals.close()
+            if self._agent is not None:
+                await self._agent.close()
+            await self._tracking.close()
+            await asyncio.to_thread(self._reaper.close)
+            self.folder.close()
 
     def _exited(self, ended: Exit) -> None:
         self.note(

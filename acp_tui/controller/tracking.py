@@ -75,11 +75,10 @@ class Tracking:
                     task.add_done_callback(self._naming.discard)
 
     async def changes(self) -> list[FileChange]:
-        """All files that are not as they were."""
-        if self._taking is None:
+        """All files that are not as they were; none before there is a baseline, which no prompt precedes."""
+        if self._taking is None or not self._taking.done():
             return []
         await asyncio.gather(*self._naming)
-        await self.ready()
         return await self._baseline.changes()
 
     async def close(self) -> None:

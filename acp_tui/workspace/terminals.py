@@ -15,7 +15,7 @@ from acp_tui.workspace.linemodel import HEIGHT, WIDTH, LineModel
 from acp_tui.workspace.pty import ExitStatus, PtyProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND = -32603, -32602, -32002
 DEFAULT_LIMIT = 1024 * 1024
@@ -56,7 +56,9 @@ class Terminals:
         reaper: Watcher | None = None,
         size: tuple[int, int] = (WIDTH, HEIGHT),
         grace: float = GRACE,
+        taken: Iterable[str] = (),
     ) -> None:
+        """`taken` are ids of an earlier part of the same session, which are not given again."""
         self._cwd = os.fspath(cwd)
         self._on_output = on_output
         self._on_exit = on_exit
@@ -65,7 +67,7 @@ class Terminals:
         self._grace = grace
         self._terminals: dict[str, _Terminal] = {}
         self._living: set[_Terminal] = set()  # also those released while they are being ended
-        self._made = 0
+        self._made = max(map(_number, taken), default=0)
         self._closed = False
 
     async def create(
@@ -143,12 +145,16 @@ class Terminals:
         """Type something into the terminal, as its user."""
         self._find(terminal_id).process.write(text.encode(errors="replace"))
 
-    async def close(self) -> None:
-        """End everything: no terminal survives its session."""
-        self._closed = True
+    async def release_all(self) -> None:
+        """End everything, and forget it: the agent that made it is gone."""
         everything = self._living.union(self._terminals.values())
         self._terminals.clear()
         await asyncio.gather(*map(self._end, everything))
+
+    async def close(self) -> None:
+        """End everything for good: no terminal survives its session."""
+        self._closed = True
+        await self.release_all()
 
     def _must_be_open(self) -> None:
         if self._closed:
@@ -157,8 +163,7 @@ class Terminals:
     def _find(self, terminal_id: str) -> _Terminal:
         if terminal := self._terminals.get(terminal_id):
             return terminal
-        number = terminal_id.removeprefix("term-")
-        known = number.isdecimal() and 0 < int(number) <= self._made
+        known = 0 < _number(terminal_id) <= self._made
         sentence = f"the terminal {terminal_id!r} was released" if known else f"no terminal {terminal_id!r}"
         raise Refusal(NOT_FOUND, sentence, {"terminalId": terminal_id})
 
@@ -218,6 +223,11 @@ class _Terminal:
             truncated = truncated or self._model.dropped > 0
             self._read = (self._model.version, text, truncated)
         return text, truncated
+
+
+def _number(terminal_id: str) -> int:
+    number = terminal_id.removeprefix("term-")
+    return int(number) if number.isdecimal() and len(number) < 10 else 0
 
 
 def _last_bytes(text: str, limit: int) -> tuple[str, bool]:
