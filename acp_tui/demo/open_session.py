@@ -27,7 +27,7 @@ class OpenSession:
     few_commands: bool = False
     turn: Turn | None = None
     work: asyncio.Task[StopReason] | None = None
-    _background: set[asyncio.Task[None]] = field(default_factory=set)
+    _background: set[asyncio.Task[None]] = field(init=False, default_factory=set)
 
     def cancel(self) -> None:
         """Stop what is going on, if anything."""

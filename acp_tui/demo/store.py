@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
+import sys
 import uuid
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -10,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp import RequestError
 
-from acp_tui.config.paths import private_directory, write_private
+from acp_tui.config.paths import write_private
 from acp_tui.demo.history import History
 from acp_tui.demo.settings import Settings
 
@@ -20,6 +23,12 @@ if TYPE_CHECKING:
 PAGE = 20
 KEPT = 200
 """The demo is no archive: the oldest sessions beyond this go away."""
+
+_ID = re.compile(r"demo-[0-9a-f]{12}")
+
+
+def _new_id() -> str:
+    return f"demo-{uuid.uuid4().hex[:12]}"
 
 
 def _now() -> str:
@@ -50,24 +59,27 @@ class Store:
 
     def new(self, cwd: str, directories: list[str], settings: Settings) -> StoredSession:
         """A session that did not exist."""
+        session = StoredSession(_new_id(), cwd, directories, settings=settings)
         self._prune()
-        session = StoredSession(f"demo-{uuid.uuid4().hex[:12]}", cwd, directories, settings=settings)
         self.save(session)
         return session
 
     def fork(self, session: StoredSession, cwd: str, directories: list[str]) -> StoredSession:
         """Another session with the same past."""
         copy = _from_json(json.loads(json.dumps(_to_json(session))))
-        copy.id = f"demo-{uuid.uuid4().hex[:12]}"
+        copy.id = _new_id()
         copy.cwd, copy.directories = cwd, directories
         copy.title = f"{session.title} (fork)" if session.title else None
         self.save(copy)
         return copy
 
     def save(self, session: StoredSession) -> None:
-        """Write it down."""
+        """Write it down; where that is impossible the conversation goes on all the same."""
         session.updated_at = _now()
-        write_private(self._file(session.id), json.dumps(_to_json(session), ensure_ascii=True))
+        try:
+            write_private(self._file(session.id), json.dumps(_to_json(session)))
+        except OSError as error:
+            print(f"demo: the session could not be saved: {error}", file=sys.stderr)
 
     def load(self, session_id: str) -> StoredSession:
         """Read it; a clear protocol error when it is not there."""
@@ -78,7 +90,8 @@ class Store:
 
     def delete(self, session_id: str) -> None:
         """Remove it. One that never was is as good as removed, says the protocol."""
-        self._file(session_id).unlink(missing_ok=True)
+        with contextlib.suppress(ValueError, OSError):
+            self._file(session_id).unlink()
 
     def page(self, cwd: str | None, cursor: str | None) -> tuple[list[StoredSession], str | None]:
         """Sessions with a past, the latest first, and the cursor of the next page.
@@ -99,8 +112,10 @@ class Store:
     # ------------------------------------------------------------------ files
 
     def _file(self, session_id: str) -> Path:
-        # An id from outside must not lead out of the folder.
-        return self._folder / f"{''.join(c for c in session_id if c.isalnum() or c == '-')}.json"
+        # An id from outside must not lead to anything but a session.
+        if not _ID.fullmatch(session_id):
+            raise ValueError("not an id of ours")
+        return self._folder / f"{session_id}.json"
 
     def _read(self, file: Path) -> StoredSession:
         return _from_json(json.loads(file.read_text(encoding="utf-8")))
@@ -116,9 +131,10 @@ class Store:
 
     def _prune(self) -> None:
         """Remove what is too old. By the files' times, which costs no reading of whole sessions."""
-        files = sorted(private_directory(self._folder).glob("*.json"), key=_modified, reverse=True)
+        files = sorted(self._folder.glob("*.json"), key=_modified, reverse=True)
         for file in files[KEPT:]:
-            file.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                file.unlink()
 
 
 def _modified(file: Path) -> float:

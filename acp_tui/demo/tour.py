@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 STEPS = ("Look around", "Read a file", "Make one edit", "Run a command", "Sum it up")
 
+LEAVE_NOTHING = {"PYTHONDONTWRITEBYTECODE": "1"}
+"""Running Python in a folder would otherwise leave `__pycache__` there."""
+
 
 async def tour(turn: Turn) -> None:
     """Look, read, edit, run, tell."""
@@ -25,7 +28,7 @@ async def tour(turn: Turn) -> None:
     await turn.plan(STEPS, 2)
     edited = await _edit(turn, job, text)
     await turn.plan(STEPS, 3)
-    ended = await processes.run(turn, job.command, title=_title(job))
+    ended = await processes.run(turn, job.command, title=_title(job), env=LEAVE_NOTHING)
     await turn.plan(STEPS, 4)
     await turn.say(_summary(job, text is not None, edited, ended))
     await turn.plan(STEPS, len(STEPS))

@@ -261,13 +261,15 @@ async def test_an_id_leads_nowhere_else(start: Start, folder: Path, tmp_path: Pa
     demo = await start(folder, "--store", str(tmp_path / "store"))
     await demo.initialize()
     secret = tmp_path / "store" / "secret.json"
-    secret.parent.mkdir()
+    secret.parent.mkdir(exist_ok=True)
     secret.write_text("{}")
-    for wicked in ("../secret", str(secret.with_suffix("")), ""):
+    session = (await demo.call("session/new", cwd=str(folder), mcpServers=[]))["sessionId"]
+    for wicked in ("../secret", str(secret.with_suffix("")), "", f"../sessions/{session}", f"{session}/"):
         await demo.call("session/delete", sessionId=wicked)
         wrong = await _refused(demo, "session/load", sessionId=wicked, cwd=str(tmp_path), mcpServers=[])
         assert wrong["code"] == -32002
     assert secret.exists()
+    await demo.call("session/load", sessionId=session, cwd=str(folder), mcpServers=[])
 
 
 async def test_the_store_is_private_and_where_it_is_told(start: Start, folder: Path, tmp_path: Path) -> None:
@@ -280,6 +282,15 @@ async def test_the_store_is_private_and_where_it_is_told(start: Start, folder: P
     await demo.prompt(session, "hello")
     (store / "sessions" / "broken.json").write_text("{")
     assert len((await demo.call("session/list"))["sessions"]) == 1
+
+
+async def test_without_a_place_to_save_the_conversation_goes_on(start: Start, folder: Path) -> None:
+    demo = await start(folder, "--store", str(folder / "README.md" / "store"))
+    demo.odd = True
+    assert (await demo.prompt(await demo.open(), "tour"))["stopReason"] == "end_turn"
+    assert "| Ran |" in demo.text()
+    await demo.until(lambda: "the session could not be saved" in demo.stderr)
+    assert "Traceback" not in demo.stderr
 
 
 # --------------------------------------------------------------------------- signing in

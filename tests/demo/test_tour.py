@@ -44,6 +44,9 @@ async def test_it_shows_what_a_coding_agent_does(demo: Driver, sample: Path) -> 
     assert demo.requests("fs/read_text_file")
     assert demo.requests("fs/write_text_file")
     assert demo.requests("terminal/create")[0]["cwd"] == str(sample)
+    assert demo.requests("terminal/create")[0]["env"] == [{"name": "PYTHONDONTWRITEBYTECODE", "value": "1"}]
+    assert demo.requests("session/request_permission")[1]["toolCall"]["rawInput"]["env"]
+    assert not (sample / "__pycache__").exists()
     assert demo.requests("terminal/release")
 
     assert "| Edited | `basket.py` | ✅ yes |" in demo.text()

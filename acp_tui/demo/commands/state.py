@@ -9,7 +9,7 @@ from acp.helpers import update_available_commands
 from acp.schema import McpServerStdio, SessionInfoUpdate, UsageUpdate
 
 from acp_tui.demo import announce, commands
-from acp_tui.demo.commands.registry import command
+from acp_tui.demo.commands.registry import command, number
 from acp_tui.demo.settings import MODELS, MODES
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ async def change_commands(turn: Turn) -> None:
 @command("usage", "The context window fills up and the cost grows; all made up", "[percent]")
 async def usage(turn: Turn) -> None:
     """Ten steps up to the given share of the window."""
-    percent = min(int(turn.argument), 100) if turn.argument.isascii() and turn.argument.isdigit() else 90
+    percent = number(turn.argument, 90, most=100)
     model = MODELS[turn.stored.settings.model]
     for step in range(1, 11):
         turn.stored.used = model.window * percent * step // 1000
