@@ -10,7 +10,7 @@ from acp_tui.protocol import read
 from acp_tui.protocol.updates import tool_call
 from acp_tui.session import events as ev
 from acp_tui.session.state import PermissionOption
-from acp_tui.session.text import visible_line
+from acp_tui.session.text import visible_excerpt, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +36,7 @@ def asked(method: str, params: dict[str, Any], request_id: RequestId, made_up: s
         return [_elicitation(params, request_id)]
     if method in _SERVED:
         return [ev.Nothing(f"the request {method}")]
-    return [ev.Unknown(f"request {visible_line(method)!r}", params)]
+    return [ev.Unknown(f"request {visible_excerpt(method, 80)}", params)]
 
 
 def permission(

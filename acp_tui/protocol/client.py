@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.session import events as ev
-from acp_tui.session.text import visible, visible_line
+from acp_tui.session.text import visible, visible_excerpt, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,16 +74,16 @@ def from_record(record: Any) -> ev.Event:
     name = record.get("event") if isinstance(record, dict) else None
     kind = _KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
-        return ev.Unknown(f"client event {visible_line(str(name))!r}", record)
+        return ev.Unknown(f"client event {visible_excerpt(name, 80)}", record)
     values: dict[str, Any] = {}
     for field in dataclasses.fields(kind):  # type: ignore[arg-type]
         if field.name in record:
             value = record[field.name]
             if not _CHECKS[str(field.type)](value):
-                return ev.Unknown(f"client event {name!r}", record)
+                return ev.Unknown(f"client event {_NAMES[kind]}", record)
             values[field.name] = _safe(value) if field.name in _DISPLAYED.get(kind, ()) else value
         elif _default(field) is dataclasses.MISSING:
-            return ev.Unknown(f"client event {name!r}", record)
+            return ev.Unknown(f"client event {_NAMES[kind]}", record)
     return kind(**values)
 
 

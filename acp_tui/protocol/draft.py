@@ -48,7 +48,7 @@ def is_draft(version: Any) -> bool:
 
 def wants_draft(error: RpcError) -> bool:
     """Did an agent refuse version 1 in the words of those that speak the draft only?"""
-    return "unsupported protocol version" in f"{error.message} {error.detail or ''}".lower()
+    return "unsupported protocol version" in error.message.lower()
 
 
 # --------------------------------------------------------------------------- what is sent

@@ -13,7 +13,7 @@ from acp_tui.protocol.errors import read_error
 from acp_tui.protocol.updates import session_update
 from acp_tui.protocol.v1 import V1
 from acp_tui.session import events as ev
-from acp_tui.session.text import visible_line
+from acp_tui.session.text import visible_excerpt, visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session.record import Record
@@ -119,7 +119,7 @@ class Translator:
         if method.startswith(("_", "$/")):
             # Extensions, and by JSON-RPC's own rule to be ignored when unknown: the wire log has them.
             return [ev.Nothing(f"the notification {visible_line(method)}")]
-        return [ev.Unknown(f"notification {visible_line(method)!r}", raw)]
+        return [ev.Unknown(f"notification {visible_excerpt(method, 80)}", raw)]
 
     def _made_up_call(self) -> str:
         self._made_up += 1
@@ -177,7 +177,7 @@ class Translator:
         return self._calls.pop(call_id, None) if _is_id(call_id) else None
 
     def _answer_to_nothing(self, call_id: Any, frame: dict[str, Any]) -> ev.ProtocolFault:
-        named = visible_line(repr(call_id))[:80]
+        named = visible_excerpt(call_id, 80)
         if _is_id(call_id) and isinstance(call_id, int) and 0 <= call_id <= self._last_call:
             return ev.ProtocolFault(f"The agent answered request {named} again", frame)
         return ev.ProtocolFault(f"The agent answered a request that was never made (id {named})", frame)

@@ -9,7 +9,7 @@ from acp_tui.protocol.content import blocks, locations, read_annotations, tool_c
 from acp_tui.protocol.offers import commands, config_options
 from acp_tui.session import events as ev
 from acp_tui.session.state import Cost, PlanItem
-from acp_tui.session.text import visible, visible_line
+from acp_tui.session.text import visible, visible_excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ def session_update(update: dict[str, Any]) -> list[ev.Event]:
     reader = _READERS.get(kind) if isinstance(kind, str) else None
     found = None if reader is None else reader(update)
     if found is None:
-        return [ev.Unknown(f"session update {visible_line(str(kind))!r}", update)]
+        return [ev.Unknown(f"session update {visible_excerpt(kind, 80)}", update)]
     return found
 
 

@@ -429,8 +429,7 @@ class Bookkeeping:
     phase_before: Phase = "connecting"  # … and the phase to return to when it fails
     replay: Session | None = None  # a history we may hold already is replayed into this one
     replays_other: bool = False  # … it is the history of another session than ours
-    noise: Notice | None = None  # collects this turn's lines that are no protocol
-    noise_lines: int = 0
+    told: dict[str, tuple[Notice, int]] = field(default_factory=dict)  # in this turn, and how often
     foreign: set[str] = field(default_factory=set)  # other sessions already spoken of
     elicitations: dict[str, Elicitation] = field(default_factory=dict)  # by the agent's name for them
     compactions: dict[str, Compaction] = field(default_factory=dict)
@@ -494,7 +493,14 @@ class Session:
     def mode_option(self) -> ConfigOption | None:
         """The config option that holds the mode. When there is one, `modes` and `mode` mirror it, and the
         mode is set through it."""
-        return next((option for option in self.config_options if option.category == "mode"), None)
+        return next(
+            (
+                option
+                for option in self.config_options
+                if option.category == "mode" and option.kind == "select"
+            ),
+            None,
+        )
 
     @property
     def touching(self) -> list[Location]:

@@ -27,6 +27,7 @@ from tests.talk import Talk
         ({"id": 1, "result": {}}, "answered request 1 again"),
         ({"id": None, "error": {"code": -32700, "message": "Parse error"}}, "The agent reports: Parse error"),
         ({"id": None, "result": {}}, "never made"),
+        ({"id": json.loads("[" * 500 + "]" * 500), "result": {}}, "never made"),
     ],
 )
 def test_a_broken_envelope_is_told(frame: Any, words: str) -> None:
@@ -45,6 +46,28 @@ def test_a_large_or_deep_frame_is_cut_in_what_is_shown() -> None:
         assert notice.detail is not None
         assert len(notice.detail) < 30_000
         assert "\x1b" not in notice.detail
+
+
+def test_the_same_fault_a_thousand_times_is_one_line_a_turn() -> None:
+    talk = Talk().opened()
+    for number in range(1000):
+        talk.record("received", [number])
+    notice = talk.only(Notice)
+    assert (notice.text, notice.detail) == ("The agent sent a JSON array (1000 times)", "[0]")
+    talk.prompt()
+    talk.record("received", [])
+    assert len(talk.all(Notice)) == 2
+
+
+def test_a_kind_of_update_that_is_no_text_is_shown() -> None:
+    talk = Talk().opened()
+    deep = json.loads("[" * 500 + "]" * 500)
+    talk.received(
+        {"method": "session/update", "params": {"sessionId": "s1", "update": {"sessionUpdate": deep}}}
+    )
+    talk.received({"method": "session/update", "params": [1]})
+    talk.received({"method": "session/update", "params": {"sessionId": "s1", "update": 3}})
+    assert len(talk.all(Unrecognised)) == 3
 
 
 def test_our_numbers_may_come_back_as_text() -> None:
@@ -75,8 +98,8 @@ def test_unknown_requests_and_notifications_are_shown() -> None:
     talk.received({"method": "weather/changed", "params": {"to": "rain"}})
     talk.received({"id": 1, "method": "_x/ask", "params": {"a": 1}})
     assert [(entry.what, entry.raw) for entry in talk.all(Unrecognised)] == [
-        ("notification 'weather/changed'", {"to": "rain"}),
-        ("request '_x/ask'", {"a": 1}),
+        ('notification "weather/changed"', {"to": "rain"}),
+        ('request "_x/ask"', {"a": 1}),
     ]
 
 

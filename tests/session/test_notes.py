@@ -95,7 +95,7 @@ def test_a_notice_of_the_client(talk: Talk) -> None:
 def test_an_unknown_update_is_shown_as_it_came(talk: Talk) -> None:
     talk.update("telepathy", thought="x")
     unknown = talk.only(Unrecognised)
-    assert unknown.what == "session update 'telepathy'"
+    assert unknown.what == 'session update "telepathy"'
     assert unknown.raw == {"sessionUpdate": "telepathy", "thought": "x"}
 
 

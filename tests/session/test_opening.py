@@ -76,6 +76,15 @@ def test_updates_before_the_session_is_answered_are_kept() -> None:
     assert (talk.session.session_id, talk.session.cwd, talk.session.phase) == ("later", "/w", "idle")
 
 
+def test_a_banner_goes_on_when_the_session_is_answered() -> None:
+    talk = Talk()
+    opening = talk.call("session/new", {"cwd": "/w"})
+    talk.says("Wel", session_id="later")
+    talk.answer(opening, {"sessionId": "later"})
+    talk.says("come", session_id="later")
+    assert talk.only(AgentMessage).text == "Welcome"
+
+
 def test_updates_of_another_session_are_kept_apart() -> None:
     talk = Talk().opened()
     talk.says("ours")
@@ -291,7 +300,18 @@ def test_a_session_that_wants_a_sign_in_first() -> None:
     talk = Talk()
     talk.fail(talk.call("session/new", {"cwd": "/w"}), {"code": -32000, "message": "Authentication required"})
     assert (talk.session.auth_required, talk.session.phase) == (True, "connecting")
-    talk.ask("authenticate", {"methodId": "web"}, {})
+    wanted = []
+    for method, result in (("authenticate", {}), ("logout", {}), ("session/new", {"sessionId": "s1"})):
+        talk.ask(method, {"methodId": "web", "cwd": "/w"}, result)
+        wanted.append(talk.session.auth_required)
+    assert wanted == [False, True, False]
+
+
+def test_a_turn_that_ends_well_needs_no_sign_in() -> None:
+    """It was signed in elsewhere."""
+    talk = Talk().opened()
+    talk.fail(talk.prompt(), {"code": -32000, "message": "Authentication required"})
+    talk.end(talk.prompt())
     assert not talk.session.auth_required
 
 

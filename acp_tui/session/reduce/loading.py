@@ -54,7 +54,7 @@ def finish(session: Session) -> list[Change]:
     books.compactions = replay.books.compactions
     books.plans = replay.books.plans
     books.turn_began = replay.books.turn_began
-    books.noise = None
+    books.told.clear()
     return [Change("reset"), fact("turn")]
 
 

@@ -121,7 +121,7 @@ def begin_turn(session: Session, at: float) -> None:
     session.turn_started = at
     books.turn_began = len(session.entries)
     books.by_message_id.clear()
-    books.noise = None
+    books.told.clear()
     books.echo_at = None
 
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from acp_tui.session.change import Change
     from acp_tui.session.state import Session
 
-NOISE_KEPT = 4_000
-"""Characters kept of a turn's noise; it is all in the log."""
+DETAIL_KEPT = 4_000
+"""Characters kept of what broke the rules; all of it is in the log."""
 _NOT_FOUND = -32002
 
 
@@ -38,7 +38,7 @@ def file_served(session: Session, event: ev.FileServed, at: float) -> list[Chang
     if event.error is None or (event.error.code == _NOT_FOUND and not event.wrote):
         return []
     verb = "write" if event.wrote else "read"
-    text = f"Did not {verb} {event.path}: {event.error.message}"
+    text = f"Did not {verb} {event.path}: {visible_line(event.error.message)}"
     return notice(session, at, text, level="warning", detail=event.error.detail)
 
 
@@ -49,27 +49,35 @@ def unknown(session: Session, event: ev.Unknown, at: float) -> list[Change]:
 
 def protocol_fault(session: Session, event: ev.ProtocolFault, at: float) -> list[Change]:
     """The agent broke a rule of the envelope."""
-    detail = None if event.raw is None else visible_excerpt(event.raw, NOISE_KEPT)
-    return notice(session, at, event.text, level="warning", detail=detail, source="protocol")
+    entry, count, changes = _counted(session, event.text, at)
+    if count == 1:
+        entry.level = "warning"
+        entry.detail = None if event.raw is None else visible_excerpt(event.raw, DETAIL_KEPT)
+    entry.text = event.text if count == 1 else f"{event.text} ({count} times)"
+    return changes
 
 
 def noise(session: Session, event: ev.Noise, at: float) -> list[Change]:
-    """Lines that are no protocol: visible, but one entry a turn, however many there are."""
-    books = session.books
-    entry = books.noise
-    changes: list[Change] = []
-    if entry is None:
-        entry = books.noise = Notice(id=0, at=at, source="protocol", detail="")
-        books.noise_lines = 0
-        changes = add(session, entry, at)
-    books.noise_lines += 1
-    count = books.noise_lines
+    """Lines that are no protocol: visible, but nothing to be alarmed by."""
+    entry, count, changes = _counted(session, "noise", at)
     what = "a line that is no message" if count == 1 else f"{count} lines that are no messages"
     entry.text = f"The agent printed {what}"
     kept = entry.detail or ""
-    if len(kept) < NOISE_KEPT:
-        entry.detail = f"{kept}\n{event.text}".lstrip("\n")[:NOISE_KEPT]
-    return changes or [touch(entry)]
+    if len(kept) < DETAIL_KEPT:
+        entry.detail = f"{kept}\n{event.text}".lstrip("\n")[:DETAIL_KEPT]
+    return changes
+
+
+def _counted(session: Session, what: str, at: float) -> tuple[Notice, int, list[Change]]:
+    """One entry a turn for what may come a thousand times."""
+    told = session.books.told
+    if what not in told:
+        entry = Notice(id=0, at=at, source="protocol")
+        told[what] = (entry, 1)
+        return entry, 1, add(session, entry, at)
+    entry, count = told[what]
+    told[what] = (entry, count + 1)
+    return entry, count + 1, [touch(entry)]
 
 
 def elsewhere(session: Session, event: ev.Elsewhere, at: float) -> list[Change]:

@@ -11,6 +11,7 @@ from acp_tui.session.reduce.terminals import end_agents_terminals
 from acp_tui.session.reduce.tools import close_open_calls
 from acp_tui.session.reduce.turns import REQUEST_CANCELLED, end_turn, note_error
 from acp_tui.session.state import Message, Process, RpcError
+from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
@@ -26,7 +27,7 @@ def agent_started(session: Session, event: ev.AgentStarted, at: float) -> list[C
     again = session.process is not None
     session.process = Process(command=event.command, cwd=event.cwd, pid=event.pid)
     changes = _nobody_answers(session, at, RpcError(0, "The turn was cut off: its end is not in the log"))
-    session.books.noise = None
+    session.books.told.clear()
     session.books.by_message_id.clear()
     changes += [fact("process"), *_phase(session, "connecting")]
     return [*changes, *notice(session, at, "The agent was started again")] if again else changes
@@ -124,8 +125,10 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
     before = session.session_id
     session.books.opening = None
     session.auth_required = False
-    changes = [*loading.finish(session), *leave_message(session, at)]
+    changes: list[Change] = []
     if event.how == "load":
+        changes += loading.finish(session)
+        changes += leave_message(session, at)
         changes += close_open_calls(session, "unfinished", at)
     if event.session_id is not None:
         session.session_id = event.session_id
@@ -166,7 +169,7 @@ def call_failed(session: Session, event: ev.CallFailed, at: float) -> list[Chang
         changes += _phase(session, session.books.phase_before)
     if event.error.code == REQUEST_CANCELLED:  # nobody but us cancels them
         return [*changes, *notice(session, at, f"{event.method} was cancelled")]
-    text = f"{event.method} failed: {event.error.message}"
+    text = f"{event.method} failed: {visible_line(event.error.message)}"
     return [*changes, *notice(session, at, text, level="error", detail=event.error.detail, source="agent")]
 
 

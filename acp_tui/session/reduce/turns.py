@@ -47,7 +47,11 @@ def turn_ended(session: Session, event: ev.TurnEnded, at: float) -> list[Change]
     empty = event.stop_reason == "end_turn" and not any(event.tokens.values()) and _nothing_came(session)
     if event.tokens:
         session.usage = Usage(session.usage.used, session.usage.size, session.usage.cost, event.tokens)
-    return [fact("usage"), *end_turn(session, at, event.stop_reason, empty=empty)]
+    changes = [fact("usage")]
+    if session.auth_required:
+        session.auth_required = False
+        changes.append(fact("auth_required"))
+    return [*changes, *end_turn(session, at, event.stop_reason, empty=empty)]
 
 
 def turn_failed(session: Session, event: ev.TurnFailed, at: float) -> list[Change]:

@@ -1,0 +1,125 @@
+"""Text as it arrives: safe, whole, and bounded where it has to be."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_tui.session.colours import SGR, with_colours, without_colours
+from acp_tui.session.text import (
+    KEPT,
+    GrowingText,
+    TerminalText,
+    visible,
+    visible_excerpt,
+    visible_json,
+    visible_line,
+)
+from tests.talk import properties
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("plain é漢😀\tx\n", "plain é漢😀\tx\n"),
+        ("a\r\nb", "a\nb"),
+        ("a\rb", "a␍b"),
+        ("\x1b]0;x\x07", "␛]0;x␇"),
+        ("\x7f\x9b", "␡‹9b›"),
+        ("a\u202eb", "a‹202e›b"),
+        ("\ud83d\ude00", "😀"),
+        ("\ud83d", "\N{REPLACEMENT CHARACTER}"),
+    ],
+)
+def test_what_a_terminal_would_obey_gets_a_stand_in(raw: str, shown: str) -> None:
+    assert visible(raw) == shown
+
+
+def test_a_title_is_one_line() -> None:
+    assert visible_line("a\r\nb\tc\x1b") == "a b c␛"
+
+
+def test_json_is_shown_safely() -> None:
+    assert visible_json({"a": "\x9b"}) == '{\n  "a": "‹9b›"\n}'
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [({"a": [1, None]}, '{"a": [1, null]}'), ("x" * 50, '"' + "x" * 9 + "…"), ("\x9b", '"‹9b›"')],
+)
+def test_an_excerpt_is_the_beginning_on_one_line(value: object, shown: str) -> None:
+    assert visible_excerpt(value, 20 if shown.startswith("{") else 10) == shown
+
+
+def test_an_excerpt_of_what_is_too_deep_ends_early() -> None:
+    deep = json.loads("[" * 700 + "]" * 700)
+    assert visible_excerpt(deep, 2000).startswith("[[[")
+
+
+@properties
+@given(st.lists(st.text(st.sampled_from("ab\r\n\x1b\ud83d\ude00"), max_size=5), max_size=6))
+def test_growing_gives_the_text_whatever_the_pieces(pieces: list[str]) -> None:
+    grown = GrowingText()
+    seen = ""
+    for piece in pieces:
+        grown.append(piece)
+        seen += grown.since(len(seen))
+        assert seen + grown.pending == str(grown)
+    assert str(grown) == visible("".join(pieces))
+    assert grown == GrowingText("".join(pieces))
+
+
+@pytest.mark.parametrize("position", [0, 1, 3, 5, 6, 99])
+def test_what_came_since_a_position(position: int) -> None:
+    grown = GrowingText("ab")
+    grown.append("cd")
+    grown.append("ef")
+    assert grown.since(position) == "abcdef"[position:]
+
+
+# --------------------------------------------------------------------------- terminals
+
+
+def test_terminal_output_keeps_its_head_and_its_tail() -> None:
+    text = TerminalText()
+    for start in range(0, 3 * KEPT, 1000):
+        text.append("".join(chr(33 + (start + at) % 90) for at in range(1000)))
+    assert (len(text.head), len(text.tail)) == (KEPT, KEPT)
+    assert text.total == KEPT + text.skipped + KEPT
+    assert text.tail[-1] == chr(33 + (text.total - 1) % 90)
+
+
+@properties
+@given(st.lists(st.one_of(st.integers(0, KEPT), st.integers(-KEPT, -1)), max_size=8))
+def test_terminal_output_never_loses_count(steps: list[int]) -> None:
+    text = TerminalText()
+    for step in steps:
+        if step < 0:
+            text.skip(-step)
+        else:
+            text.append("x" * step)
+    assert text.total == len(text.head) + text.skipped + len(text.tail) == sum(map(abs, steps))
+
+
+def test_one_large_piece_is_cut_like_many_small_ones() -> None:
+    whole, pieces = TerminalText(), TerminalText()
+    output = "0123456789" * (KEPT // 4)
+    whole.append(output)
+    for start in range(0, len(output), 4096):
+        pieces.append(output[start : start + 4096])
+    assert whole == pieces
+
+
+# --------------------------------------------------------------------------- colours
+
+
+@properties
+@given(st.text(st.sampled_from("ab0;1m[\x1b\x9b\x07\r\n"), max_size=30))
+def test_only_colours_survive(raw: str) -> None:
+    kept = with_colours(raw)
+    assert "\x1b" not in SGR.sub("", kept)
+    assert "\x1b" not in without_colours(raw)
+    assert not set("\x9b\x07\r") & set(kept)
