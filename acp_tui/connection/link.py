@@ -128,9 +128,12 @@ class Link:
             SENDING.reset(token)
 
     async def notify(self, method: str, params: dict[str, Any]) -> None:
-        """Send a notification. Raises `AgentGone`."""
+        """Send a notification. Raises `AgentGone`.
+
+        Does not wait for an agent that is behind with reading: a cancel must not hang on what it cancels.
+        """
         try:
-            await self._sdk.send_notification(method, params)
+            self._transport.post({"jsonrpc": "2.0", "method": method, "params": params})
         except ConnectionError:
             raise await self._why_gone() from None
 

@@ -68,8 +68,6 @@ class LineRing:
 
     def add(self, block: bytes) -> None:
         """More of the stream."""
-        # Only the end of a block can still be in the ring when all of it has been added.
-        block = block[-(self._lines.maxlen or 1) * self._width :]
         *ended, last = block.split(b"\n")
         for line in ended:
             self._lines.append((self._open + line)[: self._width])
@@ -247,9 +245,9 @@ class AgentProcess:
 
         `reason` continues a sentence that begins with its title, when it is ended for a fault.
         """
-        if not self._ended.is_set():
+        if not self._ended.is_set() and not self._closing:
             self._closing = True
-            self._reason = self._reason or reason
+            self._reason = reason
         if self._watcher.stdin is not None:
             self._watcher.stdin.close()
         with contextlib.suppress(TimeoutError):

@@ -117,6 +117,24 @@ def closes_its_input(agent: ScriptedAgent) -> None:
     agent.run()
 
 
+@behaviour
+def stops_reading(agent: ScriptedAgent) -> None:
+    def stop(_: ScriptedAgent, request: dict[str, Any]) -> None:
+        agent.answer(request, {"sessionId": SESSION})
+        signal.pause()
+
+    agent.handlers["session/new"] = stop
+    agent.run()
+
+
+@behaviour
+def closes_its_output_and_lingers(agent: ScriptedAgent) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    agent.run()
+    os.close(1)
+    signal.pause()
+
+
 # --------------------------------------------------------------------------- silence, versions, errors
 
 

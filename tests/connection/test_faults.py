@@ -152,6 +152,25 @@ async def test_an_agent_that_stops_reading_is_ended(client: MakeClient) -> None:
     )
 
 
+async def test_a_prompt_that_nobody_reads_can_be_cancelled_and_left(client: MakeClient) -> None:
+    agent = client("faulty", "stops_reading")
+    connection = await agent.open()
+    turn = asyncio.ensure_future(connection.prompt(SESSION, text("x" * MEGABYTE)))
+    await until(lambda: agent.frames("sent")[-1]["method"] == "session/prompt")
+    await connection.cancel(SESSION)
+    await connection.close()
+    with pytest.raises(AgentGone, match="was ended by SIGTERM"):
+        await turn
+
+
+async def test_an_agent_that_is_slow_to_leave_left_as_expected(client: MakeClient) -> None:
+    agent = client("faulty", "closes_its_output_and_lingers")
+    await agent.open()
+    ended = await agent.connection.close()
+    assert (ended.signal, ended.expected, ended.reason) == ("SIGKILL", True, None)
+    assert agent.exits == [ended]
+
+
 async def test_an_agent_that_loses_its_watcher_is_ended(client: MakeClient) -> None:
     agent = client("faulty", "never_answers_prompts")
     connection = await agent.open()
