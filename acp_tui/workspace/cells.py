@@ -77,9 +77,9 @@ class Row:
         at = min(column, len(cells)) - 1
         while at > 0 and not cells[at][0]:
             at -= 1
-        if at < 0 or len(cells[at][0]) > MARKS or cells[at][0] == "\t":
+        text, style = cells[at] if at >= 0 else ("\t", PLAIN)
+        if len(text) > MARKS or text == "\t":
             return False
-        text, style = cells[at]
         cells[at] = (text + character, style)
         return True
 

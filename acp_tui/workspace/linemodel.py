@@ -311,7 +311,7 @@ def _safe(spans: list[Span]) -> Line:
     joined = [("".join(text for text, _ in same), style) for style, same in groupby(spans, itemgetter(1))]
     if any("\t" in text for text, _ in joined):
         joined = _expand_tabs(joined)
-    return tuple((visible(text), style) for text, style in joined)
+    return tuple((text if text.isprintable() else visible(text), style) for text, style in joined)
 
 
 def _expand_tabs(spans: list[Span]) -> list[Span]:

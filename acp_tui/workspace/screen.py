@@ -53,7 +53,7 @@ class Screen:
 
     def write(self, parts: list[Part]) -> None:
         """Text without control characters other than tabs and line feeds, which also return the carriage."""
-        if sum(text.count("\n") for text, _ in parts) > self.height and self._flows():
+        if sum(text.count("\n") for text, _ in parts) > self.height and self._flows(parts):
             parts = self._let_pass(parts)
         for text, style in parts:
             self.style = style
@@ -65,8 +65,11 @@ class Screen:
                 if other:
                     self._write_line(other)
 
-    def _flows(self) -> bool:
-        """Is text appended at the end of everything, so that all lines but the last just pass by?"""
+    def _flows(self, parts: list[Part]) -> bool:
+        """Is text appended at the end of everything, so that all lines but the last just pass by?
+
+        (A mark at the start of a part takes over the style of the character that it belongs to.)
+        """
         last = self.rows[-1]
         return (
             self._scrollback is not None
@@ -75,6 +78,7 @@ class Screen:
             and self.line == len(self.rows) - 1
             and self.column == last.width
             and not last.wrapped
+            and not any(text and columns(text[0]) == 0 for text, _ in parts)
         )
 
     def _let_pass(self, parts: list[Part]) -> list[Part]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
 NOT_FOUND, INVALID_PARAMS = -32002, -32602
+PROJECT = Path(__file__).parents[2]
 
 
 class Screen:
@@ -159,7 +160,14 @@ async def test_the_environment_is_ours_and_the_wishes(bench: Bench, monkeypatch:
     monkeypatch.setenv("COLUMNS", "7")
     text, _, _ = await bench.run("env", env={"WISHED": "a b", "TERM": "dumb"})
     lines = text.split("\n")
-    assert {"OURS=1", "WISHED=a b", "TERM=dumb", "COLORTERM=truecolor", "OWNED_BY=the test"} <= set(lines)
+    assert {
+        "OURS=1",
+        "PAGER=cat",
+        "WISHED=a b",
+        "TERM=dumb",
+        "COLORTERM=truecolor",
+        "OWNED_BY=the test",
+    } <= set(lines)
     assert "BASH_FUNC_hi%%=() { echo hi; }" in lines
     assert "COLUMNS=7" not in lines
 
@@ -351,6 +359,36 @@ async def test_no_terminal_survives_its_session(bench: Bench) -> None:
     assert "closed" in (await refused(bench.terminals.create("true"))).message
 
 
+LEFT_BEHIND = """
+import asyncio
+from acp_tui.processes import Reaper
+from acp_tui.workspace.terminals import Terminals
+
+async def main():
+    out = lambda terminal, text: print(text, flush=True)
+    terminals = Terminals("/", on_output=out, on_exit=lambda *end: None, reaper=Reaper())
+    script = "trap '' HUP TERM; sleep 1000 & echo $$ $!; while :; do sleep 1; done"
+    await terminals.create("sh", ["-c", script])
+    await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+async def test_no_terminal_survives_acp_tui_being_killed() -> None:
+    run = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", LEFT_BEHIND), stdout=asyncio.subprocess.PIPE, cwd=PROJECT
+    )
+    assert run.stdout
+    pids: list[int] = []
+    while len(pids) < 2:
+        pids += [int(word) for word in (await run.stdout.readline()).split() if word.isdigit()]
+    assert all(map(alive, pids))
+    run.kill()
+    await run.wait()
+    await until_gone(*pids)
+
+
 async def test_a_group_that_is_gone_is_no_longer_watched(bench: Bench) -> None:
     await bench.run("true")
     assert bench.watched.groups == []
@@ -486,7 +524,7 @@ asyncio.run(main())
 async def test_200_megabytes_pass_without_growing_memory_or_holding_up_other_work(tmp_path: Path) -> None:
     # In a process of its own, where nothing else has used memory before.
     run = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", FLOOD, stdout=-1, cwd=Path(__file__).parents[2]
+        *(sys.executable, "-c", FLOOD), stdout=asyncio.subprocess.PIPE, cwd=PROJECT
     )
     output, _ = await run.communicate()
     total, turns, length, truncated, code, kilobytes = output.decode().split()
