@@ -32,8 +32,11 @@ async def test_nothing_lives_on_when_the_client_is_killed(tmp_path: Path, number
         env={**os.environ, MARK: mark, "PYTHONPATH": str(REPOSITORY)},
     )
     assert client.stdout is not None
-    assert await client.stdout.readline() == b"running\n"
-    await until(lambda: len(processes_with(mark)) == 11)  # it, two watchers, the agent, the terminal, theirs
-    client.send_signal(number)
-    await client.wait()
+    try:
+        assert await client.stdout.readline() == b"running\n"
+        # it, two watchers, the agent, the terminal, and what those two started
+        await until(lambda: len(processes_with(mark)) == 11)
+    finally:
+        client.send_signal(number)
+        await client.wait()
     await until(lambda: not processes_with(mark))
