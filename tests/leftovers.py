@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +43,3 @@ def parent(pid: int) -> int:
     """The process that started this one; 0 when it is gone."""
     listing = subprocess.run(["ps", "-o", "ppid=", "-p", str(pid)], capture_output=True, check=False)
     return int(listing.stdout or 0)
-
-
-if __name__ == "__main__":
-    print(processes_with(sys.argv[1]))
