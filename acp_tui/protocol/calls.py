@@ -1,4 +1,4 @@
-"""What we ask of the agent, and what it answered (but for prompts, whose end the dialect knows)."""
+"""What we ask of the agent, and what it answered (but for prompts: their end is the dialect's)."""
 
 from __future__ import annotations
 
@@ -74,14 +74,15 @@ def opened(method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
     return [opened, *_commands(answer)]
 
 
+def initialized(answer: dict[str, Any], dialect: Literal["v1", "0.1.0"]) -> list[ev.Event]:
+    """`initialize` was answered."""
+    return [ev.Initialized(offers.agent(answer), dialect), *_commands(answer)]
+
+
 def _commands(answer: dict[str, Any]) -> list[ev.Event]:
     """The draft tells its commands in answers, too."""
     commands = offers.commands(answer)
     return [] if commands is None else [ev.CommandsChanged(commands)]
-
-
-def _initialized(answer: Answer) -> list[ev.Event]:
-    return [ev.Initialized(offers.agent(answer.result)), *_commands(answer.result)]
 
 
 def _signed_in(answer: Answer) -> list[ev.Event]:
@@ -113,7 +114,6 @@ def _option_set(answer: Answer) -> list[ev.Event]:
 
 
 _ANSWERS: dict[str, Callable[[Answer], list[ev.Event]]] = {
-    "initialize": _initialized,
     "authenticate": _signed_in,
     "logout": _signed_out,
     "session/set_mode": _mode_set,

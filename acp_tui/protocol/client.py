@@ -76,13 +76,13 @@ def from_record(record: Any) -> ev.Event:
     if kind is None:
         return ev.Unknown(f"client event {visible_excerpt(name, 80)}", record)
     values: dict[str, Any] = {}
-    for field in dataclasses.fields(kind):  # type: ignore[arg-type]
-        if field.name in record:
-            value = record[field.name]
-            if not _CHECKS[str(field.type)](value):
+    for field, check, required in _FIELDS[kind]:
+        if field in record:
+            value = record[field]
+            if not check(value):
                 return ev.Unknown(f"client event {_NAMES[kind]}", record)
-            values[field.name] = _safe(value) if field.name in _DISPLAYED.get(kind, ()) else value
-        elif _default(field) is dataclasses.MISSING:
+            values[field] = _safe(value) if field in _DISPLAYED.get(kind, ()) else value
+        elif required:
             return ev.Unknown(f"client event {_NAMES[kind]}", record)
     return kind(**values)
 
@@ -120,7 +120,7 @@ def _list_of(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, list) and all(check(item) for item in value)
 
 
-# By the annotations that the client events use; a new one must be added here (the import fails otherwise).
+# By the annotations that client events use; the import fails when one is missing.
 _CHECKS: dict[str, Callable[[Any], bool]] = {
     "str": _text,
     "str | None": _none_or(_text),
@@ -132,4 +132,12 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "list[dict[str, Any]]": _list_of(lambda value: isinstance(value, dict)),
     "Level": lambda value: value in ("info", "warning", "error"),
     "RequestId": _none_or(lambda value: _text(value) or _whole(value)),
+}
+
+_FIELDS = {
+    kind: [
+        (field.name, _CHECKS[str(field.type)], _default(field) is dataclasses.MISSING)
+        for field in dataclasses.fields(kind)  # type: ignore[arg-type]  # every event is a dataclass
+    ]
+    for kind in _TYPES
 }

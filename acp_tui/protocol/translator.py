@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import asks, client, draft, read
-from acp_tui.protocol.calls import OPENS, call_answered, call_sent, opened
+from acp_tui.protocol.calls import OPENS, call_answered, call_sent, initialized, opened
 from acp_tui.protocol.errors import read_error
 from acp_tui.protocol.updates import session_update
 from acp_tui.protocol.v1 import V1
 from acp_tui.session import events as ev
+from acp_tui.session.state import REQUEST_CANCELLED
 from acp_tui.session.text import visible_excerpt, visible_line
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Translator:
         self._opening: str | None = None  # the method that opens one, until it is answered
         self._session_before: str | None = None  # … and whose updates were ours before
         self._calls: Pending = {}  # of ours, not answered
+        self._abandoned: set[RequestId] = set()  # of these, those we gave up
         self._last_call = -1
         self._asked: Pending = {}  # of the agent's, not answered
         self._made_up = 0
@@ -114,7 +116,7 @@ class Translator:
                 return [ev.ElicitationCompleted(elicitation_id)]
             case asks.PERMISSION:
                 return asks.permission(params, None, self._made_up_call(), answerable=False)
-            case "end_turn" | "session/end_turn":
+            case "end_turn":
                 return self._dialect.end_turn(params)
         if method.startswith(("_", "$/")):
             # Extensions, and by JSON-RPC's own rule to be ignored when unknown: the wire log has them.
@@ -144,6 +146,8 @@ class Translator:
             return [self._answer_to_nothing(call_id, frame)]
         method, params = pending
         if failed:
+            if call_id in self._abandoned:
+                return [ev.Nothing(f"the answer to {method}")]
             return self._call_failed(method, params, frame["error"])
         result = frame.get("result")
         if method == "session/prompt":
@@ -157,13 +161,9 @@ class Translator:
                 if ours
                 else ev.Nothing(f"the answer to {method}")
             ]
-        events = call_answered(method, params, result)
         if method == "initialize":
-            self._choose_dialect(params, read.obj(result))
-            for event in events:
-                if isinstance(event, ev.Initialized):
-                    event.dialect = self._dialect.name
-        return events
+            return self._initialized(params, read.obj(result))
+        return call_answered(method, params, result)
 
     def _take_call(self, call_id: Any) -> tuple[str, dict[str, Any]] | None:
         """The request of ours with this id; our numbers may come back as text."""
@@ -201,11 +201,13 @@ class Translator:
             return [ev.Noticed("info", text, error.message, "protocol")]
         return [ev.CallFailed(method, error)]
 
-    def _choose_dialect(self, params: dict[str, Any], result: dict[str, Any]) -> None:
-        version = result.get("protocolVersion")
+    def _initialized(self, params: dict[str, Any], result: dict[str, Any]) -> list[ev.Event]:
+        """The version chooses the dialect; where none is answered, the one that was asked for."""
+        version = read.first(result, "protocolVersion")
         if version is None:
             version = params.get("protocolVersion")
         self._dialect = draft.Draft() if draft.is_draft(version) else V1()
+        return initialized(result, self._dialect.name)
 
     # ----------------------------------------------------------------------- sent
 
@@ -214,9 +216,9 @@ class Translator:
         frame_id = frame.get("id")
         if not isinstance(method, str):
             return self._answered(frame_id, frame)
-        if not _is_id(frame_id):
-            return [ev.CancelSent()] if method == "session/cancel" else []
         params = read.obj(frame.get("params"))
+        if not _is_id(frame_id):
+            return self._notifying(method, params)
         self._calls[frame_id] = (method, params)
         if isinstance(frame_id, int):
             self._last_call = max(self._last_call, frame_id)
@@ -227,6 +229,22 @@ class Translator:
         elif method == "session/prompt":
             self._session_id = read.raw(params, "sessionId") or self._session_id
         return call_sent(method, params)
+
+    def _notifying(self, method: str, params: dict[str, Any]) -> list[ev.Event]:
+        """A notification of ours."""
+        if method == "session/cancel":
+            return [ev.CancelSent()]
+        if method == "$/cancel_request":
+            return self._given_up(params.get("requestId"))
+        return []
+
+    def _given_up(self, call_id: Any) -> list[ev.Event]:
+        """We no longer wait for an answer. A late result still counts; a prompt goes on until it has one."""
+        method, params = self._calls.get(call_id, ("", {})) if _is_id(call_id) else ("", {})
+        if not method or method == "session/prompt":
+            return []
+        self._abandoned.add(call_id)
+        return self._call_failed(method, params, {"code": REQUEST_CANCELLED, "message": "Request cancelled"})
 
     def _answered(self, request_id: Any, frame: dict[str, Any]) -> list[ev.Event]:
         """Our answer to a request of the agent."""
@@ -244,6 +262,7 @@ class Translator:
         if isinstance(event, (ev.AgentStarted, ev.AgentExited)):
             # What was asked of the old process, and by it, is never answered.
             self._calls.clear()
+            self._abandoned.clear()
             self._asked.clear()
             self._opening, self._session_id, self._last_call = None, None, -1
             self._dialect = V1()

@@ -65,12 +65,20 @@ def test_the_answer_opens_the_turn_and_a_notification_ends_it(talk: Talk) -> Non
     assert not talk.only(AgentMessage).stray
 
 
-@pytest.mark.parametrize("flat", [False, True])
-def test_the_end_may_name_its_reason_and_stand_bare(talk: Talk, *, flat: bool) -> None:
+END = {"sessionUpdate": "end_turn", "stopReason": "refusal"}
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        {"method": "session/update", "params": {"sessionId": "s1", "update": END}},
+        {"method": "session/update", "params": {"sessionId": "s1", **END}},
+        {"method": "end_turn", "params": {"sessionId": "s1", "stopReason": "refusal"}},
+    ],
+)
+def test_the_end_may_name_its_reason_and_stand_bare(talk: Talk, end: dict[str, Any]) -> None:
     talk.answer(send(talk), {"success": True})
-    end = {"sessionUpdate": "end_turn", "stopReason": "refusal"}
-    params = {"sessionId": "s1", **end} if flat else {"sessionId": "s1", "update": end}
-    talk.received({"method": "session/update", "params": params})
+    talk.received(end)
     assert talk.only(TurnEnd).stop_reason == "refusal"
     assert talk.only(UserMessage).withdrawn
 

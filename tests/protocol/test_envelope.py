@@ -118,7 +118,33 @@ def test_a_refused_call_is_told() -> None:
     assert talk.session.last_error is not None
 
 
+def gives_up(talk: Talk, call_id: int) -> None:
+    """The client does not want the answer any more."""
+    talk.record("sent", {"method": "$/cancel_request", "params": {"requestId": call_id}})
+
+
 def test_a_call_that_we_gave_up_is_no_error() -> None:
     talk = Talk().opened()
-    talk.fail(talk.call("authenticate", {"methodId": "x"}), {"code": -32800, "message": "Request cancelled"})
+    call = talk.call("authenticate", {"methodId": "x"})
+    gives_up(talk, call)
+    talk.fail(call, {"code": -32800, "message": "Request cancelled"})
     assert (talk.only(Notice).level, talk.only(Notice).text) == ("info", "authenticate was cancelled")
+
+
+def test_a_load_that_we_gave_up_ends_the_loading_and_a_late_answer_still_counts() -> None:
+    talk = Talk()
+    call = talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})
+    phases = [talk.session.phase]
+    gives_up(talk, call)
+    phases.append(talk.session.phase)
+    talk.answer(call, {})
+    phases.append(talk.session.phase)
+    assert phases == ["loading", "connecting", "idle"]
+
+
+def test_a_prompt_goes_on_until_it_is_answered() -> None:
+    talk = Talk().opened()
+    prompt = talk.prompt()
+    gives_up(talk, prompt)
+    gives_up(talk, 99)
+    assert (talk.session.phase, talk.all(Notice)) == ("prompting", [])

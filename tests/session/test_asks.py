@@ -68,6 +68,17 @@ def test_what_was_announced_stays_beside_what_the_request_shows(talk: Talk) -> N
     ]
 
 
+def test_unknown_content_is_never_taken_for_the_same(talk: Talk) -> None:
+    talk.tool("t", content=[{"type": "hologram", "beam": 1}, {"type": "terminal", "terminalId": "x"}])
+    asked = [{"type": "hologram", "beam": 2}, {"type": "terminal", "terminalId": "x"}]
+    talk.asks_permission(toolCall={"toolCallId": "t", "content": asked})
+    assert [getattr(item, "raw", None) for item in talk.only(ToolCall).content] == [
+        asked[0],
+        None,
+        {"type": "hologram", "beam": 1},
+    ]
+
+
 def test_the_diff_of_the_request_replaces_that_of_the_same_file(talk: Talk) -> None:
     def diff(path: str, old: str) -> dict[str, str]:
         return {"type": "diff", "path": path, "oldText": old, "newText": "new"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.session.events import AgentExited, AgentStarted
+from acp_tui.session.events import AgentExited, AgentStarted, TerminalExited
 from acp_tui.session.state import AgentMessage, Notice, Thought, ToolCall, UserMessage
 from tests.talk import Talk
 
@@ -253,6 +253,22 @@ def test_a_failed_load_leaves_everything_as_it_was() -> None:
     assert (talk.session.phase, talk.session.session_id) == ("idle", "s1")
     talk.says("still ours")
     assert talk.only(AgentMessage).text == "still ours"
+
+
+def test_the_terminals_of_the_dead_agent_end_outside_the_replay() -> None:
+    talk = Talk().opened()
+    talk.prompt("one")
+    talk.received({"id": 1, "method": "terminal/create", "params": {"command": "sleep"}})
+    talk.reply(1, {"terminalId": "term-1"})
+    talk.client(AgentExited(signal="SIGKILL"))
+    talk.client(AgentStarted(["agent"], "/w"))
+    call = talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})
+    talk.client(TerminalExited("term-1", None, "SIGKILL"))
+    talk.tool("t", _meta={"terminal_output": {"terminal_id": "old", "data": "replayed"}})
+    talk.answer(call, {})
+    assert {name: terminal.signal for name, terminal in talk.session.terminals.items()} == {
+        "term-1": "SIGKILL"
+    }
 
 
 def test_a_question_during_the_load_is_asked_at_once() -> None:

@@ -117,6 +117,26 @@ def test_an_agent_that_numbers_its_calls_anew_each_turn_gets_new_entries(talk: T
     ]
 
 
+def test_a_question_under_an_old_id_shows_nothing_of_the_old_call(talk: Talk) -> None:
+    talk.tool("1", title="Read", kind="read", status="completed", rawInput={"path": "/w/harmless"})
+    talk.end(3)
+    talk.prompt()
+    talk.asks_permission(toolCall={"toolCallId": "1", "title": "Run"})
+    talk.tool("1", title="Run it", kind="execute")
+    old, new = talk.all(ToolCall)
+    assert (old.title, old.raw_input) == ("Read", {"path": "/w/harmless"})
+    assert (new.title, new.kind, new.raw_input) == ("Run it", "execute", None)
+    assert talk.session.tool_calls["1"] is new
+
+
+def test_an_old_id_that_begins_to_work_again_is_another_call(talk: Talk) -> None:
+    talk.tool_update("1", title="First", status="completed")
+    talk.end(3)
+    talk.prompt()
+    talk.tool_update("1", title="Second", status="in_progress")
+    assert [call.title for call in talk.all(ToolCall)] == ["First", "Second"]
+
+
 def test_meta_is_kept_and_merged(talk: Talk) -> None:
     talk.tool("t", _meta={"claudeCode": {"toolName": "Bash"}})
     talk.tool_update("t", _meta={"other": 1})

@@ -85,14 +85,6 @@ _HANDLERS: dict[type[ev.Event], tuple[Handler, str | None]] = {
     ev.Elsewhere: (notes.elsewhere, "something of another session"),
 }
 
-# While a history is replayed that we may hold already, these make up that history.
-_HISTORY = frozenset(
-    {
-        ev.TextChunk, ev.ContentChunk, ev.ToolCallChanged, ev.PlanChanged, ev.CompactionChanged,
-        ev.CompactionChunk, ev.TerminalCreated, ev.TerminalOutput, ev.TerminalExited,
-    }
-)  # fmt: skip
-
 
 def reduce(session: Session, event: ev.Event, at: float) -> list[Change]:
     """Change the session by what happened at that time; returns what is different now."""
@@ -101,6 +93,6 @@ def reduce(session: Session, event: ev.Event, at: float) -> list[Change]:
         session.heard_at = at
         session.heard = event.what if type(event) is ev.Nothing else heard
     replay = session.books.replay
-    if replay is not None and type(event) in _HISTORY and not getattr(event, "asked", False):
+    if replay is not None and loading.is_history(session, event):
         return loading.into_replay(session, replay, reduce, event, at)
     return handler(session, event, at)

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acp_tui.session import events as ev
 from acp_tui.session.change import Change
 from acp_tui.session.reduce.entries import fact
 from acp_tui.session.state import Message, Session, UserMessage
+
+_MESSAGES = (ev.TextChunk, ev.ContentChunk, ev.PlanChanged, ev.CompactionChanged, ev.CompactionChunk)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +29,16 @@ def begin(session: Session, session_id: str | None) -> None:
     if any(isinstance(entry, Message) for entry in session.entries):
         books.replay = Session(phase="loading")
         books.replays_other = session.session_id is not None and session.session_id != session_id
+
+
+def is_history(session: Session, event: Event) -> bool:
+    """Is this a piece of the replay? Not what the agent asks now, nor what a live terminal does."""
+    if isinstance(event, ev.ToolCallChanged):
+        return not event.asked
+    if isinstance(event, (ev.TerminalCreated, ev.TerminalOutput, ev.TerminalExited)):
+        known = session.terminals.get(event.terminal_id)
+        return known is None or known.ended_at is not None
+    return isinstance(event, _MESSAGES)
 
 
 def into_replay(session: Session, replay: Session, reduce: Reduce, event: Event, at: float) -> list[Change]:

@@ -9,8 +9,8 @@ from acp_tui.session.reduce.entries import fact, leave_message, notice
 from acp_tui.session.reduce.facts import reset_offers, take_modes, take_options
 from acp_tui.session.reduce.terminals import end_agents_terminals
 from acp_tui.session.reduce.tools import close_open_calls
-from acp_tui.session.reduce.turns import REQUEST_CANCELLED, end_turn, note_error
-from acp_tui.session.state import Message, Process, RpcError
+from acp_tui.session.reduce.turns import end_turn, note_error
+from acp_tui.session.state import REQUEST_CANCELLED, Message, Process, RpcError
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session, ToolContent
 
 _UNFINISHED = ("pending", "in_progress")
+_ENDED = ("completed", "failed")
 
 
 def tool_call_changed(session: Session, event: ToolCallChanged, at: float) -> list[Change]:
     """A patch: what it does not name stays. An id we do not know makes a call."""
     call = session.tool_calls.get(event.call_id)
-    if call is None or (event.announced and call.announced and call.turn != session.turn):
-        # Some agents number their calls anew with every turn: an announcement then is another call.
+    if call is None or _is_another(session, call, event):
         call = ToolCall(id=0, at=at, call_id=event.call_id, stray=out_of_phase(session))
         session.tool_calls[event.call_id] = call
         session.books.open_calls[event.call_id] = call
@@ -31,6 +31,16 @@ def tool_call_changed(session: Session, event: ToolCallChanged, at: float) -> li
         changes = [touch(call)]
     _status(session, call, event.status, at)
     return changes
+
+
+def _is_another(session: Session, call: ToolCall, event: ToolCallChanged) -> bool:
+    """Some agents number their calls anew with every turn: what begins under an old id is another call, and
+    who must decide about it has to see nothing of the old one."""
+    if call.turn == session.turn:
+        return False
+    if event.announced:
+        return call.announced
+    return call.status in _ENDED and (event.asked or event.status in _UNFINISHED)
 
 
 def _patch(call: ToolCall, event: ToolCallChanged) -> None:
@@ -67,6 +77,8 @@ def _subject(item: ToolContent) -> tuple[str, str | None, str | None]:
         return "diff", item.path, None
     if isinstance(item, TerminalRef):
         return "terminal", item.terminal_id, None
+    if item.raw is not None:
+        return "unknown", str(id(item)), None
     return item.kind, item.text or item.data, item.uri
 
 
@@ -83,7 +95,7 @@ def _status(session: Session, call: ToolCall, status: str | None, at: float) -> 
     """Take over a status, but never back from in_progress to pending, nor to life after a cancel."""
     if status is None or (status == "pending" and call.status != "pending"):
         return
-    if status in _UNFINISHED and call.status in ("completed", "failed", "cancelled"):
+    if status in _UNFINISHED and call.status in (*_ENDED, "cancelled"):
         return
     call.status = status
     if call.done:

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 from acp_tui.session.reduce.entries import add, fact, touch
 from acp_tui.session.reduce.messages import begin_turn, expect_echo
 from acp_tui.session.reduce.tools import close_open_calls
-from acp_tui.session.state import Notice, RpcError, TurnEnd, Usage, UserMessage
+from acp_tui.session.state import REQUEST_CANCELLED, Notice, RpcError, TurnEnd, Usage, UserMessage
 from acp_tui.session.text import GrowingText
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
     from acp_tui.session.change import Change
     from acp_tui.session.state import Content, Session
-
-REQUEST_CANCELLED = -32800
 
 
 def prompt_sent(session: Session, event: ev.PromptSent, at: float) -> list[Change]:
