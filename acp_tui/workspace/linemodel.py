@@ -244,8 +244,8 @@ class LineModel:
         if not self.dropped:
             return _cut_lines(self._chain(self._scrollback.all()))
         head = _cut_lines(self._scrollback.head())
-        if head == [()]:
-            head = []
+        if not head[-1]:
+            head.pop()  # the head ends with a line's end, or is empty
         return [*head, ((self._cut(), _CUT),), *_cut_lines(self._chain(self._scrollback.tail()))]
 
     def lines_from(self, number: int) -> tuple[int, list[Line]]:

@@ -104,14 +104,14 @@ class PtyProcess:
         """The number of its process group."""
         return self._process.pid
 
-    async def wait(self) -> ExitStatus:
-        """Until the program itself has ended."""
-        return await asyncio.shield(self._ended)
-
     @property
     def gone(self) -> bool:
         """True when nothing of its group was left: the number may be another's now."""
         return self._group_is_gone
+
+    async def wait(self) -> ExitStatus:
+        """Until the program itself has ended."""
+        return await asyncio.shield(self._ended)
 
     def write(self, data: bytes) -> None:
         """Type something. Without a reader it is kept until there is room."""

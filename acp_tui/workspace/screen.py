@@ -155,9 +155,9 @@ class Screen:
         self.column = stop
 
     def repeat(self, count: int) -> None:
-        """The last character again."""
+        """The last character again; not so often that a few bytes would cost a second."""
         if self._last:
-            self._write_line(self._last * min(count, self.width * self.height))
+            self._write_line(self._last * min(count, self.width, 500))
 
     def _wrap(self) -> None:
         self.rows[self.line].wrapped = True

@@ -106,11 +106,6 @@ class Scrollback:
         """How many characters were left out between head and tail."""
         return self.characters - self._head.characters - min(self._tail.characters, self._tail_size)
 
-    @property
-    def head_newlines(self) -> int:
-        """Complete lines in the head."""
-        return self._head.newlines
-
     def all(self) -> Iterator[Part]:
         """Everything, when nothing was dropped."""
         yield from self._head.parts()
