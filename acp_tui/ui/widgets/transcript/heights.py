@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Heights:
@@ -19,6 +23,9 @@ class Heights:
 
     def __getitem__(self, index: int) -> int:
         return self._heights[index]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._heights)
 
     def append(self, height: int) -> None:
         """One more at the end."""

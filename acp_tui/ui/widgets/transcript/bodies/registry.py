@@ -1,0 +1,68 @@
+"""Which module draws which kind of entry, and what is folded from the beginning."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from typing import TYPE_CHECKING, cast
+
+from acp_tui.session.state import (
+    AgentMessage,
+    Compaction,
+    Elicitation,
+    Notice,
+    Permission,
+    Plan,
+    Terminal,
+    Thought,
+    ToolCall,
+    TurnEnd,
+    Unrecognised,
+    UserMessage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.session.state import Entry
+    from acp_tui.ui.widgets.transcript.body import Body, Context
+
+    Maker = Callable[[Entry, Context], Body]
+
+MODULES: dict[type[Entry], str] = {
+    UserMessage: "user",
+    AgentMessage: "message",
+    Thought: "thought",
+    ToolCall: "tool_call",
+    Plan: "plan",
+    Permission: "permission",
+    Elicitation: "elicitation",
+    Terminal: "terminal",
+    Notice: "notice",
+    TurnEnd: "turn_end",
+    Compaction: "compaction",
+    Unrecognised: "unrecognised",
+}
+"""Imported when the first entry of the kind is drawn: the first frame needs none of them."""
+
+
+def make_body(entry: Entry, context: Context) -> Body:
+    """What this entry looks like."""
+    return _maker(type(entry))(entry, context)
+
+
+@cache
+def _maker(kind: type[Entry]) -> Maker:
+    module = importlib.import_module(f"{__package__}.{MODULES[kind]}")
+    return cast("Maker", module.body)
+
+
+def default_folded(entry: Entry) -> bool:
+    """Is only its short form shown until the user wishes otherwise?"""
+    if isinstance(entry, Thought):
+        return entry.ended_at is not None
+    if isinstance(entry, ToolCall):
+        from acp_tui.ui.widgets.transcript.bodies.tool_call import default_folded as folded
+
+        return folded(entry)
+    return isinstance(entry, (Unrecognised, Compaction))

@@ -1,0 +1,195 @@
+"""The entries below each other: which have a body, how high each is, and what is at a given height.
+
+Only what comes onto the screen gets a body. All else has an estimated height, which is corrected when it comes
+near; the methods that settle a screen say where it begins afterwards, so that nothing on it moves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.ui.widgets.transcript.blocks import Block, estimated_height, gap_between
+from acp_tui.ui.widgets.transcript.bodies.registry import default_folded, make_body
+from acp_tui.ui.widgets.transcript.body import Context
+from acp_tui.ui.widgets.transcript.heights import Heights
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import Entry, Session
+    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.widgets.transcript.body import Body
+
+TRIES = 8
+"""Correcting an estimate can bring others onto the screen; so often at most."""
+
+
+class Stack:
+    """All entries of one transcript."""
+
+    def __init__(self, session: Session, palette: Palette, cwd: str) -> None:
+        self.session = session
+        self.palette = palette
+        self.cwd = cwd
+        self.width = 0
+        self.blocks: list[Block] = []
+        self.heights = Heights()
+        self._places: dict[int, int] = {}  # of entries' ids among the blocks
+        self._kinds_folded: dict[type[Entry], bool] = {}
+
+    def __len__(self) -> int:
+        return len(self.blocks)
+
+    @property
+    def total(self) -> int:
+        """The height of all."""
+        return self.heights.total
+
+    def place_of(self, entry_id: int | None) -> int | None:
+        """Where the entry is among the blocks."""
+        return None if entry_id is None else self._places.get(entry_id)
+
+    # ------------------------------------------------------------------------- what happens
+
+    def append(self, entry: Entry) -> None:
+        """One more at the end."""
+        before = self.blocks[-1].entry if self.blocks else None
+        block = Block(entry, gap=gap_between(before, entry))
+        self._places[entry.id] = len(self.blocks)
+        self.blocks.append(block)
+        self.heights.append(block.gap + estimated_height(entry, self.width or 80))
+
+    def refresh(self, place: int) -> None:
+        """An entry has changed: its body takes it in, if it has one."""
+        block = self.blocks[place]
+        if block.body is None:
+            self.heights[place] = block.gap + estimated_height(block.entry, self.width or 80)
+            return
+        block.drawn.clear()
+        if block.body.update():
+            self._measure(place)
+        else:
+            block.body = None
+            self.settle(place)
+
+    def rebuild(self) -> None:
+        """Begin anew with the entries of the session."""
+        self.blocks.clear()
+        self._places.clear()
+        self.heights.reset([])
+        for entry in self.session.entries:
+            self.append(entry)
+
+    def resize(self, width: int) -> None:
+        """Lines break elsewhere now: all heights are estimates again."""
+        before, self.width = self.width or width, width
+        self.heights.reset(
+            [height if height < 3 else max(1, height * before // width) for height in self.heights]
+        )
+        self.forget()
+
+    def forget(self) -> None:
+        """Everything is drawn anew when it is looked at; heights stay."""
+        for block in self.blocks:
+            block.forget()
+
+    # ------------------------------------------------------------------------- folding
+
+    def is_folded(self, entry: Entry) -> bool:
+        """Is only its short form shown?"""
+        place = self._places.get(entry.id)
+        wish = self.blocks[place].folded if place is not None else None
+        if wish is None:
+            wish = self._kinds_folded.get(type(entry))
+        return default_folded(entry) if wish is None else wish
+
+    def toggle_fold(self, place: int) -> None:
+        """Fold or unfold one entry."""
+        block = self.blocks[place]
+        block.folded = not self.is_folded(block.entry)
+        block.forget()
+        self.settle(place)
+
+    def toggle_kind(self, kind: type[Entry]) -> None:
+        """Fold all entries of a kind, or unfold them when the newest is folded."""
+        newest = next((block.entry for block in reversed(self.blocks) if type(block.entry) is kind), None)
+        self._kinds_folded[kind] = newest is not None and not self.is_folded(newest)
+        for block in self.blocks:
+            if type(block.entry) is kind:
+                block.folded = None
+                block.forget()
+
+    # ------------------------------------------------------------------------- settling
+
+    def settle(self, place: int) -> Body:
+        """Make sure that this entry has a body, and is as high as it says."""
+        block = self.blocks[place]
+        if block.body is None:
+            block.body = make_body(block.entry, self._context_of(block.entry))
+            block.drawn.clear()
+            self._measure(place)
+        return block.body
+
+    def settle_lines(self, place: int, first: int, last: int) -> None:
+        """Long bodies make their lines when asked; only then their height is exact there."""
+        body, gap = self.settle(place), self.blocks[place].gap
+        settle = getattr(body, "settle", None)
+        if settle is not None:
+            settle(max(0, first - gap), max(0, last - gap))
+            self._measure(place)
+
+    def settle_end(self, page: int) -> int:
+        """Settle the last screenful; where it begins."""
+        room, place = page, len(self.blocks) - 1
+        while place >= 0 and room > 0:
+            before = -1
+            while before != (height := self.heights[place]):
+                before = height
+                self.settle(place)
+                self.settle_lines(place, self.heights[place] - room, self.heights[place])
+            room -= self.heights[place]
+            place -= 1
+        return max(0, self.total - page)
+
+    def settle_screen(self, kept: tuple[int, int], page: int) -> int:
+        """Settle a screenful around what is to stay at its top (see `top_at`); where it begins."""
+        place, from_end = kept
+        y = 0
+        for _ in range(TRIES):
+            self.settle(place)
+            height = self.heights[place]
+            self.settle_lines(place, height - from_end, height - from_end + page)
+            y = self.heights.top(place) + max(0, self.heights[place] - from_end)
+            y = max(0, min(y, self.total - page))
+            total = self.total
+            self._settle_from(y, page)
+            if self.total == total:
+                break
+        return y
+
+    def top_at(self, y: int) -> tuple[int, int] | None:
+        """What is at this height: an entry's place, and how many of its lines there are from here on."""
+        if not self.blocks:
+            return None
+        place, line = self.heights.at(y)
+        return place, self.heights[place] - line
+
+    def _settle_from(self, y: int, page: int) -> None:
+        bottom = y + max(1, page)
+        place, _ = self.heights.at(y)
+        while place < len(self.blocks) and (top := self.heights.top(place)) < bottom:
+            self.settle(place)
+            self.settle_lines(place, y - top, bottom - top)
+            place += 1
+
+    def _measure(self, place: int) -> None:
+        block = self.blocks[place]
+        height = block.body.height if block.body is not None else 0
+        self.heights[place] = block.gap + height if height else 0
+
+    def _context_of(self, entry: Entry) -> Context:
+        return Context(
+            width=self.width,
+            palette=self.palette,
+            session=self.session,
+            folded=self.is_folded(entry),
+            cwd=self.cwd,
+        )

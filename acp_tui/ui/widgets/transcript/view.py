@@ -1,0 +1,381 @@
+"""The transcript: a whole conversation in one widget, drawn line by line.
+
+A widget for each message makes every keystroke slower the longer the conversation is. Here only the lines on
+the screen are ever drawn, and what is on the screen stays where it is when something above it changes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from textual.geometry import Offset, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from acp_tui.ui.widgets.transcript.marking import Marking, restyled
+from acp_tui.ui.widgets.transcript.stack import Stack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual import events
+    from textual.selection import Selection
+
+    from acp_tui.session.change import Change
+    from acp_tui.session.state import Entry, Session
+    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.widgets.transcript.blocks import Block
+
+MARGIN = 1
+"""Cells at the left for the bar of the cursor."""
+LEAST_WIDTH = 20
+WHEEL = 3
+"""Lines for one notch of the mouse wheel."""
+FOLD_WIDTH = 6
+"""Cells at the left of an entry's first line that fold it when they are clicked."""
+LINE_BITS = 20
+"""A place in a selection is an entry and a line of it in one number, so that it does not move with them."""
+
+
+class TranscriptView(ScrollView, can_focus=True):
+    """Shows the entries of a session."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    TranscriptView {
+        height: 1fr;
+        background: $background;
+        color: $foreground;
+        scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
+        overflow-x: hidden;
+    }
+    """
+
+    unseen: reactive[int] = reactive(0)
+    """Lines that came below what is on the screen since the user left the end."""
+    cursor: reactive[int | None] = reactive(None)
+    """The id of the entry that keys act on."""
+
+    class LinkClicked(Message):
+        """The user clicked a link."""
+
+        def __init__(self, link: str) -> None:
+            super().__init__()
+            self.link = link
+
+    def __init__(self, session: Session, palette: Palette, *, cwd: str = "") -> None:
+        super().__init__()
+        self.stack = Stack(session, palette, cwd)
+        """The entries; to be changed through the view only."""
+        self.marking = Marking()
+        """What the search has found."""
+        self._following = True
+        self._seen_total = 0
+        self._moving = False  # we scroll, not the user
+
+    # ------------------------------------------------------------------------- what happens
+
+    def take(self, changes: Iterable[Change]) -> None:
+        """Take in what has changed in the session; called once a frame."""
+        touched: set[int] = set()
+        for change in changes:
+            if change.what == "reset":
+                self.stack.rebuild()
+                touched.clear()
+                break
+            if change.entry is None:
+                continue
+            place = self.stack.place_of(change.entry.id)
+            if place is None:
+                self.stack.append(change.entry)
+            else:
+                touched.add(place)
+        kept = self._kept()
+        for place in touched:
+            self.stack.refresh(place)
+        self._arrange(kept)
+
+    def rebuild(self) -> None:
+        """Show the session from its beginning on."""
+        self.stack.rebuild()
+        self._arrange(None)
+
+    def use_palette(self, palette: Palette) -> None:
+        """The theme has changed."""
+        self.stack.palette = palette
+        self.stack.forget()
+        self._arrange(self._kept())
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lines break elsewhere now; what was at the top stays there."""
+        kept = self._kept()
+        width = max(LEAST_WIDTH, event.size.width - MARGIN)
+        if width != self.stack.width:
+            place_part = None
+            if kept is not None:
+                place, from_end = kept
+                place_part = place, from_end / max(1, self.stack.heights[place])
+            self.stack.resize(width)
+            if place_part is not None:
+                place, part = place_part
+                self.stack.settle(place)
+                kept = place, max(1, round(part * self.stack.heights[place]))
+        self._arrange(kept)
+
+    def _kept(self) -> tuple[int, int] | None:
+        return self.stack.top_at(self.scroll_offset.y)
+
+    def _arrange(self, kept: tuple[int, int] | None) -> None:
+        """After any change: show what was shown, or the end."""
+        page = self.size.height
+        if not self.stack.width or not page:
+            return
+        if self._following or kept is None:
+            self._show(self.stack.settle_end(page))
+            self._seen_total = self.stack.total
+        else:
+            self._show(self.stack.settle_screen(kept, page))
+        self.unseen = 0 if self._following else max(0, self.stack.total - self._seen_total)
+        self.refresh()
+
+    def _show(self, y: int) -> None:
+        """Scroll there; not the user's doing."""
+        self._moving = True
+        try:
+            self.virtual_size = Size(self.stack.width + MARGIN, self.stack.total)
+            self.scroll_y = self.scroll_target_y = y
+        finally:
+            self._moving = False
+
+    # ------------------------------------------------------------------------- scrolling
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """The user scrolled: settle what comes onto the screen, follow the end when it was reached."""
+        if not self._moving and round(old_value) != round(new_value) and len(self.stack):
+            y = round(new_value)
+            was_following = self._following
+            self._following = y >= self.stack.total - self.size.height
+            if was_following and not self._following:
+                self._seen_total = self.stack.total
+            self._arrange(self.stack.top_at(y))
+        super().watch_scroll_y(old_value, new_value)
+
+    def scroll_lines(self, lines: int) -> None:
+        """Up (negative) or down."""
+        self._jump(self.scroll_offset.y + lines)
+
+    def follow(self) -> None:
+        """To the end, and stay there."""
+        self._following = True
+        self._arrange(None)
+
+    @property
+    def following(self) -> bool:
+        """Does it stick to the end?"""
+        return self._following
+
+    def scroll_to_entry(self, entry_id: int, line: int = 0) -> None:
+        """Bring a line of an entry onto the screen; what is there already does not move."""
+        place = self.stack.place_of(entry_id)
+        if place is None:
+            return
+        self.stack.settle_lines(place, line, line + self.size.height)
+        y = self.stack.heights.top(place) + self.stack.blocks[place].gap + line
+        first = self.scroll_offset.y
+        if not first <= y < first + self.size.height - 1:
+            self._jump(max(0, y - self.size.height // 4))
+
+    def _jump(self, y: int) -> None:
+        self.virtual_size = Size(self.stack.width + MARGIN, self.stack.total)
+        self.scroll_to(y=y, animate=False, force=True, immediate=True)
+
+    # Without animation: a screen of text that glides cannot be read, and costs a frame for each step.
+
+    def action_scroll_up(self) -> None:
+        """A line up."""
+        self.scroll_lines(-1)
+
+    def action_scroll_down(self) -> None:
+        """A line down."""
+        self.scroll_lines(1)
+
+    def action_page_up(self) -> None:
+        """A screen up."""
+        self.scroll_lines(1 - self.size.height)
+
+    def action_page_down(self) -> None:
+        """A screen down."""
+        self.scroll_lines(self.size.height - 1)
+
+    def action_scroll_home(self) -> None:
+        """To the beginning."""
+        self._jump(0)
+
+    def action_scroll_end(self) -> None:
+        """To the end."""
+        self.follow()
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel."""
+        event.stop()
+        event.prevent_default()
+        self.scroll_lines(-WHEEL)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel."""
+        event.stop()
+        event.prevent_default()
+        self.scroll_lines(WHEEL)
+
+    # ------------------------------------------------------------------------- folding
+
+    def toggle_fold(self, entry_id: int | None) -> None:
+        """Fold or unfold one entry."""
+        place = self.stack.place_of(entry_id)
+        if place is not None:
+            kept = self._kept()
+            self.stack.toggle_fold(place)
+            self._arrange(kept)
+
+    def toggle_kind(self, kind: type[Entry]) -> None:
+        """Fold or unfold all entries of a kind."""
+        kept = self._kept()
+        self.stack.toggle_kind(kind)
+        self._arrange(kept)
+
+    # ------------------------------------------------------------------------- the cursor
+
+    def entry(self, entry_id: int | None) -> Entry | None:
+        """The entry of that id."""
+        place = self.stack.place_of(entry_id)
+        return self.stack.blocks[place].entry if place is not None else None
+
+    def move_cursor(self, step: int, kinds: tuple[type[Entry], ...] = ()) -> bool:
+        """To the next (1) or previous (-1) entry that can be seen, of some kinds only; False: there is none."""
+        places = range(len(self.stack))
+        start = self.stack.place_of(self.cursor)
+        if start is None:
+            start = len(self.stack) if step < 0 else -1
+        for place in places[start + 1 :] if step > 0 else reversed(places[: max(0, start)]):
+            entry = self.stack.blocks[place].entry
+            if kinds and not isinstance(entry, kinds):
+                continue
+            if self.stack.settle(place).height:
+                self.cursor = entry.id
+                self.scroll_to_entry(entry.id)
+                return True
+        return False
+
+    def watch_cursor(self, old: int | None, new: int | None) -> None:
+        """The bar moves."""
+        for entry_id in (old, new):
+            place = self.stack.place_of(entry_id)
+            if place is not None:
+                self.stack.blocks[place].drawn.clear()
+        self.refresh()
+
+    def on_focus(self) -> None:
+        """The cursor shows."""
+        self.watch_cursor(None, self.cursor)
+
+    def on_blur(self) -> None:
+        """It does not."""
+        self.watch_cursor(None, self.cursor)
+
+    # ------------------------------------------------------------------------- drawing
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        row = self.scroll_offset.y + y
+        width, style = self.size.width, self.rich_style
+        if row >= self.stack.total or not self.stack.width:
+            return Strip.blank(width, style)
+        place, line = self.stack.heights.at(row)
+        block = self.stack.blocks[place]
+        line -= block.gap
+        if line < 0 or block.body is None or line >= block.body.height:
+            return Strip.blank(width, style)
+        strip = block.drawn.get(line)
+        if strip is None:
+            strip = self._draw(block, line).apply_style(style).crop_extend(0, width, style)
+            block.drawn[line] = strip
+        if self.marking.needle:
+            strip = self.marking.laid_over(strip, block.entry.id, line, self.stack.palette)
+        anchor = (block.entry.id << LINE_BITS) + line
+        if (selection := self.text_selection) is not None:
+            strip = self._with_selection(strip, selection, anchor)
+        return strip.apply_offsets(0, anchor)
+
+    def _draw(self, block: Block, line: int) -> Strip:
+        assert block.body is not None
+        palette = self.stack.palette
+        strip = block.body.line(line)
+        if block.entry.withdrawn:
+            strip = Strip(
+                [Segment(text, (own or palette.text) + palette.withdrawn) for text, own, _ in strip]
+            )
+        on_cursor = self.cursor == block.entry.id and self.has_focus
+        return Strip([Segment("▎" if on_cursor else " ", palette.cursor), *strip])
+
+    def _with_selection(self, strip: Strip, selection: Selection, anchor: int) -> Strip:
+        span = selection.get_span(anchor)
+        if span is None:
+            return strip
+        start, end = max(MARGIN, span[0]), span[1]
+        if end == -1:
+            end = len(strip.text.rstrip())
+        if end <= start:
+            return strip
+        return restyled(strip, start, end, self.screen.get_component_rich_style("screen--selection"))
+
+    # ------------------------------------------------------------------------- selection
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The selected text as it is drawn, without the margin."""
+        blocks = self.stack.blocks
+        if not blocks:
+            return None
+        first = selection.start or Offset(0, blocks[0].entry.id << LINE_BITS)
+        last = selection.end.y >> LINE_BITS if selection.end is not None else blocks[-1].entry.id
+        lines: list[str] = []
+        for place in range(self.stack.place_of(first.y >> LINE_BITS) or 0, len(blocks)):
+            block = blocks[place]
+            if block.entry.id > last:
+                break
+            self.stack.settle_lines(place, 0, 1 << LINE_BITS)
+            lines += [""] * (block.gap if lines else 0)
+            lines += self._selected_lines(block, selection)
+        return "\n".join(lines), "\n"
+
+    def _selected_lines(self, block: Block, selection: Selection) -> list[str]:
+        assert block.body is not None
+        found: list[str] = []
+        for line in range(block.body.height):
+            span = selection.get_span((block.entry.id << LINE_BITS) + line)
+            if span is not None:
+                start, end = max(0, span[0] - MARGIN), span[1] - MARGIN if span[1] != -1 else None
+                found.append(block.body.line(line).text[start:end].rstrip())
+        return found
+
+    def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002  # Textual's signature
+        """Draw it."""
+        self.refresh()
+
+    # ------------------------------------------------------------------------- the mouse
+
+    def on_click(self, event: events.Click) -> None:
+        """A link opens; the first line of an entry folds it."""
+        if (link := event.style.meta.get("link")) is not None:
+            event.stop()
+            self.post_message(self.LinkClicked(str(link)))
+            return
+        row = self.scroll_offset.y + event.y
+        if row >= self.stack.total or self.screen.selections:
+            return
+        place, line = self.stack.heights.at(row)
+        block = self.stack.blocks[place]
+        if line == block.gap and event.x < FOLD_WIDTH:
+            self.toggle_fold(block.entry.id)
