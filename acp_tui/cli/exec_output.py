@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import re
 import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO
 
+from acp_tui.protocol.client import to_record
 from acp_tui.session.events import Decided, TextChunk
 from acp_tui.session.state import AgentMessage, Notice, Plan, ToolCall, TurnEnd
 from acp_tui.session.text import GrowingText, visible_line
@@ -165,7 +164,7 @@ class NdjsonOutput:
     def see(self, record: Record, events: Sequence[Event], _changes: Sequence[Change]) -> None:
         """A line for each event."""
         for event in events:
-            self._stream.write(as_json({"at": record.at, **_as_dict(event)}, self._stream) + "\n")
+            self._stream.write(as_json({"at": record.at, **to_record(event)}, self._stream) + "\n")
 
     def flush(self) -> None:
         """Bring out what is held back."""
@@ -174,13 +173,6 @@ class NdjsonOutput:
     def end(self, result: dict[str, Any]) -> None:
         """The last line."""
         print(as_json({"event": "result", **result}, self._stream), file=self._stream, flush=True)
-
-
-def _as_dict(event: Event) -> dict[str, Any]:
-    """An event under its name, without the fields that say nothing."""
-    fields = dataclasses.asdict(event)  # type: ignore[call-overload]  # every event is a dataclass
-    said = {key: value for key, value in fields.items() if value is not None and value != []}
-    return {"event": re.sub("(?<!^)(?=[A-Z])", "_", type(event).__name__).lower(), **said}
 
 
 def as_json(value: Any, stream: TextIO, *, indent: int | None = None) -> str:

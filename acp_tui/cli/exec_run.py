@@ -32,13 +32,16 @@ async def execute(args: argparse.Namespace, agent: str | None, prompt: str) -> i
     conversation = headless.conversation
     output = OUTPUTS[args.output](sys.stdout)
     decisions = Decisions()
-    conversation.listen(Printing(output, decisions, headless.output_lost))
+    printing = Printing(output, decisions, headless.output_lost)
+    conversation.listen(printing)
 
     async def end() -> None:
         if headless.failure is not None:
             output.flush()
             complain(headless.failure)
-        output.end(await result_of(conversation, decisions, headless.failure))
+        result = await result_of(conversation, decisions, headless.failure)
+        printing.stop()
+        output.end(result)
 
     try:
         await headless.work(_turn(headless, args, prompt))
@@ -72,13 +75,17 @@ class Printing:
         self._decisions = decisions
         self._lost = lost
         self._flushing: asyncio.TimerHandle | None = None
-        self._gone = False
+        self._stopped = False
+
+    def stop(self) -> None:
+        """What comes from now on is not worth a word: the result is what ends the output."""
+        self._stopped = True
 
     def __call__(self, record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
         """Something happened."""
         for event in events:
             self._decisions.see(event)
-        if self._gone:
+        if self._stopped:
             return
         try:
             self._output.see(record, events, changes)
@@ -89,11 +96,13 @@ class Printing:
 
     def _flush(self) -> None:
         self._flushing = None
+        if self._stopped:
+            return
         try:
             self._output.flush()
         except OSError as error:
             self._lose(error)
 
     def _lose(self, error: OSError) -> None:
-        self._gone = True
+        self.stop()
         self._lost(error)

@@ -1,0 +1,146 @@
+"""An agent that does what the prompt spells out: `python -m tests.agents.script [OFFERS]`.
+
+The prompt is a JSON list of steps, each a list of a word and its arguments (see `STEPS`); any other prompt is
+sent back. OFFERS is a JSON object: `capabilities`, `auth_methods`, and `session`, which the answers that open
+a session hold as well.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.agents.kit import SESSION, ScriptedAgent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+OPENING = ("session/new", "session/load", "session/resume")
+
+
+class Script:
+    """What one prompt wants."""
+
+    def __init__(self, agent: ScriptedAgent, heard: dict[str, Any]) -> None:
+        self.agent = agent
+        self.heard = heard
+        self.stop_reason = "end_turn"
+        self.kept: dict[str, Any] = {}
+
+    def do_say(self, *texts: str) -> None:
+        """Pieces of the message."""
+        for text in texts:
+            self.agent.say(text)
+
+    def do_repeat(self, times: int, text: str) -> None:
+        """The same piece many times."""
+        for _ in range(times):
+            self.agent.say(text)
+
+    def do_update(self, update: dict[str, Any], session: str = SESSION) -> None:
+        """Any update."""
+        params = {"sessionId": session, "update": update}
+        self.agent.send({"jsonrpc": "2.0", "method": "session/update", "params": params})
+
+    def do_ask(self, method: str, params: dict[str, Any]) -> None:
+        """A request to the client; its answer is said. `"$name"` stands for what was kept."""
+        filled = {
+            key: self.kept.get(value, value) if isinstance(value, str) else value
+            for key, value in params.items()
+        }
+        answer = self.agent.ask(method, {"sessionId": SESSION, **filled})
+        if isinstance(terminal := (answer.get("result") or {}).get("terminalId"), str):
+            self.kept["$terminal"] = terminal
+        self.agent.say_json(answer.get("result", answer.get("error")))
+
+    def do_permission(self, call: dict[str, Any]) -> None:
+        """Ask for permission with the usual options."""
+        options = [
+            {"optionId": kind, "name": kind, "kind": kind}
+            for kind in ("allow_once", "allow_always", "reject_once", "reject_always")
+        ]
+        self.do_ask(
+            "session/request_permission", {"toolCall": {"toolCallId": "call", **call}, "options": options}
+        )
+
+    def do_disk(self, path: str, text: str) -> None:
+        """Write a file without asking anybody."""
+        Path(path).write_text(text, encoding="utf-8")
+
+    def do_complain(self, *lines: str) -> None:
+        """Write to stderr."""
+        self.agent.complain(*lines)
+
+    def do_tell(self, method: str) -> None:
+        """Say what came with a request of the client."""
+        self.agent.say_json(self.heard.get(method))
+
+    def do_environment(self, name: str) -> None:
+        """Say what an environment variable holds."""
+        self.agent.say(os.environ.get(name, ""))
+
+    def do_wait(self) -> None:
+        """Go on when the client cancels, and confirm that."""
+        while "session/cancel" not in self.heard:
+            frame = self.agent.receive()
+            if frame is None:
+                sys.exit(0)
+            self.agent.handle(frame)
+        self.stop_reason = "cancelled"
+
+    def do_ignore(self) -> None:
+        """Listen to nothing any more, but to the end of the input."""
+        while self.agent.receive() is not None:
+            pass
+        sys.exit(0)
+
+    def do_stop(self, reason: str) -> None:
+        """End the turn with this reason."""
+        self.stop_reason = reason
+
+    def do_exit(self, code: int) -> None:
+        """Die."""
+        sys.exit(code)
+
+
+def main() -> None:
+    """Run it."""
+    offers = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
+    agent = ScriptedAgent()
+    agent.capabilities = offers.get("capabilities", {})
+    agent.auth_methods = offers.get("auth_methods", [])
+    heard: dict[str, Any] = {}
+
+    def hearing(handler: Callable[[ScriptedAgent, dict[str, Any]], None]) -> Any:
+        def hear(agent: ScriptedAgent, frame: dict[str, Any]) -> None:
+            heard[frame["method"]] = frame.get("params")
+            handler(agent, frame)
+
+        return hear
+
+    def opened(agent: ScriptedAgent, request: dict[str, Any]) -> None:
+        agent.answer(request, {"sessionId": SESSION, **offers.get("session", {})})
+
+    def prompted(agent: ScriptedAgent, request: dict[str, Any]) -> None:
+        text = "".join(block.get("text", "") for block in request["params"]["prompt"])
+        script = Script(agent, heard)
+        for word, *arguments in json.loads(text) if text.startswith("[[") else [["say", text]]:
+            getattr(script, f"do_{word}")(*arguments)
+        agent.end_turn(request, script.stop_reason)
+
+    agent.handlers["initialize"] = hearing(ScriptedAgent.initialized)
+    agent.handlers["session/prompt"] = prompted
+    agent.handlers.update(dict.fromkeys(OPENING, hearing(opened)))
+    answered = hearing(lambda agent, request: agent.answer(request, {}))
+    agent.handlers |= dict.fromkeys(
+        ("authenticate", "session/set_mode", "session/set_config_option", "session/set_model"), answered
+    )
+    agent.handlers["session/cancel"] = hearing(lambda *_: None)
+    agent.run()
+
+
+if __name__ == "__main__":
+    main()

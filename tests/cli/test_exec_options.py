@@ -1,0 +1,352 @@
+"""Every option of `exec`, through real runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.harness import (
+    PROGRAM,
+    agent,
+    answers,
+    environment,
+    execute,
+    execute_json,
+    run,
+    script,
+    steps,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OFFERS: dict[str, Any] = {
+    "modes": {
+        "currentModeId": "ask",
+        "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Write Code"}],
+    },
+    "configOptions": [
+        {
+            "id": "effort",
+            "name": "Effort",
+            "type": "select",
+            "currentValue": "low",
+            "options": [{"value": "low", "name": "Low"}, {"value": "high", "name": "High"}],
+        },
+        {"id": "fast", "name": "Fast", "type": "boolean", "currentValue": False},
+    ],
+    "models": {
+        "currentModelId": "one",
+        "availableModels": [{"modelId": "one", "name": "One"}, {"modelId": "two", "name": "Two"}],
+    },
+}
+
+
+def project(path: Path, name: str = "project") -> Path:
+    made = path / name
+    made.mkdir()
+    return made
+
+
+# --------------------------------------------------------------------------- the prompt
+
+
+def test_the_prompt_is_read_from_stdin_for_a_dash(tmp_path: Path) -> None:
+    done = run("exec", "--command", script(), "-", cwd=tmp_path, stdin="two\nlines\n")
+    assert (done.code, done.out) == (0, "two\nlines\n")
+
+
+def test_the_prompt_is_read_from_a_pipe_without_a_dash(tmp_path: Path) -> None:
+    assert run("exec", "--command", script(), cwd=tmp_path, stdin="piped").out == "piped\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin", "sentence"),
+    [
+        ([], "hello", "name an agent"),
+        (["--command", "x", "-"], " \n", "the prompt is empty"),
+        (["--command", "x", "-"], b"\xff\xfe", "not UTF-8"),
+        (["--command", "x", "two", "words"], "", "as one argument"),
+        (["--command", "'open", "hello"], "", "cannot be split"),
+        (["dmeo", "hello"], "", "did you mean demo?"),
+        (["--command", "x", "hello", "--policy", "maybe"], "", "invalid choice: 'maybe'"),
+        (["--command", "x", "hello", "--timeout", "-1"], "", "invalid seconds value: '-1'"),
+        (["--command", "x", "hello", "--timeout", "nan"], "", "invalid seconds value: 'nan'"),
+        (["--command", "x", "hello", "--set", "effort"], "", "invalid assignment value: 'effort'"),
+        (["--command", "x", "hello", "--allow", "eddit"], "", "did you mean edit?"),
+        (["--command", "x", "hello", "--reject", "edit:"], "", "nothing follows the colon"),
+    ],
+)
+def test_wrong_words_are_a_usage_error_in_one_sentence(
+    tmp_path: Path, words: list[str], stdin: str | bytes, sentence: str
+) -> None:
+    done = run("exec", *words, cwd=tmp_path, stdin=stdin)
+    assert done.code == 2
+    assert done.out == ""
+    assert sentence in done.err
+    assert "Traceback" not in done.err
+
+
+def test_without_a_prompt_nobody_waits_at_a_terminal(tmp_path: Path) -> None:
+    master, slave = pty.openpty()
+    done = subprocess.run(
+        [PROGRAM, "exec", "--command", script()],
+        cwd=tmp_path,
+        stdin=slave,
+        capture_output=True,
+        env=environment(),
+        check=False,
+    )
+    os.close(master)
+    os.close(slave)
+    assert done.returncode == 2
+    assert b"there is no prompt" in done.stderr
+
+
+# --------------------------------------------------------------------------- the place
+
+
+def test_the_folder_and_further_ones_are_the_agents(tmp_path: Path) -> None:
+    folder, other = project(tmp_path), project(tmp_path, "other")
+    (folder / "inside.txt").write_text("inside")
+    (other / "beside.txt").write_text("beside")
+    prompt = steps(
+        ["tell", "session/new"],
+        ["ask", "fs/read_text_file", {"path": str(folder / "inside.txt")}],
+        ["ask", "fs/read_text_file", {"path": str(other / "beside.txt")}],
+    )
+    able = script(capabilities={"sessionCapabilities": {"additionalDirectories": {}}})
+    result = execute_json(prompt, "--cwd", "project", "--add-dir", "other", command=able, cwd=tmp_path)
+    opened, inside, beside = answers(result)
+    assert opened == {"cwd": str(folder), "additionalDirectories": [str(other)], "mcpServers": []}
+    assert (inside, beside) == ({"content": "inside"}, {"content": "beside"})
+
+
+def test_an_agent_that_takes_no_further_folders_is_not_told_of_them(tmp_path: Path) -> None:
+    done = execute(steps(["tell", "session/new"]), "--add-dir", str(project(tmp_path)), cwd=tmp_path)
+    assert done.code == 0
+    assert json.loads(done.out) == {"cwd": str(tmp_path), "mcpServers": []}
+    assert "takes no additional directories" in done.err
+
+
+@pytest.mark.parametrize("option", ["--cwd", "--add-dir"])
+def test_a_folder_that_is_missing_is_one_sentence(tmp_path: Path, option: str) -> None:
+    done = execute("hello", option, "missing", cwd=tmp_path)
+    assert done.code in (1, 2)
+    assert "missing" in done.err
+    assert done.err.count("\n") == 1
+    assert "Traceback" not in done.err
+
+
+# --------------------------------------------------------------------------- modes and options
+
+
+@pytest.mark.parametrize(
+    ("given", "method", "params"),
+    [
+        (("--mode", "write code"), "session/set_mode", {"modeId": "code"}),
+        (("--set", "mode=code"), "session/set_mode", {"modeId": "code"}),
+        (("--set", "effort=High"), "session/set_config_option", {"configId": "effort", "value": "high"}),
+        (("--set", "Fast=on"), "session/set_config_option", {"configId": "fast", "value": True}),
+        (("--set", "model=two"), "session/set_model", {"modelId": "two"}),
+    ],
+)
+def test_modes_models_and_options_are_set_by_id_or_name(
+    tmp_path: Path, given: tuple[str, str], method: str, params: dict[str, Any]
+) -> None:
+    result = execute_json(steps(["tell", method]), *given, command=script(session=OFFERS), cwd=tmp_path)
+    told = answers(result)[0]
+    assert params.items() <= told.items()
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (("--mode", "yolo"), "has no mode 'yolo'. It offers ask (Ask), code (Write Code)."),
+        (("--set", "colour=red"), "has no option 'colour'. It offers effort (Effort), fast (Fast)."),
+        (("--set", "effort=most"), "has no value 'most'. It offers low (Low), high (High)."),
+        (("--set", "fast=perhaps"), "is either true or false, not 'perhaps'."),
+        (("--set", "model=three"), "has no model 'three'. It offers one (One), two (Two)."),
+    ],
+)
+def test_what_the_agent_does_not_offer_is_said_with_what_it_does(
+    tmp_path: Path, given: tuple[str, str], sentence: str
+) -> None:
+    done = execute("hello", *given, command=script(session=OFFERS), cwd=tmp_path)
+    assert done.code == 1
+    assert sentence in done.err
+    assert done.out == ""
+
+
+# --------------------------------------------------------------------------- going on
+
+
+@pytest.mark.parametrize("capabilities", [{"loadSession": True}, {"sessionCapabilities": {"resume": {}}}])
+def test_a_session_goes_on_by_our_id_its_beginning_or_the_agents(
+    tmp_path: Path, capabilities: dict[str, Any]
+) -> None:
+    folder = project(tmp_path)
+    command = script(capabilities=capabilities)
+    first = execute_json("hello", command=command, cwd=folder)
+    our_id = os.path.basename(os.path.dirname(first["log"]))  # noqa: PTH119, PTH120  # as it is printed
+    method = "session/load" if "loadSession" in capabilities else "session/resume"
+    for reference in (our_id, our_id[:-2], "session-1"):
+        done = run("exec", "--resume", reference, steps(["tell", method]), "--output", "json", cwd=tmp_path)
+        assert done.code == 0, done.err
+        assert done.result["log"] == first["log"]
+        assert answers(done.result) == [{"sessionId": "session-1", "cwd": str(folder), "mcpServers": []}]
+    replay = run("replay", our_id, "--text")
+    assert replay.out.count("-- end_turn --") == 4
+
+
+def test_a_session_that_only_the_agent_knows_goes_on(tmp_path: Path) -> None:
+    command = script(capabilities={"loadSession": True})
+    result = execute_json(
+        steps(["tell", "session/load"]), "--resume", "theirs", command=command, cwd=tmp_path
+    )
+    assert answers(result) == [{"sessionId": "theirs", "cwd": str(tmp_path), "mcpServers": []}]
+
+
+def test_the_demo_goes_on_where_it_was(tmp_path: Path) -> None:
+    first = run("exec", "demo", "/echo one", "--output", "json").result
+    second = run("exec", "demo", "/session", "--resume", first["sessionId"], "--output", "json").result
+    assert second["sessionId"] == first["sessionId"]
+    assert second["cwd"] == first["cwd"]
+
+
+def test_a_session_that_nobody_knows_is_one_sentence(tmp_path: Path) -> None:
+    done = run("exec", "--resume", "nothing", "hello", cwd=tmp_path)
+    assert done.code == 1
+    assert "no session “nothing”" in done.err
+
+
+def test_a_session_of_another_agent_is_refused(tmp_path: Path) -> None:
+    log = execute_json("hello", cwd=tmp_path)["log"]
+    done = run("exec", "demo", "hello", "--resume", os.path.basename(os.path.dirname(log)), cwd=tmp_path)  # noqa: PTH119, PTH120
+    assert done.code == 1
+    assert "was held with python" in done.err
+
+
+def test_an_agent_that_cannot_go_on_says_so(tmp_path: Path) -> None:
+    done = execute("hello", "--resume", "theirs", cwd=tmp_path)
+    assert done.code == 1
+    assert "can neither resume nor load a session" in done.err
+
+
+# --------------------------------------------------------------------------- time, log, servers, sign-in
+
+
+def test_a_turn_that_takes_too_long_is_cancelled(tmp_path: Path) -> None:
+    done = execute(steps(["say", "on it"], ["wait"]), "--timeout", "1.5", "--output", "json", cwd=tmp_path)
+    assert done.code == 1
+    assert "took longer than 1.5 s and was cancelled" in done.err
+    assert done.result["stopReason"] == "cancelled"
+    assert done.result["error"]["message"].startswith("It took longer")
+
+
+def test_a_log_is_kept_unless_it_is_not_wanted(tmp_path: Path, home: Path) -> None:
+    assert execute_json("hello", "--no-log", cwd=tmp_path)["log"] is None
+    assert not (home / "data" / "sessions").exists()
+    log = execute_json("hello", cwd=tmp_path)["log"]
+    assert log.startswith(str(home / "data" / "sessions"))
+
+
+def test_servers_are_given_when_the_agent_takes_them_and_named_when_not(tmp_path: Path) -> None:
+    file = tmp_path / "mcp.json"
+    servers = {
+        "files": {"command": sys.executable, "args": ["-V"], "env": {"A": "${NOT_SET:-b}"}},
+        "web": {"type": "http", "url": "https://example.com/mcp"},
+        "stream": {"type": "sse", "url": "https://example.com/sse"},
+        "unset": {"command": "true", "env": {"TOKEN": "${NOT_SET}"}},
+    }
+    file.write_text(json.dumps({"mcpServers": servers}))
+    able = script(capabilities={"mcpCapabilities": {"http": True}})
+    done = execute(steps(["tell", "session/new"]), "--mcp-config", "mcp.json", command=able, cwd=tmp_path)
+    assert done.code == 0
+    assert json.loads(done.out)["mcpServers"] == [
+        {"name": "files", "command": sys.executable, "args": ["-V"], "env": [{"name": "A", "value": "b"}]},
+        {"type": "http", "name": "web", "url": "https://example.com/mcp", "headers": []},
+    ]
+    notices = [line for line in done.err.splitlines() if "left out" in line]
+    assert ["stream" in line for line in notices] == [True, False]
+    assert "NOT_SET" in notices[1]
+
+
+def test_a_server_file_that_is_missing_is_one_sentence(tmp_path: Path) -> None:
+    done = execute("hello", "--mcp-config", "none.json", cwd=tmp_path)
+    assert done.code in (1, 2)
+    assert "none.json" in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_an_agent_that_wants_a_sign_in_names_its_ways(tmp_path: Path) -> None:
+    wants = agent("faulty", "demands_authentication")
+    done = execute("hello", command=wants, cwd=tmp_path)
+    assert done.code == 1
+    assert "wants you to sign in first" in done.err
+    assert "login (Log in); shell (In a terminal); waits (Elsewhere)" in done.err
+    assert "--sign-in" in done.err
+
+
+@pytest.mark.parametrize("method", ["login", "Log in"])
+def test_signing_in_is_done_when_allowed(tmp_path: Path, method: str) -> None:
+    wants = agent("faulty", "demands_authentication")
+    assert execute("hello", "--sign-in", method, command=wants, cwd=tmp_path).code == 0
+
+
+@pytest.mark.parametrize(
+    ("method", "sentence"), [("guess", "no way to sign in called"), ("shell", "needs a terminal")]
+)
+def test_a_sign_in_that_cannot_be_done_says_why(tmp_path: Path, method: str, sentence: str) -> None:
+    wants = agent("faulty", "demands_authentication")
+    done = execute("hello", "--sign-in", method, command=wants, cwd=tmp_path)
+    assert done.code == 1
+    assert sentence in done.err
+
+
+def test_a_sign_in_elsewhere_can_be_given_up(tmp_path: Path) -> None:
+    wants = agent("faulty", "demands_authentication")
+    done = execute("hello", "--sign-in", "waits", "--timeout", "2", command=wants, cwd=tmp_path)
+    assert done.code == 1
+    assert "took longer than 2 s" in done.err
+
+
+# --------------------------------------------------------------------------- exit codes
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"), [("end_turn", 0), ("max_tokens", 3), ("refusal", 3), ("cancelled", 3), ("novel", 3)]
+)
+def test_the_exit_code_tells_how_the_turn_ended(tmp_path: Path, reason: str, code: int) -> None:
+    done = execute(steps(["stop", reason]), cwd=tmp_path)
+    assert done.code == code
+    assert (f"the agent stopped: {reason}" in done.err) == (code == 3)
+
+
+# --------------------------------------------------------------------------- settings that are wrong
+
+
+def test_a_broken_config_file_is_named_and_the_run_goes_on(tmp_path: Path, home: Path) -> None:
+    config = home / "config" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("agent = \n")
+    done = execute("hello", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "hello\n")
+    assert str(config) in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_misspelt_key_is_named_with_the_nearest(tmp_path: Path, home: Path) -> None:
+    config = home / "config" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('polcy = "yolo"\n')
+    done = execute("hello", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "hello\n")
+    assert "config.toml:1" in done.err
+    assert "policy" in done.err

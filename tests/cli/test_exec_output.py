@@ -1,0 +1,225 @@
+"""What `exec` prints: the answer on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.harness import (
+    PROGRAM,
+    environment,
+    execute,
+    execute_json,
+    on_a_terminal,
+    run,
+    running,
+    script,
+    steps,
+)
+
+HOSTILE = "red \x1b[31mand\x1b]0;title\x07 \x9b2J \u202egnihton\u202c done\n"
+READ = {"sessionUpdate": "tool_call", "toolCallId": "r", "title": "Read it", "kind": "read"}
+
+
+def update(kind: str, text: str, **more: object) -> list[object]:
+    return ["update", {"sessionUpdate": kind, "content": {"type": "text", "text": text}, **more}]
+
+
+def test_the_answer_is_all_there_is_on_stdout(tmp_path: Path) -> None:
+    prompt = steps(
+        update("agent_thought_chunk", "secretly"),
+        ["say", "Hello ", "world"],
+        ["update", {**READ, "status": "in_progress"}],
+        ["update", {"sessionUpdate": "tool_call_update", "toolCallId": "r", "status": "completed"}],
+        ["update", {"sessionUpdate": "plan", "entries": [{"content": "x", "status": "completed"}]}],
+        ["say", "and more"],
+        ["disk", str(tmp_path / "new.txt"), "new"],
+    )
+    done = execute(prompt, cwd=tmp_path)
+    assert done.code == 0
+    assert done.out == "Hello world\n\nand more\n"
+    assert done.err.splitlines() == [
+        "· Read it",
+        "· Read it: done",
+        "· plan: 1 of 1 steps done",
+        "· added: new.txt",
+    ]
+
+
+def test_messages_with_ids_are_paragraphs(tmp_path: Path) -> None:
+    pieces = [
+        update("agent_message_chunk", text, messageId=message)
+        for message, text in (("a", "one"), ("a", " more\n"), ("b", "two"))
+    ]
+    assert execute(steps(*pieces), cwd=tmp_path).out == "one more\n\ntwo\n"
+
+
+def test_an_answer_that_goes_nowhere_is_left_as_the_agent_wrote_it(tmp_path: Path) -> None:
+    prompt = steps(["say", *HOSTILE])
+    assert execute(prompt, cwd=tmp_path).out == HOSTILE
+
+
+def test_an_answer_on_a_terminal_cannot_command_it(tmp_path: Path) -> None:
+    prompt = steps(["say", *HOSTILE])
+    code, shown = on_a_terminal("exec", "--command", script(), prompt, cwd=tmp_path)
+    text = shown.decode()
+    assert code == 0
+    assert not any(bad in text for bad in ("\x1b", "\x07", "\x9b", "\u202e"))
+    assert text.startswith("red ␛[31mand␛]0;title␇ ")
+    assert text.endswith(" done\r\n")
+
+
+@pytest.mark.parametrize("output", ["json", "ndjson"])
+def test_json_on_a_terminal_holds_nothing_but_ascii(tmp_path: Path, output: str) -> None:
+    prompt = steps(["say", HOSTILE])
+    code, shown = on_a_terminal("exec", "--command", script(), prompt, "--output", output, cwd=tmp_path)
+    assert code == 0
+    assert shown.isascii()
+    assert b"\x1b" not in shown
+
+
+def test_halves_of_a_character_are_joined_and_single_ones_replaced(tmp_path: Path) -> None:
+    prompt = steps(["say", "\ud83d", "\ude00 ", "\ud83d", " end"])
+    assert execute(prompt, cwd=tmp_path).out == "\U0001f600 \ufffd end\n"
+
+
+def test_stderr_is_made_safe_always(tmp_path: Path) -> None:
+    title = {**READ, "title": "Read\n\x1b[2J\u202eevil"}
+    done = execute(steps(["update", title], ["complain", "\x1b[2J"], ["exit", 3]), cwd=tmp_path)
+    assert done.code == 1
+    assert "\x1b" not in done.err
+    assert "\u202e" not in done.err
+
+
+def test_json_is_one_object_that_says_all(tmp_path: Path) -> None:
+    prompt = steps(
+        ["say", "Done"],
+        [
+            "permission",
+            {
+                "title": "Run it",
+                "kind": "execute",
+                "rawInput": {"command": "make"},
+                "locations": [{"path": str(tmp_path / "x"), "line": 3}],
+            },
+        ],
+        ["update", {"sessionUpdate": "usage_update", "used": 5, "size": 10}],
+        ["disk", str(tmp_path / "new.txt"), "new"],
+    )
+    result = execute_json(prompt, "--policy", "yolo", cwd=tmp_path)
+    assert result["agent"] == {"name": "scripted", "title": None, "version": "1"}
+    assert (result["sessionId"], result["stopReason"]) == ("session-1", "end_turn")
+    assert result["text"].startswith("Done")
+    [call] = result["toolCalls"]
+    assert call["locations"] == [{"path": str(tmp_path / "x"), "line": 3}]
+    assert (call["id"], call["title"], call["kind"]) == ("call", "Run it", "execute")
+    [decision] = result["permissions"]
+    assert decision == {
+        "asked": "run `make`",
+        "outcome": "allowed",
+        "by": "policy",
+        "why": "the policy yolo allows running commands",
+    }
+    assert result["changedFiles"] == [
+        {"path": str(tmp_path / "new.txt"), "change": "added", "canBeReverted": True}
+    ]
+    assert (result["usage"]["used"], result["usage"]["size"]) == (5, 10)
+    assert result["cwd"] == str(tmp_path)
+    assert Path(result["log"]).read_text(encoding="utf-8").count("session/prompt") >= 1
+    assert "error" not in result
+
+
+def test_ndjson_is_one_event_a_line_and_the_result_at_the_end(tmp_path: Path) -> None:
+    done = execute(steps(["say", "a", "b"]), "--output", "ndjson", cwd=tmp_path)
+    assert done.code == 0
+    *events, last = done.events
+    names = [event["event"] for event in events]
+    assert names[0] == "agent_started"
+    assert names.count("text_chunk") == 2
+    assert {"initialized", "session_opened", "prompt_sent", "turn_ended"} <= set(names)
+    assert all(isinstance(event["at"], float) for event in events)
+    assert last["event"] == "result"
+    assert last["text"] == "ab"
+
+
+def test_ndjson_comes_while_the_agent_works(tmp_path: Path) -> None:
+    prompt = steps(["say", "first"], ["ignore"])
+    with running("exec", "--command", script(), prompt, "--output", "ndjson", cwd=tmp_path) as (process, _):
+        assert process.stdout is not None
+        lines = (json.loads(line) for line in process.stdout)
+        assert next(line["text"] for line in lines if line["event"] == "text_chunk") == "first"
+
+
+def test_a_reader_that_leaves_ends_the_run_quietly(tmp_path: Path) -> None:
+    with running(
+        "exec", "--command", script(), steps(["repeat", 500, "x" * 1000], ["ignore"]), cwd=tmp_path
+    ) as (
+        process,
+        _,
+    ):
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.read(10) == b"x" * 10
+        process.stdout.close()
+        assert process.wait() == 141
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_output_without_room_is_one_sentence(tmp_path: Path, output: str) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [PROGRAM, "exec", "--command", script(), "hello", "--output", output],
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.decode().lower() == "acp-tui: the output cannot be written: no space left on device.\n"
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_a_closed_standard_stream_is_no_trouble(tmp_path: Path, closed: int) -> None:
+    words = [PROGRAM, "exec", "--command", script(), "hello"]
+    opener = f"import os; os.close({closed}); os.execv({PROGRAM!r}, {words!r})"
+    done = subprocess.run(
+        [sys.executable, "-c", opener],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env=environment(),
+        check=False,
+    )
+    assert done.returncode == 0
+    assert done.stdout == (b"" if closed == 1 else b"hello\n")
+    assert done.stderr == b""
+
+
+def test_a_dumb_terminal_and_a_plain_locale_are_enough(tmp_path: Path) -> None:
+    done = execute(
+        "h\u00e9 \U0001f600",
+        command=f"env -u PYTHONIOENCODING {script()}",  # the agent has the right to its own
+        cwd=tmp_path,
+        TERM="dumb",
+        LC_ALL="C",
+        PYTHONIOENCODING="ascii",
+    )
+    assert done.code == 0
+    assert done.out == "h\\xe9 \\U0001f600\n"
+
+
+def test_the_demo_answers(home: Path) -> None:
+    done = run("exec", "demo", "tour", "--policy", "yolo", "--output", "json")
+    assert done.code == 0
+    assert done.result["stopReason"] == "end_turn"
+    assert [Path(file["path"]).name for file in done.result["changedFiles"]] == ["basket.py"]
+    assert {call["status"] for call in done.result["toolCalls"]} == {"completed"}
+    assert done.result["cwd"].startswith(str(home))  # a copy of the sample project

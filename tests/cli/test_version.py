@@ -1,0 +1,33 @@
+"""What the command line says about itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from acp_tui import __version__
+from acp_tui.cli import COMMANDS
+from tests.cli.harness import run
+
+
+def test_the_version_is_one_line() -> None:
+    done = run("--version")
+    assert (done.code, done.out) == (0, f"acp-tui {__version__}\n")
+
+
+def test_without_a_command_there_is_help_and_exit_code_2() -> None:
+    done = run()
+    assert done.code == 2
+    assert all(f"\n    {command}" in done.out for command in COMMANDS)
+
+
+def test_an_unknown_command_is_a_usage_error() -> None:
+    done = run("exce", "demo")
+    assert done.code == 2
+    assert "invalid choice: 'exce'" in done.err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command: str) -> None:
+    done = run(command, "--help")
+    assert done.code == 0
+    assert f"usage: acp-tui {command}" in done.out
