@@ -17,6 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="AGENT", help="the agent's short name")
     add_agent_options(parser)
     parser.add_argument("--prompt", metavar="TEXT", help="hold one turn, too, and look at that")
+    parser.set_defaults(resume=None)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 

@@ -8,26 +8,20 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.config import point_at_problems
+from acp_tui.cli.holding import Held
 from acp_tui.cli.options import at_a_terminal
-from acp_tui.connection.logs import log_to_file
-from acp_tui.controller import Options, SignInNeeded, terminal_command
+from acp_tui.controller import SignInNeeded, terminal_command
 from acp_tui.errors import UserError
-from acp_tui.permissions.decide import POLICIES
-from acp_tui.permissions.spec import parse_spec
 from acp_tui.session.text import visible_line
-from acp_tui.workbench import Workbench
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Coroutine
 
-    from acp_tui.agents.launch import Launch
     from acp_tui.controller import Conversation
-    from acp_tui.permissions.decide import Policy
 
 GRACE = 5.0
 """Seconds an agent has to end a turn that took too long."""
@@ -36,79 +30,30 @@ GRACE = 5.0
 class Headless:
     """One conversation of a command."""
 
-    def __init__(self, args: argparse.Namespace, agent: str | None, *, resume: str | None = None) -> None:
-        log_to_file()
+    def __init__(self, args: argparse.Namespace, agent: str | None) -> None:
         self._args = args
-        self._resume = resume
-        self.workbench = Workbench.open(Path(args.cwd or "."))
-        named = agent is not None or args.program is not None
-        self._stored = self.workbench.stored(resume, must_exist=not named) if resume else None
-        if self._stored is not None:
-            launch = self.workbench.launch_again(self._stored, agent, args.program)
-        else:
-            launch = self.workbench.launch(agent, args.program)
-        self.conversation: Conversation = self.workbench.conversation(
-            launch, self._options(launch), keep_log=not args.no_log, resumed=self._stored
-        )
+        self._held = Held(args, agent, policy="deny", terminal_sign_in=at_a_terminal())
+        self.conversation: Conversation = self._held.conversation
         self.failure: str | None = None
         self.stopped_by: int | None = None  # the signal that ends us
         self._work: asyncio.Task[None] | None = None
         self._cancelling: asyncio.Task[None] | None = None
         self._timers: list[asyncio.TimerHandle] = []
-        point_at_problems(self.workbench.settings)
-        for notice in self.workbench.notices:
+        point_at_problems(self._held.workbench.settings)
+        for notice in self._held.workbench.notices:
             complain(notice)
-
-    # ---- how it is held
-
-    def _options(self, launch: Launch) -> Options:
-        args, stored = self._args, self._stored
-        cwd: Path | str | None = args.cwd
-        directories = [path.absolute() for path in args.add_dir]
-        if stored is not None:
-            cwd = cwd or stored.text("cwd")
-            directories = directories or [Path(path) for path in stored.meta.get("directories") or []]
-        elif cwd is None and launch.name == "demo":
-            from acp_tui.demo.sample import make_project
-
-            cwd = make_project()
-        rules = [parse_spec(text, "allow", agent=launch.name) for text in args.allow]
-        rules += [parse_spec(text, "reject", agent=launch.name) for text in args.reject]
-        return Options(
-            cwd=Path(cwd or ".").absolute(),
-            directories=[*self.workbench.settings.workspace.additional_directories, *directories],
-            policy=self._policy(),
-            run_rules=rules,
-            servers=self.workbench.servers(args.mcp_config),
-            terminal_sign_in=at_a_terminal(),
-        )
-
-    def _policy(self) -> Policy:
-        wanted = self._args.policy or self.workbench.settings.policy
-        return next((policy for policy in POLICIES if policy == wanted), "deny")
 
     # ---- opening
 
     async def open(self) -> None:
         """Open the session, signing in first when that is asked for and allowed."""
         try:
-            await self._open()
+            await self._held.open()
         except SignInNeeded as need:
             if not self._args.sign_in:
                 raise UserError(f"{need} Give one with --sign-in.") from None
             await self._sign_in(need)
-            await self._open()
-
-    async def _open(self) -> None:
-        if self._stored is not None:
-            known = self._stored.text("session_id")
-            if known is None:
-                raise UserError(f"The session {self._stored.id} never began: there is nothing to go on with.")
-            await self.conversation.open_known(known)
-        elif self._resume:
-            await self.conversation.open_known(self._resume)
-        else:
-            await self.conversation.open_new()
+            await self._held.open()
 
     async def _sign_in(self, need: SignInNeeded) -> None:
         wanted = self._args.sign_in
@@ -158,7 +103,7 @@ class Headless:
     async def close(self) -> None:
         """End everything; room is made for later sessions."""
         await self.conversation.close()
-        self.workbench.prune()
+        self._held.workbench.prune()
 
     # ---- being stopped
 

@@ -1,7 +1,7 @@
 """The entries below each other: which have a body, how high each is, and what is at a given height.
 
-Only what comes onto the screen gets a body. All else has an estimated height, which is corrected when it comes
-near; the methods that settle a screen say where it begins afterwards, so that nothing on it moves.
+Only what comes onto the screen gets a body. All else has an estimated height, corrected when it comes
+near. The methods that settle a screen say where it begins afterwards, so that nothing on it moves.
 """
 
 from __future__ import annotations

@@ -254,7 +254,7 @@ class TranscriptView(ScrollView, can_focus=True):
         return self.stack.blocks[place].entry if place is not None else None
 
     def move_cursor(self, step: int, kinds: tuple[type[Entry], ...] = ()) -> bool:
-        """To the next (1) or previous (-1) entry that can be seen, of some kinds only; False: there is none."""
+        """To the next (1) or previous (-1) visible entry, of some kinds only; False: there is none."""
         places = range(len(self.stack))
         start = self.stack.place_of(self.cursor)
         if start is None:

@@ -1,0 +1,85 @@
+"""From the command line to a conversation: which agent, where, with what, and which session of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.connection.logs import log_to_file
+from acp_tui.controller import Options
+from acp_tui.errors import UserError
+from acp_tui.permissions.decide import POLICIES
+from acp_tui.permissions.spec import parse_spec
+from acp_tui.workbench import Workbench
+
+if TYPE_CHECKING:
+    import argparse
+
+    from acp_tui.agents.launch import Launch
+    from acp_tui.controller import Asker, Conversation
+    from acp_tui.permissions.decide import Policy
+
+
+class Held:
+    """The conversation that a command line asks for. Nothing has been started yet."""
+
+    def __init__(
+        self,
+        args: argparse.Namespace,
+        agent: str | None,
+        *,
+        policy: Policy,
+        asker: Asker | None = None,
+        terminal_sign_in: bool = False,
+    ) -> None:
+        log_to_file()
+        self._args = args
+        self._policy = policy  # unless something else is wished
+        self._asker = asker
+        self._terminal_sign_in = terminal_sign_in
+        self.workbench = Workbench.open(Path(args.cwd or "."))
+        named = agent is not None or args.program is not None
+        self._stored = self.workbench.stored(args.resume, must_exist=not named) if args.resume else None
+        if self._stored is not None:
+            launch = self.workbench.launch_again(self._stored, agent, args.program)
+        else:
+            launch = self.workbench.launch(agent, args.program)
+        self.conversation: Conversation = self.workbench.conversation(
+            launch, self._options(launch), keep_log=not args.no_log, resumed=self._stored
+        )
+
+    async def open(self) -> None:
+        """Begin the session, or go on with the one that was asked for. The agent has been started."""
+        if self._stored is not None:
+            known = self._stored.text("session_id")
+            if known is None:
+                raise UserError(f"The session {self._stored.id} never began: there is nothing to go on with.")
+            await self.conversation.open_known(known)
+        elif self._args.resume:
+            await self.conversation.open_known(self._args.resume)
+        else:
+            await self.conversation.open_new()
+
+    def _options(self, launch: Launch) -> Options:
+        args, stored = self._args, self._stored
+        cwd: Path | str | None = args.cwd
+        directories = [path.absolute() for path in args.add_dir]
+        if stored is not None:
+            cwd = cwd or stored.text("cwd")
+            directories = directories or [Path(path) for path in stored.meta.get("directories") or []]
+        elif cwd is None and launch.name == "demo":
+            from acp_tui.demo.sample import make_project
+
+            cwd = make_project()
+        rules = [parse_spec(text, "allow", agent=launch.name) for text in args.allow]
+        rules += [parse_spec(text, "reject", agent=launch.name) for text in args.reject]
+        wished = args.policy or self.workbench.settings.policy
+        return Options(
+            cwd=Path(cwd or ".").absolute(),
+            directories=[*self.workbench.settings.workspace.additional_directories, *directories],
+            policy=next((policy for policy in POLICIES if policy == wished), self._policy),
+            run_rules=rules,
+            servers=self.workbench.servers(args.mcp_config),
+            asker=self._asker,
+            terminal_sign_in=self._terminal_sign_in,
+        )
