@@ -158,9 +158,9 @@ class AgentProcess:
 
     @property
     def writable(self) -> bool:
-        """False when its input is closed, by either side."""
+        """False when its input is closed, by either side, or nobody is there to read it."""
         stdin = self._watcher.stdin
-        return stdin is not None and not stdin.is_closing()
+        return stdin is not None and not stdin.is_closing() and not self._ended.is_set()
 
     def write(self, data: bytes) -> None:
         """Put into its input; in order, without waiting."""
