@@ -60,14 +60,11 @@ def run(args: argparse.Namespace) -> int:
 def _prompt(word: str | None) -> str:
     if word is None and sys.stdin.isatty():
         raise UserError("there is no prompt: give one, or - to read it from stdin.", exit_code=USAGE)
-    text = word if word is not None and word != "-" else _stdin()
+    try:
+        text = word if word is not None and word != "-" else sys.stdin.read()
+        text.encode()
+    except UnicodeError:
+        raise UserError("the prompt is not UTF-8 text.", exit_code=USAGE) from None
     if not text.strip():
         raise UserError("the prompt is empty.", exit_code=USAGE)
     return text
-
-
-def _stdin() -> str:
-    try:
-        return sys.stdin.read()
-    except UnicodeDecodeError:
-        raise UserError("the prompt on stdin is not UTF-8 text.", exit_code=USAGE) from None

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO
 
 from acp_tui.protocol.client import to_record
-from acp_tui.session.events import Decided, TextChunk
+from acp_tui.session.events import AgentExited, Decided, TextChunk
 from acp_tui.session.state import AgentMessage, Notice, Plan, ToolCall, TurnEnd
 from acp_tui.session.text import GrowingText, visible_line
 
@@ -35,6 +35,7 @@ class Narrator:
 
     def see(self, events: Sequence[Event], changes: Sequence[Change]) -> None:
         """Tell what a person would want to know."""
+        ended = any(isinstance(event, AgentExited) for event in events)  # told with the failure it causes
         for event in events:
             if isinstance(event, Decided) and event.by != "covered":  # then it was said a moment ago
                 self._say(f"{DECIDED[event.allowed]}: {event.subject} ({event.why})")
@@ -44,7 +45,7 @@ class Narrator:
                 self._tool_call(entry)
             elif change.what != "added":
                 continue
-            elif isinstance(entry, Notice) and entry.source in TOLD_SOURCES:
+            elif isinstance(entry, Notice) and entry.source in TOLD_SOURCES and not ended:
                 self._say(entry.text if entry.detail is None else f"{entry.text}: {entry.detail}")
             elif isinstance(entry, Plan) and entry.items:
                 done = sum(item.status == "completed" for item in entry.items)

@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
 
+LAST_WORDS = 10
+"""Lines of the agent's stderr that are shown with a failure."""
 FLUSHED_AFTER = 0.05
 """Seconds after which text that came is brought out, however it comes."""
 
 
 async def execute(args: argparse.Namespace, agent: str | None, prompt: str) -> int:
     """All of it; the exit code."""
-    headless = Headless(args, agent, resume=args.resume)
+    headless = Headless(args, agent)
     conversation = headless.conversation
     output = OUTPUTS[args.output](sys.stdout)
     decisions = Decisions()
@@ -38,7 +40,7 @@ async def execute(args: argparse.Namespace, agent: str | None, prompt: str) -> i
     async def end() -> None:
         if headless.failure is not None:
             output.flush()
-            complain(headless.failure)
+            complain(headless.failure, headless.last_words[-LAST_WORDS:])
         result = await result_of(conversation, decisions, headless.failure)
         printing.stop()
         output.end(result)

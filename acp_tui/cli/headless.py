@@ -10,7 +10,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from acp_tui.cli.config import point_at_problems
+from acp_tui.agents import catalogue
 from acp_tui.cli.holding import Held
 from acp_tui.cli.options import at_a_terminal
 from acp_tui.controller import SignInNeeded, terminal_command
@@ -19,10 +19,13 @@ from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Sequence
 
+    from acp_tui.config.settings import Settings
     from acp_tui.controller import Conversation
 
+MOST_PROBLEMS = 5
+"""… of the settings are told; a file can be wrong from end to end."""
 GRACE = 5.0
 """Seconds an agent has to end a turn that took too long."""
 
@@ -35,13 +38,14 @@ class Headless:
         self._held = Held(args, agent, policy="deny", terminal_sign_in=at_a_terminal())
         self.conversation: Conversation = self._held.conversation
         self.failure: str | None = None
+        self.last_words: list[str] = []
+        """What the agent wrote to stderr before it failed, safe to display."""
         self.stopped_by: int | None = None  # the signal that ends us
         self._work: asyncio.Task[None] | None = None
         self._cancelling: asyncio.Task[None] | None = None
         self._timers: list[asyncio.TimerHandle] = []
-        point_at_problems(self._held.workbench.settings)
-        for notice in self._held.workbench.notices:
-            complain(notice)
+        for sentence in (*_problems(self._held.workbench.settings), *self._held.workbench.notices):
+            complain(sentence)
 
     # ---- opening
 
@@ -87,6 +91,7 @@ class Headless:
             await self._work
         except UserError as error:
             self.failure = self.failure or str(error)
+            self.last_words = getattr(error, "stderr_tail", [])
         except asyncio.CancelledError:
             self.failure = self.failure or "The run was stopped."
         for timer in self._timers:
@@ -147,6 +152,16 @@ class Headless:
             await self.conversation.cancel()
 
 
-def complain(sentence: str) -> None:
-    """One sentence for the user, beside the output."""
+def complain(sentence: str, context: Sequence[str] = ()) -> None:
+    """One sentence for the user, beside the output, and lines that led to it."""
     print(f"acp-tui: {visible_line(sentence)}", file=sys.stderr, flush=True)
+    for line in context:
+        print(f"  │ {visible_line(line)}", file=sys.stderr, flush=True)
+
+
+def _problems(settings: Settings) -> list[str]:
+    found = [str(problem) for problem in catalogue.problems(settings)]
+    if len(found) > MOST_PROBLEMS:
+        more = f"there are {len(found) - MOST_PROBLEMS} more problems in the settings"
+        found[MOST_PROBLEMS:] = [f"{more}: `acp-tui config check` tells."]
+    return found
