@@ -76,6 +76,12 @@ class TranscriptView(ScrollView, can_focus=True):
         self._seen_total = 0
         self._moving = False  # we scroll, not the user
 
+    def use_session(self, session: Session, cwd: str) -> None:
+        """Show this session from its beginning on."""
+        self.stack.session, self.stack.cwd = session, cwd
+        self.stack.rebuild()
+        self._arrange(None)
+
     # ------------------------------------------------------------------------- what happens
 
     def take(self, changes: Iterable[Change]) -> None:
@@ -97,11 +103,6 @@ class TranscriptView(ScrollView, can_focus=True):
         for place in touched:
             self.stack.refresh(place)
         self._arrange(kept)
-
-    def rebuild(self) -> None:
-        """Show the session from its beginning on."""
-        self.stack.rebuild()
-        self._arrange(None)
 
     def use_palette(self, palette: Palette) -> None:
         """The theme has changed."""
@@ -252,6 +253,20 @@ class TranscriptView(ScrollView, can_focus=True):
         """The entry of that id."""
         place = self.stack.place_of(entry_id)
         return self.stack.blocks[place].entry if place is not None else None
+
+    def lines_with(self, entry_id: int, needle: str) -> list[int]:
+        """The drawn lines of an entry that hold a text, which is in lower case."""
+        place = self.stack.place_of(entry_id)
+        if place is None:
+            return []
+        self.stack.settle_lines(place, 0, 1 << LINE_BITS)
+        body = self.stack.settle(place)
+        return [line for line in range(body.height) if needle in body.line(line).text.lower()]
+
+    def copy_text(self, entry_id: int) -> str:
+        """The source text of an entry."""
+        place = self.stack.place_of(entry_id)
+        return self.stack.settle(place).copy_text() if place is not None else ""
 
     def move_cursor(self, step: int, kinds: tuple[type[Entry], ...] = ()) -> bool:
         """To the next (1) or previous (-1) visible entry, of some kinds only; False: there is none."""
