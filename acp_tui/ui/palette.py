@@ -22,6 +22,9 @@ class Palette:
     success: Style = NO_STYLE
     warning: Style = NO_STYLE
     error: Style = NO_STYLE
+    loud: Style = NO_STYLE  # what must not be overlooked, on a background of its own
+    key: Style = NO_STYLE  # a key, where keys are told
+    selected: Style = NO_STYLE  # the row that Enter takes
     user: Style = NO_STYLE  # the user's words
     user_bar: Style = NO_STYLE  # the bar before them
     thought: Style = NO_STYLE

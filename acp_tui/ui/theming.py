@@ -1,0 +1,222 @@
+"""Themes: TOML files with every colour, made into a theme for Textual and a palette for the transcript.
+
+The first frame waits for this, so it is quick: one small file, and no library beside those on screen anyway.
+A theme of the user's is laid over the built-in one of its darkness, so whatever it leaves out, or gets wrong,
+still has a colour that fits.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.style import Style
+from textual.theme import Theme
+
+from acp_tui.config.paths import paths
+from acp_tui.ui.palette import SYNTAX, Palette
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+DEFAULT = "dark"
+BUILT_IN = ("dark", "light")
+TERMINAL_COLOURS = 16
+
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+_ATTRIBUTES = frozenset({"bold", "dim", "italic", "underline", "strike", "reverse"})
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_THEME_KEYS = (
+    *("background", "surface", "panel", "foreground"),
+    *("primary", "secondary", "accent", "success", "warning", "error"),
+)
+_STYLES = tuple(part.name for part in fields(Palette) if part.name not in ("dark", "syntax", "terminal"))
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A theme, ready to be used, and what was not understood of its file, as sentences for a person."""
+
+    name: str
+    theme: Theme
+    palette: Palette
+    problems: list[str] = field(default_factory=list)
+
+
+def available() -> list[str]:
+    """The names of all themes: the built-in ones, then the user's."""
+    own = sorted(file.stem for file in _own_directory().glob("*.toml"))
+    return [*BUILT_IN, *(name for name in own if name not in BUILT_IN)]
+
+
+def load(name: str = DEFAULT) -> Loaded:
+    """The theme of that name. Whatever is wrong with it, there is a usable one."""
+    own = _own_directory() / f"{name}.toml"
+    if _NAMES_A_FILE.fullmatch(name) and own.is_file():
+        return _load_own(name, own)
+    if name in BUILT_IN:
+        return _made(name, _built_in(name))
+    known = ", ".join(available())
+    return _made(name, _built_in(DEFAULT), [f"There is no theme {name!r}; known: {known}. Using {DEFAULT!r}"])
+
+
+_NAMES_A_FILE = re.compile(r"[\w][\w .-]*")
+
+
+def _own_directory() -> Path:
+    return paths().config / "themes"
+
+
+def _built_in(name: str) -> dict[str, Any]:
+    """From the installed package, or from beside it in a working copy."""
+    package = Path(__file__).parent.parent
+    file = package / "themes" / f"{name}.toml"
+    if not file.is_file():
+        file = package.parent / "themes" / f"{name}.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+# --------------------------------------------------------------------------- a theme of the user's
+
+
+def _load_own(name: str, file: Path) -> Loaded:
+    from acp_tui.config import document
+
+    own = document.read(file)
+    dark = own.data.get("dark", name != "light")
+    if not isinstance(dark, bool):
+        own.complain(("dark",), "must be true or false")
+        dark = True
+    data = _built_in("dark" if dark else "light")
+    colours = _checked_table(own, "colors", None, _colour_complaint)
+    data["colors"] |= colours
+    styled = _style_complaint(data["colors"])
+    coloured = _named_complaint(data["colors"])
+    data["theme"] |= _checked_table(own, "theme", _THEME_KEYS, coloured)
+    data["variables"] |= _checked_table(own, "variables", None, _text_complaint)
+    data["styles"] |= _checked_table(own, "styles", _STYLES, styled)
+    data["syntax"] |= _checked_table(own, "syntax", SYNTAX, styled)
+    data["terminal"] |= _checked_table(own, "terminal", ("colors",), _sixteen_complaint(data["colors"]))
+    for key in own.data.keys() - {*_TABLES, "dark"}:
+        own.complain((key,), _unknown(key, (*_TABLES, "dark")))
+    return _made(name, data, [str(problem) for problem in own.problems])
+
+
+_TABLES = ("colors", "theme", "variables", "styles", "syntax", "terminal")
+
+if TYPE_CHECKING:
+    from acp_tui.config.document import Document
+
+    Complaint = Callable[[Any], str | None]
+
+
+def _checked_table(
+    own: Document, table: str, known: Iterable[str] | None, complaint: Complaint
+) -> dict[str, Any]:
+    """The values of one table that can be used; the others are complained about."""
+    values = own.data.get(table, {})
+    if not isinstance(values, dict):
+        own.complain((table,), "must be a table")
+        return {}
+    good: dict[str, Any] = {}
+    for key, value in values.items():
+        if known is not None and key not in known:
+            own.complain((table, key), _unknown(key, known))
+        elif (wrong := complaint(value)) is not None:
+            own.complain((table, key), f"{wrong}; the built-in value is used")
+        else:
+            good[key] = value
+    return good
+
+
+def _unknown(key: str, known: Iterable[str]) -> str:
+    from acp_tui.config.problems import unknown
+
+    return unknown(key, known)
+
+
+def _text_complaint(value: Any) -> str | None:
+    return None if isinstance(value, str) else "must be text"
+
+
+def _colour_complaint(value: Any) -> str | None:
+    good = isinstance(value, str) and _COLOUR.fullmatch(value)
+    return None if good else "must be a colour such as '#8ab4f0'"
+
+
+def _named_complaint(colours: dict[str, str]) -> Complaint:
+    def complaint(value: Any) -> str | None:
+        good = isinstance(value, str) and (value in colours or _COLOUR.fullmatch(value))
+        return None if good else "must be a name from [colors] or a colour such as '#8ab4f0'"
+
+    return complaint
+
+
+def _style_complaint(colours: dict[str, str]) -> Complaint:
+    named = _named_complaint(colours)
+
+    def complaint(value: Any) -> str | None:
+        if not isinstance(value, str):
+            return "must be a style such as 'bold blue on panel'"
+        words = [word for word in value.split() if word not in _ATTRIBUTES and word != "on"]
+        wrong = next((word for word in words if named(word)), None)
+        if wrong is not None:
+            return f"{wrong!r} is neither a colour nor one of {', '.join(sorted(_ATTRIBUTES))}"
+        return "'on' must be followed by a colour" if value.split()[-1:] == ["on"] else None
+
+    return complaint
+
+
+def _sixteen_complaint(colours: dict[str, str]) -> Complaint:
+    named = _named_complaint(colours)
+
+    def complaint(value: Any) -> str | None:
+        good = isinstance(value, list) and len(value) == TERMINAL_COLOURS and not any(map(named, value))
+        return None if good else f"must be a list of {TERMINAL_COLOURS} colours"
+
+    return complaint
+
+
+# --------------------------------------------------------------------------- from data to colours
+
+
+def _made(name: str, data: dict[str, Any], problems: list[str] | None = None) -> Loaded:
+    colours: dict[str, str] = data["colors"]
+    dark: bool = data["dark"]
+    theme = Theme(
+        name=f"acp-{name}",
+        dark=dark,
+        variables={key: _variable(value, colours) for key, value in data["variables"].items()},
+        **{key: colours.get(value, value) for key, value in data["theme"].items()},
+    )
+    palette = Palette(
+        dark=dark,
+        syntax={key: _style(value, colours) for key, value in data["syntax"].items()},
+        terminal=tuple(colours.get(value, value) for value in data["terminal"]["colors"]),
+        **{key: _style(value, colours) for key, value in data["styles"].items()},
+    )
+    return Loaded(name, theme, palette, problems or [])
+
+
+def _style(text: str, colours: dict[str, str]) -> Style:
+    """`bold blue on panel`, with the names of the theme's own colours."""
+    attributes: dict[str, bool] = {}
+    foreground = background = None
+    words = iter(text.split())
+    for word in words:
+        if word in _ATTRIBUTES:
+            attributes[word] = True
+        elif word == "on":
+            name = next(words)
+            background = colours.get(name, name)
+        else:
+            foreground = colours.get(word, word)
+    return Style(color=foreground, bgcolor=background, **attributes)  # type: ignore[arg-type]  # flags
+
+
+def _variable(text: str, colours: dict[str, str]) -> str:
+    """A value of Textual's, such as `blue 40%`: names of ours are replaced."""
+    return " ".join(colours.get(word, word) for word in text.split())

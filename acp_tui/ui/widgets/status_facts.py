@@ -1,0 +1,187 @@
+"""What the status line says: the facts, and which of them find room."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rich.cells import cell_len
+
+from acp_tui.ui.widgets.transcript.wrap import shortened
+
+SILENCE = 60.0
+"""Seconds after which it is said what an agent was last heard with."""
+NEARLY_FULL = 0.8
+"""Of the context: from here on it stands out."""
+
+Phase = Literal["connecting", "loading", "idle", "working", "asking", "cancelling", "dead"]
+Part = Literal["agent", "project", "branch", "mark", "mode", "model", "context", "cost", "phase"]
+
+
+@dataclass(frozen=True, slots=True)
+class StatusFacts:
+    """Everything the status line may say. Texts are safe to display."""
+
+    agent: str  # its title
+    project: str = ""  # the folder's name
+    branch: str = ""
+    mode: str = ""  # the agent's mode, by its name
+    model: str = ""
+    policy: str = "ask"  # `yolo` is loud
+    acts_unasked: bool = False  # it edits or runs without ever having asked
+    used: int | None = None  # tokens in the context
+    size: int | None = None
+    cost: float | None = None
+    currency: str = "USD"
+    phase: Phase = "idle"
+    awaited: str = ""  # connecting, loading: what for; dead: why
+    since: float | None = None  # when the phase began
+    heard: str = ""  # the last word of the agent
+    heard_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of the line."""
+
+    text: str
+    style: str = "dim"  # a field of the palette
+    part: Part | None = None  # what it tells, for clicks
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """One fact: shown whole or not at all, the least important goes first."""
+
+    piece: Piece
+    rank: int  # the higher, the earlier it goes
+    left: bool = False
+
+
+def layout(facts: StatusFacts, width: int, now: float) -> list[Piece]:
+    """The line in exactly so many cells: who and where at the left, the rest at the right."""
+    items = [*_left(facts), *_right(facts, now)]
+    room = width - 2  # a blank cell at both ends
+    while _cells(items) > room and any(item.rank for item in items):
+        items.remove(max(items, key=lambda item: item.rank))
+    if _cells(items) > room:
+        items = _shortened(items, room)
+    left = _joined([item.piece for item in items if item.left], " · ")
+    right = _joined([item.piece for item in items if not item.left], "  ")
+    gap = width - 2 - sum(cell_len(piece.text) for piece in (*left, *right))
+    line = [Piece(" "), *left, Piece(" " * max(0, gap)), *right, Piece(" ")]
+    return [piece for piece in line if piece.text]
+
+
+def _left(facts: StatusFacts) -> list[_Item]:
+    items = [_Item(Piece(facts.agent, "strong", "agent"), 0, left=True)]
+    if facts.project:
+        items.append(_Item(Piece(shortened(facts.project, 30), "text", "project"), 4, left=True))
+    if facts.branch:
+        items.append(_Item(Piece(shortened(facts.branch, 30), "dim", "branch"), 6, left=True))
+    return items
+
+
+def _right(facts: StatusFacts, now: float) -> list[_Item]:
+    items: list[_Item] = []
+    if facts.policy == "yolo":
+        items.append(_Item(Piece(" YOLO: asks nothing ", "loud", "mark"), 2))
+    elif facts.acts_unasked:
+        items.append(_Item(Piece("! acts without asking", "warning", "mark"), 2))
+    if facts.mode:
+        items.append(_Item(Piece(f"{shortened(facts.mode, 20)} ▾", "accent", "mode"), 3))
+    if facts.model:
+        items.append(_Item(Piece(f"{shortened(facts.model, 24)} ▾", "dim", "model"), 7))
+    if facts.used is not None:
+        items.append(_Item(_context(facts.used, facts.size), 5))
+    if facts.cost is not None:
+        items.append(_Item(Piece(money(facts.cost, facts.currency), "dim", "cost"), 8))
+    return [*items, _Item(_phase(facts, now), 0)]
+
+
+def _context(used: int, size: int | None) -> Piece:
+    if not size:
+        return Piece(f"ctx {_short_count(used)}", "dim", "context")
+    share = used / size
+    text = f"ctx {share:.0%}"
+    return Piece(
+        f"{text} full" if share >= 1 else text, "warning" if share >= NEARLY_FULL else "dim", "context"
+    )
+
+
+def _phase(facts: StatusFacts, now: float) -> Piece:
+    since = facts.since if facts.since is not None else now
+    gone = duration(now - since)
+    match facts.phase:
+        case "connecting" | "loading":
+            text = facts.awaited or ("connecting" if facts.phase == "connecting" else "loading")
+            waited = f" {gone}" if now - since >= 3 else ""
+            return Piece(f"◌ {text}{waited}", "warning", "phase")
+        case "working":
+            return _working(facts, now, since)
+        case "asking":
+            return Piece("? waits for your answer", "warning", "phase")
+        case "cancelling":
+            return Piece(f"⊘ stopping {gone}", "warning", "phase")
+        case "dead":
+            return Piece(f"✘ {facts.awaited or 'the agent has ended'}", "error", "phase")
+    return Piece("○ idle", "dim", "phase")
+
+
+def _working(facts: StatusFacts, now: float, since: float) -> Piece:
+    """After a while without a word, what was last heard is more interesting than how long it has worked."""
+    heard_at = max(facts.heard_at if facts.heard_at is not None else since, since)
+    if now - heard_at < SILENCE:
+        return Piece(f"● working {duration(now - since)}", "success", "phase")
+    silence = duration(now - heard_at)
+    if facts.heard and facts.heard_at is not None and facts.heard_at >= since:
+        return Piece(f"● last heard: {facts.heard} · {silence} ago", "warning", "phase")
+    return Piece(f"● nothing heard for {silence}", "warning", "phase")
+
+
+def duration(seconds: float) -> str:
+    """`0:12`, `3:05`, `1:02:03`."""
+    minutes, rest = divmod(max(0, int(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def money(amount: float, currency: str) -> str:
+    """`$0.05`; a currency without a sign follows the amount."""
+    sign = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥"}.get(currency.upper())
+    figure = "<0.01" if 0 < amount < 0.01 else f"{amount:.2f}"
+    if sign is None:
+        return f"{figure} {currency}".strip()
+    return f"<{sign}0.01" if figure.startswith("<") else f"{sign}{figure}"
+
+
+def _short_count(count: int) -> str:
+    if count < 1000:
+        return str(count)
+    return f"{count / 1000:.0f}k" if count < 1_000_000 else f"{count / 1_000_000:.1f}M"
+
+
+def _cells(items: list[_Item]) -> int:
+    """What they take, with what stands between them."""
+    left = [item for item in items if item.left]
+    right = [item for item in items if not item.left]
+    between = 3 * (len(left) - 1) + 2 * (len(right) - 1) + 2
+    return between + sum(cell_len(item.piece.text) for item in items)
+
+
+def _shortened(items: list[_Item], room: int) -> list[_Item]:
+    """Only the agent and the phase are left, and even they are too long."""
+    agent, phase = items[0].piece, items[-1].piece
+    text = shortened(phase.text, max(2, room - min(cell_len(agent.text), 12) - 2))
+    title = shortened(agent.text, max(0, room - cell_len(text) - 2))
+    return [
+        _Item(Piece(title, agent.style, agent.part), 0, left=True),
+        _Item(Piece(text, phase.style, phase.part), 0),
+    ]
+
+
+def _joined(pieces: list[Piece], between: str) -> list[Piece]:
+    joined: list[Piece] = []
+    for piece in pieces:
+        joined += [Piece(between, "faint"), piece] if joined else [piece]
+    return joined

@@ -1,0 +1,131 @@
+"""The line at the top: who, where, how, and what is going on. One row, drawn anew in place."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from acp_tui.ui.widgets.status_facts import Piece, StatusFacts, layout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual import events
+    from textual.timer import Timer
+
+    from acp_tui.ui.palette import Palette
+
+TICKING = frozenset({"connecting", "loading", "working", "cancelling"})
+"""Phases that tell how long they have lasted."""
+
+
+class StatusLine(Widget):
+    """Shows `StatusFacts`. Nothing it does moves anything else on the screen."""
+
+    DEFAULT_CSS = """
+    StatusLine { height: 1; background: $surface; color: $foreground; }
+    """
+    ALLOW_SELECT = False
+
+    class Clicked(Message):
+        """The user clicked a part of the line."""
+
+    class ModeClicked(Clicked):
+        """The mode: wants the menu of modes."""
+
+    class ModelClicked(Clicked):
+        """The model: wants the menu of models."""
+
+    class PhaseClicked(Clicked):
+        """What is going on: wants to know more."""
+
+    _CLICKS: ClassVar[dict[str, type[Clicked]]] = {
+        "mode": ModeClicked,
+        "model": ModelClicked,
+        "phase": PhaseClicked,
+    }
+
+    def __init__(
+        self,
+        facts: StatusFacts,
+        palette: Palette,
+        *,
+        clock: Callable[[], float] = time.time,
+        id: str | None = None,  # noqa: A002  # Textual's word
+    ) -> None:
+        super().__init__(id=id)
+        self._facts = facts
+        self._palette = palette
+        self._clock = clock
+        self._timer: Timer | None = None
+        self._hovered: str | None = None
+
+    @property
+    def facts(self) -> StatusFacts:
+        """What it says."""
+        return self._facts
+
+    @facts.setter
+    def facts(self, facts: StatusFacts) -> None:
+        if facts != self._facts:
+            self._facts = facts
+            self._tick_while_needed()
+            self.refresh()
+
+    def use_palette(self, palette: Palette) -> None:
+        """The theme has changed."""
+        self._palette = palette
+        self.refresh()
+
+    def on_mount(self) -> None:
+        """Time may be running already."""
+        self._tick_while_needed()
+
+    def _tick_while_needed(self) -> None:
+        """An idle conversation costs nothing."""
+        needed = self._facts.phase in TICKING and self.is_mounted
+        if needed and self._timer is None:
+            self._timer = self.set_interval(1, self.refresh)
+        elif not needed and self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+
+    def render_line(self, y: int) -> Strip:  # noqa: ARG002  # there is one line only
+        """The line as it is now."""
+        base = self.rich_style
+        pieces = layout(self._facts, self.size.width, self._clock())
+        line = Strip([Segment(piece.text, base + self._look(piece)) for piece in pieces])
+        return line.adjust_cell_length(self.size.width, base)
+
+    def _look(self, piece: Piece) -> Style:
+        style: Style = getattr(self._palette, piece.style)
+        if piece.part not in self._CLICKS:
+            return style
+        style += Style.from_meta({"part": piece.part})
+        return style + Style(underline=True) if piece.part == self._hovered else style
+
+    def on_click(self, event: events.Click) -> None:
+        """A part with something behind it."""
+        message = self._CLICKS.get(event.style.meta.get("part", ""))
+        if message is not None:
+            event.stop()
+            self.post_message(message())
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """What can be clicked is underlined."""
+        self._hover(event.style.meta.get("part"))
+
+    def on_leave(self) -> None:
+        """The mouse is elsewhere."""
+        self._hover(None)
+
+    def _hover(self, part: str | None) -> None:
+        if part != self._hovered:
+            self._hovered = part
+            self.refresh()

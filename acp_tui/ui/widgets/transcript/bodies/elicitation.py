@@ -1,0 +1,60 @@
+"""Questions of the agent, as a form or behind an address; the answers are never shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.session.text import visible_line
+from acp_tui.ui.widgets.transcript.bodies.folding import code_lines, headed
+from acp_tui.ui.widgets.transcript.body import Lines
+
+if TYPE_CHECKING:
+    from rich.style import Style
+
+    from acp_tui.session.state import Elicitation
+    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.widgets.transcript.body import Body, Context
+
+
+def body(entry: Elicitation, context: Context) -> Body:
+    """What was asked, where it leads, and what became of it."""
+    palette, width = context.palette, context.width
+    sign, outcome, look = _outcome(entry, palette)
+    asks = Segment("the agent asks: ", palette.dim)
+    message = " ".join(entry.message.split()) or "a question without words"
+    lines = headed([Segment(f"{sign} ", look)], [asks, Segment(message, palette.text)], width)
+    url = visible_line(entry.url) if entry.url else ""
+    if url:
+        lines += code_lines(url, palette.accent, width)  # whole, and not a link: opening it needs consent
+    names = _asked_for(entry)
+    if names:
+        lines += headed([Segment("  ")], [Segment(f"for {names}", palette.dim)], width)
+    lines += headed([Segment("  ")], [Segment(outcome, look)], width)
+    return Lines(lines, "\n".join(filter(None, (entry.message, url))))
+
+
+def _outcome(entry: Elicitation, palette: Palette) -> tuple[str, str, Style]:
+    if entry.outcome is None:
+        return "?", "waiting for your answer", palette.warning
+    if entry.outcome == "accept":
+        finished = "; the page is finished" if entry.completed else ""
+        return "✔", f"answered{finished}", palette.success
+    if entry.outcome == "decline":
+        return "✘", "declined", palette.error
+    if entry.outcome == "cancel":
+        return "⊘", "put away unanswered", palette.warning
+    return "✘", "answered with an error", palette.error
+
+
+def _asked_for(entry: Elicitation) -> str:
+    """The names of a form's fields."""
+    properties = (entry.schema or {}).get("properties")
+    if not isinstance(properties, dict):
+        return ""
+    titles = [
+        str(field["title"]) if isinstance(field, dict) and isinstance(field.get("title"), str) else str(name)
+        for name, field in properties.items()
+    ]
+    return visible_line(", ".join(titles))

@@ -1,0 +1,26 @@
+"""Something nobody here understands: named, and shown as it was sent when it is unfolded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.session.text import visible_json
+from acp_tui.ui.widgets.transcript.bodies.folding import bounded, code_lines, headed
+from acp_tui.ui.widgets.transcript.body import Lines
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import Unrecognised
+    from acp_tui.ui.widgets.transcript.body import Body, Context
+
+
+def body(entry: Unrecognised, context: Context) -> Body:
+    """Its name; the JSON below."""
+    palette, width = context.palette, context.width
+    spans = [Segment("not recognised: ", palette.dim), Segment(entry.what, palette.text)]
+    lines = headed([Segment("▸ " if context.folded else "▾ ", palette.faint)], spans, width)
+    text = visible_json(entry.raw)
+    if not context.folded:
+        lines += bounded(code_lines(text, palette.dim, width), palette.dim, width)
+    return Lines(lines, text)
