@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from acp_tui.errors import UserError
 from acp_tui.permissions.decide import Decision, choose_option, decide
 from acp_tui.permissions.subject import covers
-from acp_tui.session.events import Decided
+from acp_tui.session.events import Decided, Noticed
 from acp_tui.session.state import PermissionOption
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Gate:
     session_rules: list[Rule] = field(default_factory=list)
     asker: Asker | None = None
     allowed_this_turn: list[Subject] = field(default_factory=list)
+    _notices_told: int = 0
 
     async def answer(self, question: Question) -> Verdict:
         """Decide, asking where nothing else decides; the verdict is noted in the session."""
@@ -110,19 +112,31 @@ class Gate:
         return any(covers(allowed, subject) for allowed in self.allowed_this_turn)
 
     def _decide(self, subject: Subject) -> Decision:
-        remembered = self.memory.rules() if self.memory else []
         return decide(
             subject,
             policy=self.policy,
-            rules=[*self.session_rules, *remembered],
+            rules=[*self.session_rules, *self._remembered()],
             run_rules=self.run_rules,
             agent=self.agent,
             project=self.project,
             interactive=self.asker is not None,
         )
 
+    def _remembered(self) -> list[Rule]:
+        if self.memory is None:
+            return []
+        rules = self.memory.rules()
+        for sentence in self.memory.notices[self._notices_told :]:
+            self.note(Noticed("warning", sentence))
+        self._notices_told = len(self.memory.notices)
+        return rules
+
     def _remember(self, rule: Rule) -> None:
         if rule.scope == "session" or self.memory is None:
             self.session_rules.append(rule)
-        else:
+            return
+        try:
             self.memory.add(rule)
+        except UserError as error:  # the answer counts all the same
+            self.session_rules.append(rule)
+            self.note(Noticed("warning", f"{error} The answer is remembered for this session only."))

@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.agents.faulty import leave_behind
 from tests.agents.kit import SESSION, ScriptedAgent
 
 if TYPE_CHECKING:
@@ -90,6 +92,16 @@ class Script:
                 sys.exit(0)
             self.agent.handle(frame)
         self.stop_reason = "cancelled"
+
+    def do_leave(self) -> None:
+        """Leave processes behind."""
+        leave_behind()
+
+    def do_wait_for_output(self) -> None:
+        """Until the terminal has some."""
+        params = {"sessionId": SESSION, "terminalId": self.kept["$terminal"]}
+        while not self.agent.ask("terminal/output", params)["result"]["output"]:
+            time.sleep(0.02)
 
     def do_ignore(self) -> None:
         """Listen to nothing any more, but to the end of the input."""

@@ -1,0 +1,183 @@
+"""Agents that misbehave: each run ends in a clear sentence, with the last stderr lines and nothing left."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agents.faulty import ERRORS, LAST_WORDS
+from tests.cli.harness import agent, execute, run, script, steps
+
+# What the run ends with: its exit code, and a piece of the sentence on stderr.
+FAULTS: list[tuple[str, int, str]] = [
+    ("dies_before_initialize", 1, "ended with exit code 3"),
+    ("dies_mid_turn", 1, "ended with exit code 7"),
+    ("killed_mid_turn", 1, "was ended by SIGKILL"),
+    ("exits_zero_mid_turn", 1, "ended with exit code 0"),
+    ("ends_in_the_middle_of_a_line", 1, "ended with exit code 0"),
+    ("closes_its_output", 1, "closed its output and had to be ended"),
+    ("closes_its_input", 1, "stopped reading its input and had to be ended"),
+    ("leaves_processes_and_dies", 1, "ended with exit code 5"),
+    ("no_session_id", 1, "without a session id"),
+    ("noise", 0, ""),
+    ("long_line", 0, ""),
+    ("stderr_flood", 0, ""),
+    ("flood", 0, ""),
+    ("early_updates", 0, ""),
+    ("unknown_session", 0, ""),
+    ("answers_twice", 0, ""),
+    ("unknown_id", 0, ""),
+    ("leaves_processes", 0, ""),
+    ("will_not_end", 0, ""),
+    ("withdraws_at_once", 0, ""),
+    ("notifies", 0, ""),
+    ("same_id_twice", 0, ""),
+]
+SILENT = {"ends_in_the_middle_of_a_line", "no_session_id"}  # on stderr
+
+
+@pytest.mark.parametrize(("fault", "code", "sentence"), FAULTS, ids=[fault for fault, *_ in FAULTS])
+def test_a_fault_ends_in_a_sentence(tmp_path: Path, fault: str, code: int, sentence: str) -> None:
+    done = execute("go", command=agent("faulty", fault), cwd=tmp_path)
+    assert done.code == code, done.err
+    assert "acp_tui" not in done.err  # no traceback of ours
+    complaints = [line for line in done.err.splitlines() if line.startswith("acp-tui:")]
+    assert len(complaints) == (code != 0)
+    if code:
+        assert sentence in complaints[0]
+        assert fault in SILENT or LAST_WORDS in complaints[0]
+
+
+@pytest.mark.parametrize("shape", ERRORS)
+def test_errors_of_every_shape_are_a_sentence(tmp_path: Path, shape: str) -> None:
+    done = execute(shape, command=agent("faulty", "errors"), cwd=tmp_path)
+    assert done.code == 1
+    assert "answered session/prompt with an error" in done.err or "sign in first" in done.err
+    assert LAST_WORDS in done.err or "sign in" in done.err
+
+
+def test_the_last_lines_of_stderr_follow_the_sentence(tmp_path: Path) -> None:
+    prompt = steps(["complain", *(f"line {number}" for number in range(30))], ["exit", 4])
+    done = execute(prompt, cwd=tmp_path)
+    sentence, *context = done.err.splitlines()
+    assert sentence.startswith("acp-tui: python")
+    assert "ended with exit code 4. Its last line on stderr: line 29" in sentence
+    assert context == [f"  │ line {number}" for number in range(20, 30)]
+
+
+def test_what_was_said_before_the_end_is_kept(tmp_path: Path) -> None:
+    done = execute("go", "--output", "json", command=agent("faulty", "dies_mid_turn"), cwd=tmp_path)
+    assert done.result["text"] == "I am about to"
+    assert done.result["stopReason"] is None
+    assert "ended with exit code 7" in done.result["error"]["message"]
+    records = [json.loads(line) for line in Path(done.result["log"]).read_text().splitlines()]
+    assert records[-1]["frame"]["event"] == "agent_exited"
+    assert Path(done.result["log"]).with_name("stderr.log").read_text().strip() == LAST_WORDS
+
+
+@pytest.mark.parametrize(("version", "code"), [("2", 1), ('"2.0"', 1), ("null", 1), ('"1.0"', 0), ("1", 0)])
+def test_another_version_is_named(tmp_path: Path, version: str, code: int) -> None:
+    done = execute("go", command=agent("faulty", "wrong_version", version), cwd=tmp_path)
+    assert done.code == code
+    assert ("acp-tui speaks version 1" in done.err) == (code == 1)
+
+
+@pytest.mark.parametrize("way", ["answers", "refuses"])
+def test_the_draft_dialect_is_spoken(tmp_path: Path, way: str) -> None:
+    done = execute("hello", command=agent("draft", way), cwd=tmp_path)
+    assert (done.code, done.out) == (0, "you said hello\n")
+
+
+def test_an_agent_that_does_not_answer_is_given_up(tmp_path: Path) -> None:
+    done = execute(
+        "go", command=agent("faulty", "never_answers"), cwd=tmp_path, ACP_TUI_TIMEOUTS_INITIALIZE="2"
+    )
+    assert done.code == 1
+    assert "did not answer initialize within 2 s" in done.err
+    assert "still thinking about it" in done.err
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("no-such-program --acp", "there is no program “no-such-program” in PATH"),
+        ("./missing", "does not exist"),
+        ("./plain", "is not executable"),
+        ("./lost", "the interpreter named in its first line does not exist"),
+        ("./folder", "is a folder"),
+    ],
+)
+def test_what_cannot_be_started_is_one_sentence(tmp_path: Path, command: str, sentence: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "plain").write_text("#!/bin/sh\n")
+    (tmp_path / "lost").write_text("#!/no/such/interpreter\n")
+    (tmp_path / "lost").chmod(0o755)
+    done = execute("go", command=command, cwd=tmp_path)
+    assert done.code == 1
+    assert sentence in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_a_known_agent_that_is_not_installed_names_the_way_to_install_it(tmp_path: Path) -> None:
+    done = run("exec", "claude-code", "hello", cwd=tmp_path, PATH="/nowhere")
+    assert done.code == 1
+    assert "npm install" in done.err or "npx" in done.err
+    assert done.err.count("\n") == 1
+
+
+# --------------------------------------------------------------------------- what is ours to survive
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_data_directory_that_cannot_be_written_is_a_notice_for_a_user(tmp_path: Path, home: Path) -> None:
+    (home / "data").mkdir(parents=True)
+    (home / "data").chmod(0o500)
+    done = execute("hello", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "hello\n")
+    assert "cannot be recorded" in done.err
+
+
+@pytest.mark.parametrize("directory", ["data", "state", "cache", "config"])
+def test_a_directory_of_ours_that_is_a_file_is_a_notice_at_most(
+    tmp_path: Path, home: Path, directory: str
+) -> None:
+    home.mkdir()
+    (home / directory).write_text("in the way")
+    prompt = steps(["say", "hello"], ["permission", {"kind": "fetch", "title": "Fetch"}])
+    done = execute(prompt, "--policy", "ask", cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert done.out.startswith("hello")
+    assert ("cannot be recorded" in done.err) == (directory == "data")
+    assert "Traceback" not in done.err
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Any:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(disk)], capture_output=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip("no small disk can be mounted here")
+    yield disk
+    subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+def test_a_full_disk_is_a_notice_and_the_conversation_goes_on(tmp_path: Path, small_disk: Path) -> None:
+    prompt = steps(["repeat", 1000, "x" * 1000], ["say", " the end"])
+    done = execute(prompt, cwd=tmp_path, ACP_TUI_HOME=str(small_disk))
+    assert done.code == 0
+    assert done.out.endswith(" the end\n")
+    assert done.err.count("is not recorded just now") == 1
+    assert "No space left on device" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_scripts_of_agents_are_found_from_anywhere(tmp_path: Path) -> None:
+    assert execute("hello", command=script(), cwd=tmp_path).out == "hello\n"

@@ -1,0 +1,244 @@
+"""Who may do what under `exec`: policies, rules and the guard, through real runs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.harness import answers, execute, execute_json, run, steps
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+POLICIES = ("deny", "read-only", "ask", "accept-edits", "yolo")
+
+
+def permission(kind: str, **more: Any) -> list[Any]:
+    return ["permission", {"toolCallId": f"call-{kind}", "title": kind, "kind": kind, **more}]
+
+
+# What is asked, and the policies that allow it.
+TABLE: dict[str, tuple[set[str], Any]] = {
+    "read inside": (set(POLICIES), ["ask", "fs/read_text_file", {"path": "{cwd}/notes.txt"}]),
+    "read outside": (set(), ["ask", "fs/read_text_file", {"path": "{outside}/other.txt"}]),
+    "read sensitive": (set(), ["ask", "fs/read_text_file", {"path": "{cwd}/.env"}]),
+    "permission to read": (
+        {"read-only", "ask", "accept-edits", "yolo"} - {"ask"},
+        permission("read", locations=[{"path": "{cwd}/notes.txt"}]),
+    ),
+    "permission to edit": (
+        {"accept-edits", "yolo"},
+        permission("edit", locations=[{"path": "{cwd}/notes.txt"}]),
+    ),
+    "permission to edit outside": (set(), permission("edit", locations=[{"path": "{outside}/other.txt"}])),
+    "write inside": (
+        {"accept-edits", "yolo"},
+        ["ask", "fs/write_text_file", {"path": "{cwd}/new/file.txt", "content": "new"}],
+    ),
+    "write outside": (set(), ["ask", "fs/write_text_file", {"path": "{outside}/new.txt", "content": "new"}]),
+    "permission to run": ({"yolo"}, permission("execute", rawInput={"command": "make test"})),
+    "terminal": ({"yolo"}, ["ask", "terminal/create", {"command": "true"}]),
+    "fetch": ({"yolo"}, permission("fetch", rawInput={"url": "https://example.com"})),
+    "unknown": ({"yolo"}, permission("teleport")),
+    "dangerous": (set(), permission("execute", rawInput={"command": "rm -rf /"})),
+}
+
+
+def allowed(answer: Any) -> bool:
+    if "outcome" in answer:
+        outcome = answer["outcome"]
+        return outcome["outcome"] == "selected" and str(outcome["optionId"]).startswith("allow")
+    return "code" not in answer
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder to work in, with something beside it."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("notes\n")
+    (folder / ".env").write_text("A=b\n")
+    (tmp_path / "other.txt").write_text("other\n")
+    return folder
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_table_of_policies(project: Path, policy: str) -> None:
+    outside = project.parent
+    prompt = steps(*(step for _, step in TABLE.values()))
+    prompt = prompt.replace("{cwd}", str(project)).replace("{outside}", str(outside))
+    result = execute_json(prompt, "--policy", policy, cwd=project)
+    given = {name for name, answer in zip(TABLE, answers(result), strict=True) if allowed(answer)}
+    # What was allowed a moment ago covers the same thing asked of the client.
+    assert given == {name for name, (policies, _) in TABLE.items() if policy in policies}
+    assert all(decision["why"] for decision in result["permissions"])
+    changed = [file["path"] for file in result["changedFiles"]]
+    assert changed == ([str(project / "new/file.txt")] if policy in ("accept-edits", "yolo") else [])
+    assert not (outside / "new.txt").exists()
+
+
+def test_deny_is_the_default(project: Path) -> None:
+    done = execute(steps(permission("read")), cwd=project)
+    assert "rejected" in done.err
+    assert "deny" in done.err
+
+
+def test_the_settings_choose_the_policy_and_the_command_line_overrules_them(
+    project: Path, home: Path
+) -> None:
+    config = home / "config" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('policy = "yolo"\n')
+    prompt = steps(permission("execute", rawInput={"command": "make"}))
+    assert allowed(answers(execute_json(prompt, cwd=project))[0])
+    assert not allowed(answers(execute_json(prompt, "--policy", "read-only", cwd=project))[0])
+
+
+def test_rules_of_the_run_apply_under_any_policy(project: Path) -> None:
+    prompt = steps(
+        permission("execute", rawInput={"command": "make test"}),
+        permission("execute", rawInput={"command": "make test && rm x"}),
+        permission("edit", locations=[{"path": str(project / "src/a.py")}]),
+        permission("edit", locations=[{"path": str(project / "notes.txt")}]),
+    )
+    rules = ("--allow", "execute:make test", "--allow", "edit:src/**")
+    result = execute_json(prompt, *rules, cwd=project)
+    assert [allowed(answer) for answer in answers(result)] == [True, False, True, False]
+    assert "by the rule" in result["permissions"][0]["why"]
+
+
+def test_reject_beats_allow_and_yolo(project: Path) -> None:
+    prompt = steps(
+        permission("execute", rawInput={"command": "git push --force"}),
+        permission("execute", rawInput={"command": "ls; git push"}),
+        permission("execute", rawInput={"command": "git status"}),
+    )
+    rules = ("--allow", "execute:git", "--reject", "execute:git push")
+    result = execute_json(prompt, "--policy", "yolo", *rules, cwd=project)
+    assert [allowed(answer) for answer in answers(result)] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("policy", "used"), [("deny", False), ("read-only", False), ("ask", True), ("yolo", True)]
+)
+def test_remembered_rules_apply_where_asking_would(
+    project: Path, home: Path, policy: str, used: bool
+) -> None:
+    from acp_tui.permissions.memory import Memory
+    from acp_tui.permissions.rules import Rule
+
+    memory = Memory()
+    memory.add(Rule(decision="allow", kind="execute", scope="everywhere", command=("make",)))
+    memory.add(Rule(decision="reject", kind="fetch", scope="everywhere"))
+    prompt = steps(permission("execute", rawInput={"command": "make all"}), permission("fetch"))
+    result = execute_json(prompt, "--policy", policy, cwd=project)
+    assert [allowed(answer) for answer in answers(result)] == [used, False]
+    assert (result["permissions"][0]["by"] == "rule") == used
+
+
+def test_a_damaged_memory_is_set_aside_with_a_notice(project: Path, home: Path) -> None:
+    file = home / "state" / "permissions.json"
+    file.parent.mkdir(parents=True)
+    file.write_text("{")
+    done = execute(steps(permission("fetch")), "--policy", "ask", cwd=project)
+    assert done.code == 0
+    assert "permissions.json" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_what_is_allowed_covers_the_same_request_in_the_turn(project: Path) -> None:
+    path = str(project / "notes.txt")
+    prompt = steps(
+        ["ask", "fs/write_text_file", {"path": path, "content": "first"}],
+        permission("edit", locations=[{"path": path}]),
+        ["ask", "fs/write_text_file", {"path": path, "content": "second"}],
+    )
+    result = execute_json(prompt, "--allow", "edit:notes.txt", cwd=project)
+    assert [allowed(answer) for answer in answers(result)] == [True, True, True]
+    assert [decision["by"] for decision in result["permissions"]] == ["rule", "rule", "covered"]
+
+
+def test_changes_are_found_whichever_way_they_were_made(project: Path) -> None:
+    (project / "gone.txt").write_text("here\n")
+    (project / "mode.sh").write_text("#!/bin/sh\n")
+    remove = "import os; os.remove('gone.txt'); os.chmod('mode.sh', 0o755); open('made.txt', 'w').write('x')"
+    prompt = steps(
+        ["disk", str(project / "notes.txt"), "written by the agent\n"],
+        ["ask", "fs/write_text_file", {"path": str(project / "sub/served.txt"), "content": "served\n"}],
+        ["ask", "terminal/create", {"command": sys.executable, "args": ["-c", remove]}],
+        ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}],
+    )
+    result = execute_json(prompt, "--policy", "yolo", cwd=project)
+    names = {file["path"].removeprefix(f"{project}/"): file["change"] for file in result["changedFiles"]}
+    assert names == {
+        "notes.txt": "modified",
+        "gone.txt": "deleted",
+        "made.txt": "added",
+        "mode.sh": "mode",
+        "sub/served.txt": "added",
+    }
+    assert all(file["canBeReverted"] for file in result["changedFiles"])
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+def test_a_file_that_was_changed_and_changed_back_is_no_change(project: Path) -> None:
+    prompt = steps(
+        ["disk", str(project / "notes.txt"), "other\n"], ["disk", str(project / "notes.txt"), "notes\n"]
+    )
+    assert execute_json(prompt, cwd=project)["changedFiles"] == []
+
+
+def test_files_are_read_through_the_client_as_asked(project: Path) -> None:
+    (project / "lines.txt").write_text("1\n2\n3\n4\n")
+    path = str(project / "lines.txt")
+    prompt = steps(
+        ["ask", "fs/read_text_file", {"path": path, "line": 2, "limit": 2}],
+        ["ask", "fs/read_text_file", {"path": str(project / "none.txt")}],
+        ["ask", "fs/read_text_file", {"path": "notes.txt"}],
+        ["ask", "fs/read_text_file", {"path": path, "line": "two"}],
+        ["ask", "no/such_method", {}],
+    )
+    part, missing, relative, odd, unknown = answers(execute_json(prompt, cwd=project))
+    assert part == {"content": "2\n3\n"}
+    assert missing["code"] == -32002
+    assert [odd["code"], unknown["code"]] == [-32602, -32601]
+    assert "absolute" in relative["message"]
+
+
+def test_a_terminal_of_the_agent_runs_and_is_read(project: Path) -> None:
+    prompt = steps(
+        ["ask", "terminal/create", {"command": "echo hello; exit 3"}],
+        ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}],
+        ["ask", "terminal/output", {"terminalId": "$terminal"}],
+        ["ask", "terminal/release", {"terminalId": "$terminal"}],
+        ["ask", "terminal/output", {"terminalId": "$terminal"}],
+    )
+    _, exit_status, output, released, gone = answers(execute_json(prompt, "--policy", "yolo", cwd=project))
+    assert exit_status == {"exitCode": 3, "signal": None}
+    assert output == {"output": "hello\n", "truncated": False, "exitStatus": exit_status}
+    assert released == {}
+    assert gone["code"] == -32002
+
+
+def test_a_request_for_another_session_is_refused(project: Path) -> None:
+    other = ["ask", "fs/read_text_file", {"path": str(project / "notes.txt"), "sessionId": "another"}]
+    [answer] = answers(execute_json(steps(other), cwd=project))
+    assert "no session 'another' here" in answer["message"]
+
+
+def test_elicitation_is_not_offered_without_a_screen(project: Path) -> None:
+    prompt = steps(["tell", "initialize"], ["ask", "elicitation/create", {"mode": "form", "message": "?"}])
+    initialize, answer = answers(execute_json(prompt, cwd=project))
+    assert "elicitation" not in initialize["clientCapabilities"]
+    assert answer["code"] == -32601
+
+
+def test_the_demo_is_held_back_by_deny(home: Path) -> None:
+    result = run("exec", "demo", "tour", "--output", "json").result
+    assert [decision["outcome"] for decision in result["permissions"]].count("allowed") == 0
+    assert result["changedFiles"] == []
+    assert json.dumps(result)

@@ -1,0 +1,137 @@
+"""Being stopped: politely, at once, and in ways that leave no time; nothing outlives acp-tui."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.agents.faulty import DAEMON
+from tests.cli.harness import agent, running, script, steps
+from tests.leftovers import processes_with
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+WAITING = steps(["say", "on it\n"], ["wait"])
+DEAF = steps(["say", "on it\n"], ["ignore"])
+
+
+def gone(mark: str) -> None:
+    """Wait until there is no process of the run."""
+    while processes_with(mark):
+        time.sleep(0.01)
+
+
+def under_way(process: subprocess.Popen[bytes]) -> None:
+    """Wait until the turn is."""
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"on it\n"
+
+
+def test_ctrl_c_asks_the_agent_to_stop(tmp_path: Path) -> None:
+    with running("exec", "--command", script(), WAITING, cwd=tmp_path) as (process, mark):
+        under_way(process)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
+        assert process.returncode == 130
+        assert err.decode() == "· the agent stopped: cancelled\n"
+        gone(mark)
+
+
+def test_ctrl_c_keeps_what_was_said(tmp_path: Path) -> None:
+    prompt = steps(["say", "so far"], ["disk", str(tmp_path / "ready"), ""], ["wait"])
+    with running("exec", "--command", script(), prompt, "--output", "json", cwd=tmp_path) as (process, _):
+        while not (tmp_path / "ready").exists():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate()
+        assert process.returncode == 130
+        result = json.loads(out)
+        assert (result["text"], result["stopReason"]) == ("so far", "cancelled")
+        assert [file["change"] for file in result["changedFiles"]] == ["added"]
+
+
+def test_a_second_ctrl_c_waits_for_nobody(tmp_path: Path) -> None:
+    with running("exec", "--command", script(), DEAF, cwd=tmp_path) as (process, mark):
+        under_way(process)
+        process.send_signal(signal.SIGINT)
+        log = tmp_path / "acp-tui-home" / "data" / "sessions"
+        while not any("session/cancel" in wire.read_text() for wire in log.glob("*/wire.jsonl")):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
+        assert process.returncode == 130
+        assert "Traceback" not in err.decode()
+        gone(mark)
+
+
+def test_ctrl_c_before_the_turn_ends_the_run(tmp_path: Path) -> None:
+    command = agent("faulty", "never_answers")
+    with running("exec", "--command", command, "go", cwd=tmp_path) as (process, mark):
+        wires = tmp_path / "acp-tui-home" / "data" / "sessions"
+        while not any("initialize" in wire.read_text() for wire in wires.glob("*/wire.jsonl")):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
+        assert process.returncode == 130
+        assert "Traceback" not in err.decode()
+        gone(mark)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_being_told_to_end_ends_everything(tmp_path: Path, number: signal.Signals) -> None:
+    with running("exec", "--command", script(), DEAF, cwd=tmp_path) as (process, mark):
+        under_way(process)
+        process.send_signal(number)
+        _, err = process.communicate()
+        assert process.returncode == 128 + number
+        assert err.decode() == "acp-tui: The run was stopped.\n"
+        gone(mark)
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], ids=lambda number: number.name
+)
+def test_no_process_outlives_the_run(tmp_path: Path, number: signal.Signals) -> None:
+    """Neither the agent, nor what it left behind, nor a terminal of ours with its daemon."""
+    code = shlex.quote(DAEMON + "time.sleep(3600)")
+    command = f"{shlex.quote(sys.executable)} -c {code}; sleep 3600 & echo started; wait"
+    prompt = steps(
+        ["leave"],
+        ["ask", "terminal/create", {"command": command}],
+        ["wait_for_output"],
+        ["say", "\non it\n"],
+        ["ignore"],
+    )
+    with running("exec", "--command", script(), prompt, "--policy", "yolo", cwd=tmp_path) as (process, mark):
+        assert process.stdout is not None
+        while process.stdout.readline() != b"on it\n":
+            pass
+        assert len(processes_with(mark)) >= 9
+        process.send_signal(number)
+        process.communicate()
+        gone(mark)
+
+
+def test_an_agent_that_holds_on_is_ended_at_the_end_of_the_run(tmp_path: Path) -> None:
+    with running("exec", "--command", agent("faulty", "will_not_end"), "go", cwd=tmp_path) as (process, mark):
+        process.communicate()
+        assert process.returncode == 0
+        gone(mark)
+
+
+def test_a_blocked_reader_does_not_keep_the_run_from_being_killed(tmp_path: Path) -> None:
+    prompt = steps(["say", "on it\n"], ["repeat", 5000, "x" * 1000], ["ignore"])
+    with running("exec", "--command", script(), prompt, cwd=tmp_path) as (process, mark):
+        under_way(process)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        gone(mark)
