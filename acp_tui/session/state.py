@@ -460,6 +460,7 @@ class Session:
     # the same entries by the agent's names
     tool_calls: dict[str, ToolCall] = field(default_factory=dict)
     terminals: dict[str, Terminal] = field(default_factory=dict)
+    terminal_calls: dict[str, ToolCall] = field(default_factory=dict)  # by terminal: the call that shows it
     permissions: dict[RequestId, Permission] = field(default_factory=dict)  # pending ones only
     elicitations: dict[RequestId, Elicitation] = field(default_factory=dict)  # pending ones only
 

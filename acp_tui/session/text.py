@@ -46,6 +46,11 @@ def visible_line(text: str) -> str:
     return " ".join(text.split("\n")).replace("\t", " ") if "\n" in text or "\t" in text else text
 
 
+def without_controls(text: str) -> str:
+    """The text without dangerous characters: for what the user pastes and will send as it is shown."""
+    return _UNSAFE.sub("", _pair(text).replace("\r\n", "\n").replace("\r", "\n"))
+
+
 def visible_json(value: Any) -> str:
     """Any JSON value, indented and safe to display."""
     return visible(json.dumps(value, indent=2, ensure_ascii=False))
@@ -206,6 +211,24 @@ class TerminalText:
         """The end, when there is more than the head."""
         text = "".join(self._tail)
         return text[-KEPT:] if len(text) > KEPT else text
+
+    def since(self, position: int) -> tuple[str, int, str]:
+        """What came after so many characters: of the head, how many are not kept, and of the end.
+
+        Costs what it returns, when that is at the end.
+        """
+        head_end = self._head_length
+        before = self.head[position:] if position < head_end else ""
+        missing = self.total - max(position, head_end)  # of the tail and what was skipped before it
+        if missing > self._tail_length:
+            return before, missing - self._tail_length, "".join(self._tail)
+        found: list[str] = []
+        for part in reversed(self._tail):
+            if missing <= 0:
+                break
+            found.append(part[-missing:])
+            missing -= len(part)
+        return before, 0, "".join(reversed(found))
 
     @property
     def skipped(self) -> int:

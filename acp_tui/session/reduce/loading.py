@@ -60,6 +60,7 @@ def finish(session: Session) -> list[Change]:
     session.entries = replay.entries
     session.tool_calls = replay.tool_calls
     session.terminals = replay.terminals
+    session.terminal_calls = replay.terminal_calls
     session.turn = replay.turn
     books.message = replay.books.message
     books.by_message_id = replay.books.by_message_id

@@ -30,7 +30,7 @@ def tool_call_changed(session: Session, event: ToolCallChanged, at: float) -> li
         _patch(call, event)
         changes = [touch(call)]
     _status(session, call, event.status, at)
-    return changes
+    return changes + _show_terminals(session, call, event)
 
 
 def _is_another(session: Session, call: ToolCall, event: ToolCallChanged) -> bool:
@@ -62,6 +62,18 @@ def _patch(call: ToolCall, event: ToolCallChanged) -> None:
         call.content = _joined(call.content, event.content) if event.asked else event.content
     if event.content is not None or event.kind is not None:
         _settle_colours(call)
+
+
+def _show_terminals(session: Session, call: ToolCall, event: ToolCallChanged) -> list[Change]:
+    """Remember which terminals the call shows: they need not be shown on their own any more."""
+    changes: list[Change] = []
+    for item in event.content or ():
+        if isinstance(item, TerminalRef) and session.terminal_calls.get(item.terminal_id) is not call:
+            session.terminal_calls[item.terminal_id] = call
+            terminal = session.terminals.get(item.terminal_id)
+            if terminal is not None:
+                changes.append(touch(terminal))
+    return changes
 
 
 def _joined(before: list[ToolContent], asked: list[ToolContent]) -> list[ToolContent]:

@@ -8,7 +8,7 @@ screen, whose height is estimated instead.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +24,13 @@ Spans = list["Segment"]
 
 
 @dataclass(frozen=True, slots=True)
+class Preferences:
+    """What the user can choose about the looks of bodies."""
+
+    diff: Literal["auto", "unified", "split"] = "auto"  # auto: beside each other where there is room
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """All that a body may depend on, beside its entry. A change of any of it makes bodies anew."""
 
@@ -33,6 +40,8 @@ class Context:
     folded: bool = False  # show the short form
     now: Callable[[], float] | None = None  # for how long something has been going on
     cwd: str = ""  # paths below it are shown relative to it
+    whole: bool = False  # nothing is cut short: for a screen that shows one thing alone
+    preferences: Preferences = Preferences()
 
 
 class Body(Protocol):

@@ -33,6 +33,11 @@ def fold(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
     return _cut(spans, _broken(text, max(1, width), at_spaces=False))
 
 
+def fold_count(text: str, width: int) -> int:
+    """How many lines `fold` makes of it, without making them."""
+    return len(_broken(text, max(1, width), at_spaces=False))
+
+
 def strip(spans: Iterable[Segment], indent: Iterable[Segment] = ()) -> Strip:
     """One line, ready to be drawn."""
     return Strip([*indent, *spans])

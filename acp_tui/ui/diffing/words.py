@@ -1,0 +1,78 @@
+"""What changed within a line, word by word."""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+
+Stretch = tuple[int, int]
+"""From a character to before another."""
+
+_TOKENS = re.compile(r"\w+|[^\S\n]+|.", re.DOTALL)
+LONGEST = 2_000
+"""Characters of a line beyond which only its common beginning and end are looked for."""
+MOST_TOKENS = 200
+ALIKE = 0.35
+"""How much must have stayed, so that marks say more than that the line is another one."""
+
+
+def changed_words(old: str, new: str) -> tuple[list[Stretch], list[Stretch]]:
+    """The stretches of either line that are not in the other; none when they have little in common."""
+    if old == new:
+        return [], []
+    if len(old) > LONGEST or len(new) > LONGEST:
+        before, after = list(old[:LONGEST]), list(new[:LONGEST])
+        exact = False
+    else:
+        before, after = _TOKENS.findall(old), _TOKENS.findall(new)
+        exact = True
+    start, end = _common_ends(before, after)
+    middle_old, middle_new = before[start : len(before) - end], after[start : len(after) - end]
+    if exact and len(middle_old) <= MOST_TOKENS and len(middle_new) <= MOST_TOKENS:
+        codes = SequenceMatcher(None, middle_old, middle_new, autojunk=False).get_opcodes()
+    else:
+        codes = [("replace", 0, len(middle_old), 0, len(middle_new))]
+    differing = [code for code in codes if code[0] != "equal"]
+    marks = (
+        _stretches(before, [(start + i1, start + i2) for _, i1, i2, _, _ in differing]),
+        _stretches(after, [(start + j1, start + j2) for _, _, _, j1, j2 in differing]),
+    )
+    return marks if _stayed(old, marks[0], new, marks[1]) >= ALIKE else ([], [])
+
+
+def _common_ends(a: list[str], b: list[str]) -> tuple[int, int]:
+    shorter = min(len(a), len(b))
+    start = 0
+    while start < shorter and a[start] == b[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and a[-1 - end] == b[-1 - end]:
+        end += 1
+    return start, end
+
+
+def _stretches(tokens: list[str], ranges: list[tuple[int, int]]) -> list[Stretch]:
+    """Ranges of tokens as ranges of characters; those with only blanks between them are joined."""
+    ends = [0]
+    for token in tokens:
+        ends.append(ends[-1] + len(token))
+    found: list[Stretch] = []
+    last = 0  # the token after the stretch before
+    for first, after in ranges:
+        if first == after:
+            continue
+        if found and not "".join(tokens[last:first]).strip():
+            found[-1] = (found[-1][0], ends[after])
+        else:
+            found.append((ends[first], ends[after]))
+        last = after
+    return found
+
+
+def _stayed(old: str, old_marks: list[Stretch], new: str, new_marks: list[Stretch]) -> float:
+    """Which part of both lines, blanks aside, is not marked."""
+    whole = changed = 0
+    for text, marks in ((old, old_marks), (new, new_marks)):
+        whole += len("".join(text.split()))
+        changed += sum(len("".join(text[start:end].split())) for start, end in marks)
+    return 1 - changed / whole if whole else 1.0

@@ -1,0 +1,76 @@
+"""Text in a tool call's content: output of a command as such, a file's text as such, all else as Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.ui.widgets.transcript.bodies.terminal import tail_strips
+from acp_tui.ui.widgets.transcript.body import Lines
+from acp_tui.ui.widgets.transcript.wrap import expanded, fold, shortened, strip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rich.style import Style
+    from textual.strip import Strip
+
+    from acp_tui.session.state import Content
+    from acp_tui.ui.widgets.transcript.body import Body, Context
+
+INDENT = 4
+MOST = 20
+"""Lines of text that a call shows; the rest is for a screen of its own."""
+_FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\1\s*", re.DOTALL)
+
+
+def text_body(content: Content, kind: str, context: Context) -> Body:
+    """One text block, drawn as what it is in a call of that kind."""
+    if kind == "execute":
+        return _output(content, context)
+    return Lines(plain_strips(unfenced(content.text), context.palette.text, context), content.text)
+
+
+def unfenced(text: str) -> str:
+    """Without the fence that many agents put around all they pass on."""
+    found = _FENCED.fullmatch(text)
+    return found[2] if found else text
+
+
+def plain_strips(text: str, style: Style, context: Context) -> list[Strip]:
+    """The first lines of a text, cut where they are full, and a word about the rest."""
+    lines = text.strip("\n").split("\n")
+    limit = None if context.whole else MOST
+    strips = list(_folded(lines[:limit], style, context))
+    missing = len(lines) - len(lines[:limit])
+    if limit is not None and len(strips) > limit:
+        del strips[limit:]
+        missing += 1
+    if missing:
+        strips.append(more(missing, context))
+    return strips
+
+
+def more(lines: int, context: Context) -> Strip:
+    """What stands for lines that are not shown."""
+    word = "line" if lines == 1 else "lines"
+    note = shortened(f"▸ {lines:,} more {word}", context.width - INDENT)
+    return strip([Segment(note, context.palette.diff_fold)], [Segment(" " * INDENT)])
+
+
+def _folded(lines: Iterable[str], style: Style, context: Context) -> Iterator[Strip]:
+    indent = [Segment(" " * INDENT)]
+    for line in lines:
+        for part in fold([Segment(expanded(line), style)], context.width - INDENT):
+            yield strip(part, indent)
+
+
+def _output(content: Content, context: Context) -> Lines:
+    """The end of it, in its colours."""
+    from acp_tui.controller.display import strip_to_styles
+
+    text = unfenced(content.coloured if content.coloured is not None else content.text).rstrip()
+    lines = strip_to_styles(text)
+    return Lines(tail_strips(lines, 0, context), content.text)

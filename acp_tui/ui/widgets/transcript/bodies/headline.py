@@ -1,0 +1,132 @@
+"""The first line of a call: a fold sign, an icon, what it is, and facts at the right edge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.strip import Strip
+
+from acp_tui.ui.widgets.transcript.wrap import shortened, shortened_path
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.style import Style
+
+    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.widgets.transcript.body import Context
+
+FOLDED, OPEN = "▸", "▾"
+STATUS = {
+    "pending": "○",
+    "in_progress": "●",
+    "completed": "✔",
+    "failed": "✘",
+    "cancelled": "⊘",
+    "unfinished": "–",
+}
+SHORTEST = 0.1
+"""Seconds; less is not worth a word."""
+LEAST_TITLE = 10
+
+Text = tuple[str, "Style"]
+
+
+class Timed(Protocol):
+    """Something that takes time."""
+
+    at: float
+    ended_at: float | None
+
+
+class Headline(NamedTuple):
+    """What stands before the title."""
+
+    lead: list[Segment]
+
+    @classmethod
+    def of_entry(cls, icon: str, context: Context, *, foldable: bool) -> Headline:
+        """As entries begin."""
+        palette = context.palette
+        fold = (FOLDED if context.folded else OPEN) if foldable else " "
+        return cls([Segment(f"{fold} ", palette.dim), Segment(f"{icon} ", palette.icon)])
+
+    def strip(
+        self, title: Sequence[Text], facts: Sequence[Text], status: tuple[str, Palette], width: int
+    ) -> Strip:
+        """All of it on one line. The title gives way; when too little is left of it, facts go."""
+        name, palette = status
+        style = palette.signs.get(name, palette.dim)
+        word = STATUS.get(name)
+        end = [Segment("  "), Segment(word or shortened(name, 12), style)]
+        lead_width = sum(cell_len(segment.text) for segment in self.lead)
+        kept = list(facts)
+        while kept and width - lead_width - _width(kept) - _cells(end) < LEAST_TITLE:
+            kept.pop(0)
+        right = [segment for text, style in kept for segment in (Segment("  "), Segment(text, style))] + end
+        room = max(1, width - lead_width - _cells(right))
+        middle = _fitted(title, room)
+        gap = Segment(" " * max(0, room - _cells(middle)))
+        return Strip([*self.lead, *middle, gap, *right]).crop(0, width)
+
+
+def _width(facts: Sequence[Text]) -> int:
+    return sum(cell_len(text) + 2 for text, _ in facts)
+
+
+def _cells(segments: Sequence[Segment]) -> int:
+    return sum(cell_len(segment.text) for segment in segments)
+
+
+def _fitted(title: Sequence[Text], room: int) -> list[Segment]:
+    found: list[Segment] = []
+    for text, style in title:
+        if not text or room <= 0:
+            continue
+        text = shortened_title(text, room)
+        room -= cell_len(text)
+        found.append(Segment(text, style))
+    return found
+
+
+def shortened_title(title: str, room: int) -> str:
+    """A title that ends in a path loses the path's beginning, any other its end."""
+    if cell_len(title) <= room:
+        return title
+    words, _, path = title.rpartition(" ")
+    left = room - cell_len(words) - 1 if words else room
+    if "/" in path and left >= LEAST_TITLE:
+        return f"{words} {shortened_path(path, left)}" if words else shortened_path(path, left)
+    return shortened(title, room)
+
+
+def lasted(what: Timed, context: Context) -> str:
+    """How long it took, or has taken so far."""
+    if what.ended_at is not None:
+        seconds = what.ended_at - what.at
+        return duration(seconds) if seconds > SHORTEST else ""
+    if context.now is None:
+        return ""
+    seconds = context.now() - what.at
+    return duration(int(seconds)) if seconds >= 1 else ""
+
+
+def duration(seconds: float) -> str:
+    """`0.8 s`, `42 s`, `3:07`, `1:02:03`."""
+    if seconds < 9.95 and seconds != int(seconds):
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def relative(path: str | None, cwd: str) -> str:
+    """A path below the directory of the session without that."""
+    path = path or ""
+    base = f"{cwd.rstrip('/')}/"
+    return path[len(base) :] if cwd and path.startswith(base) and len(path) > len(base) else path

@@ -1,0 +1,88 @@
+"""The output of one terminal as lines, fed with what is new of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.session.text import TerminalText
+
+if TYPE_CHECKING:
+    from acp_tui.controller.display import Line, LineModel
+    from acp_tui.session.state import Terminal
+
+
+class Output:
+    """Follows a terminal's output. What was not kept leaves a line that says so."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._text = TerminalText()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._text = self._terminal.output
+        self._position = 0
+        self._before: list[Line] = []  # from before something that was not kept
+        self._model = _model()
+        self.follow()
+
+    def follow(self) -> bool:
+        """Take in what came since the last time; True when there was anything."""
+        output = self._terminal.output
+        if output is not self._text:
+            self._begin()  # the agent sent its whole output again
+            return True
+        if output.total == self._position:
+            return False
+        before, missing, after = output.since(self._position)
+        self._position = output.total
+        self._model.feed(before)
+        if missing:
+            self._before += [*_without_end(self._model.lines), _gap(missing)]
+            self._model = _model()
+        self._model.feed(after)
+        return True
+
+    @property
+    def count(self) -> int:
+        """How many lines there are; the empty one after the last line end is none."""
+        return len(self._before) + self._own_count
+
+    @property
+    def _own_count(self) -> int:
+        count = self._model.line_count
+        _, last = self._model.lines_from(count - 1)
+        return count - 1 if last and not last[-1] else count
+
+    def last(self, count: int) -> list[Line]:
+        """The last lines, at most so many; cheap, however many there are."""
+        own = self._own_count
+        first, lines = self._model.lines_from(max(0, own - count))
+        lines = lines[: own - first]
+        if first > own - count and first > 0:
+            lines = [*self._lost(), *lines]
+        missing = count - len(lines)
+        return [*self._before[-missing:], *lines] if missing > 0 else lines[-count:]
+
+    def all(self) -> list[Line]:
+        """Everything that is kept."""
+        return [*self._before, *_without_end(self._model.lines)]
+
+    def _lost(self) -> list[Line]:
+        return [_gap(self._model.dropped)] if self._model.dropped else []
+
+
+def _model() -> LineModel:
+    from acp_tui.controller.display import LineModel
+
+    return LineModel()
+
+
+def _gap(characters: int) -> Line:
+    from acp_tui.controller.display import Style
+
+    return ((f"… {characters:,} characters not kept …", Style(dim=True)),)
+
+
+def _without_end(lines: list[Line]) -> list[Line]:
+    return lines[:-1] if lines and not lines[-1] else lines
