@@ -19,6 +19,10 @@ test: $(READY)
 test-real: $(READY)
 	$(BIN)/pytest -m real -n 2 $(ARGS)
 
+# What is measured, against the goals; takes a minute.
+bench: $(READY)
+	$(BIN)/python tests/benchmarks/exec_flood.py
+
 lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .

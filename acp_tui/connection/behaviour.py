@@ -63,6 +63,7 @@ KNOWN_CALLS = frozenset(
     }
 )
 OPENING = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
+REPLAYING = frozenset({"session/load", "session/resume"})
 CLOSED = frozenset({"completed", "failed"})
 
 
@@ -121,6 +122,8 @@ class Behaviour:
             self._capabilities = params.get("clientCapabilities") or {}
         elif method in OPENING:
             self._opening = True
+            if method in REPLAYING:  # what it says of it before it answers is the replay
+                self._session = params.get("sessionId")
         elif method == "session/prompt":
             self._turns += 1
             self._cancelled, self._words, self._echo = False, 0, ""
@@ -177,23 +180,22 @@ class Behaviour:
         if result and not isinstance(result.get("agentInfo"), dict):
             self._say("no-agent-info", "the answer to initialize does not say who the agent is (agentInfo)")
         version = result.get("protocolVersion")
-        if isinstance(version, str):
-            self._say("version-as-text", f"the protocol version is a text ({version!r}) instead of a number")
         if params.get("protocolVersion") == "0.1.0":
             self._say("draft-dialect", "it speaks the 0.1.0 draft of the protocol, not version 1")
-        for method in result.get("authMethods") or []:
-            if isinstance(method, dict) and method.get("type") == "env_var":
+        elif isinstance(version, str):
+            self._say("version-as-text", f"the protocol version is a text ({version!r}) instead of a number")
+        for method in _items(result.get("authMethods")):
+            if method.get("type") == "env_var":
                 self._say("env-var-auth", "it offers a sign-in by environment variable, removed in July 2026")
 
     def _opened(self, result: dict[str, Any], params: dict[str, Any]) -> None:
         self._opening = False
-        self._session = result.get("sessionId") or params.get("sessionId") or self._session
+        named = (result.get("sessionId"), params.get("sessionId"))
+        self._session = next((name for name in named if isinstance(name, str)), self._session)
         if result.get("models") is not None:
             self._say(
                 "models-offered", "it offers `models`, which is no longer in the schema (config options are)"
             )
-        if result.get("modes") is not None and result.get("configOptions"):
-            self._say("modes-and-options", "it offers modes and config options; the options count")
 
     # ---- turns
 
@@ -215,7 +217,7 @@ class Behaviour:
 
     def _updated(self, session: Any, update: dict[str, Any]) -> None:
         kind = update.get("sessionUpdate")
-        if kind not in KNOWN_UPDATES:
+        if not isinstance(kind, str) or kind not in KNOWN_UPDATES:
             self._say("unknown-update", f"the update {kind!r} is not in the protocol")
             return
         if self._session is None:
@@ -274,14 +276,12 @@ class Behaviour:
         call["title"] = update.get("title") or call["title"]
         if announced and update.get("kind") is None:
             self._say("tool-without-kind", "a tool call has no kind")
-        for place in update.get("locations") or []:
-            if isinstance(place, dict):
-                self._path("a tool call's location", place.get("path"))
-                if isinstance(place.get("line"), int) and place["line"] < 1:
-                    self._say("line-below-one", "a location's line is below 1; lines count from 1")
-        for item in update.get("content") or []:
-            if isinstance(item, dict):
-                self._tool_content(item)
+        for place in _items(update.get("locations")):
+            self._path("a tool call's location", place.get("path"))
+            if isinstance(place.get("line"), int) and place["line"] < 1:
+                self._say("line-below-one", "a location's line is below 1; lines count from 1")
+        for item in _items(update.get("content")):
+            self._tool_content(item)
         meta = update.get("_meta")
         if isinstance(meta, dict) and any(str(key).startswith("terminal_") for key in meta):
             self._say(
@@ -314,13 +314,13 @@ class Behaviour:
             self._say(
                 "permission-unknown-call", "a permission was asked for a tool call that was not announced"
             )
-        options = [option for option in params.get("options") or [] if isinstance(option, dict)]
+        options = _items(params.get("options"))
         kinds = Counter(str(option.get("kind")) for option in options)
         if any(count > 1 for count in kinds.values()):
             self._say("permission-kind-twice", "a permission request offers several options of one kind")
         if not any(kind.startswith("reject") for kind in kinds):
             self._say("permission-no-reject", "a permission request cannot be rejected")
-        if len({option.get("optionId") for option in options}) < len(options):
+        if len({str(option.get("optionId")) for option in options}) < len(options):
             self._say("permission-same-id", "options of a permission request share an id")
 
     def _undeclared(self, method: str, params: dict[str, Any]) -> None:
@@ -329,7 +329,7 @@ class Behaviour:
         declared = {
             "fs/read_text_file": bool(files.get("readTextFile")),
             "fs/write_text_file": bool(files.get("writeTextFile")),
-            "elicitation/create": params.get("mode", "form") in elicitation,
+            "elicitation/create": str(params.get("mode", "form")) in elicitation,
         }.get(method, bool(self._capabilities.get("terminal")) if method.startswith("terminal/") else True)
         if not declared:
             self._say("undeclared-method", f"{method} was called although the client does not offer it")
@@ -355,6 +355,11 @@ def _texts(prompt: Any) -> str:
     if not isinstance(prompt, list):
         return ""
     return "".join(str(block.get("text", "")) for block in prompt if isinstance(block, dict))
+
+
+def _items(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list; whatever else stands there is a matter for the schema."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _hashable(value: Any) -> object:

@@ -1,0 +1,374 @@
+"""Each named check of an agent's behaviour, provoked once; and what real agents were recorded doing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from acp_tui.connection.deviations import find_deviations
+from acp_tui.session.record import Record
+from tests.recordings import WIRELOGS, records
+from tests.talk import Talk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Play = Callable[[Talk], None]
+
+DIFF = {"type": "diff", "path": "/w/a", "oldText": "a", "newText": "b"}
+TEXT = {"type": "content", "content": {"type": "text", "text": "\x1b[31mred"}}
+INFO = {"agentInfo": {"name": "agent", "version": "1"}}
+
+
+def checks(talk: Talk, *, schema: bool = False) -> set[str]:
+    found = {deviation.check for deviation in find_deviations(talk.records)}
+    return found if schema else {check for check in found if not check.startswith("schema:")}
+
+
+def turn(*play: Play) -> Callable[[Talk], None]:
+    """A turn in which this happens, and something is said."""
+
+    def run(talk: Talk) -> None:
+        talk.opened(**INFO)
+        prompt = talk.prompt("hello")
+        for act in play:
+            act(talk)
+        talk.says("words")
+        talk.end(prompt)
+
+    return run
+
+
+def opened(result: dict[str, Any] | None = None, **initialize: Any) -> Callable[[Talk], None]:
+    return then(lambda talk: talk.opened(result, **{**INFO, **initialize}))
+
+
+def then(*plays: Callable[[Talk], object]) -> Play:
+    """One after the other."""
+
+    def play(talk: Talk) -> None:
+        for act in plays:
+            act(talk)
+
+    return play
+
+
+def tool(**more: Any) -> Play:
+    fields = {"kind": "read", "status": "completed", **more}
+    return lambda talk: talk.tool("t", **fields)
+
+
+def asks(method: str, **params: Any) -> Play:
+    return lambda talk: talk.received({"id": "a", "method": method, "params": {"sessionId": "s1", **params}})
+
+
+def option(identity: str, kind: str) -> dict[str, str]:
+    return {"optionId": identity, "name": identity, "kind": kind}
+
+
+def permission(*options: dict[str, str], **more: Any) -> Play:
+    def play(talk: Talk) -> None:
+        talk.tool("t", kind="read", status="completed")
+        talk.asks_permission(
+            toolCall={"toolCallId": "t"},
+            options=[*options] or [option("y", "allow_once"), option("n", "reject_once")],
+            **more,
+        )
+
+    return play
+
+
+def outside(*play: Play) -> Callable[[Talk], None]:
+    """After the turn."""
+
+    def run(talk: Talk) -> None:
+        turn()(talk)
+        for act in play:
+            act(talk)
+
+    return run
+
+
+def cancelled(talk: Talk) -> None:
+    talk.opened(**INFO)
+    prompt = talk.prompt()
+    talk.says("words")
+    talk.cancel()
+    talk.end(prompt)
+
+
+def empty(talk: Talk) -> None:
+    talk.opened(**INFO)
+    talk.end(talk.prompt())
+
+
+def early(talk: Talk) -> None:
+    talk.ask("initialize", {"protocolVersion": 1}, {"protocolVersion": 1, **INFO})
+    new = talk.call("session/new", {"cwd": "/w", "mcpServers": []})
+    talk.update("usage_update", used=1, size=2)
+    talk.answer(new, {"sessionId": "s1"})
+
+
+def draft(talk: Talk) -> None:
+    talk.ask("initialize", {"protocolVersion": "0.1.0"}, {"protocolVersion": "0.1.0", **INFO})
+
+
+def fails(talk: Talk) -> None:
+    talk.opened(**INFO)
+    talk.fail(talk.prompt(), {"code": 529, "message": "overloaded"})
+
+
+def answered_again(talk: Talk) -> None:
+    turn()(talk)
+    talk.answer(3, {"stopReason": "end_turn"})
+
+
+PROVOKED: dict[str, Callable[[Talk], None]] = {
+    "stdout-noise": turn(then(lambda talk: talk.record("received", "Loading ..."))),
+    "malformed-envelope": turn(then(lambda talk: talk.record("received", [1]))),
+    "answered-twice": answered_again,
+    "answer-to-nothing": turn(lambda talk: talk.answer(4711, {})),
+    "http-status-as-code": fails,
+    "no-agent-info": then(Talk.opened),
+    "version-as-text": opened(protocolVersion="1"),
+    "draft-dialect": draft,
+    "env-var-auth": opened(authMethods=[{"id": "k", "name": "Key", "type": "env_var"}]),
+    "models-offered": opened({"models": {"currentModelId": "a", "availableModels": []}}),
+    "update-before-session": early,
+    "other-session": turn(lambda talk: talk.says("x", session_id="s2")),
+    "update-outside-turn": outside(lambda talk: talk.says("more")),
+    "unknown-update": turn(lambda talk: talk.update("novelty")),
+    "usage-null": turn(lambda talk: talk.update("usage_update", used=None, size=1)),
+    "bare-content": turn(lambda talk: talk.update("agent_message_chunk", content="words")),
+    "empty-chunk": turn(lambda talk: talk.says("")),
+    "prompt-echo": turn(lambda talk: talk.echoes("hel"), lambda talk: talk.echoes("lo")),
+    "empty-turn": empty,
+    "cancel-not-confirmed": cancelled,
+    "tool-left-open": turn(tool(status="in_progress")),
+    "tool-update-unannounced": turn(lambda talk: talk.tool_update("t", kind="read", status="completed")),
+    "status-backwards": turn(tool(), tool(status="pending")),
+    "tool-without-kind": turn(tool(kind=None)),
+    "relative-path": turn(tool(locations=[{"path": "src/a.py"}])),
+    "line-below-one": turn(tool(locations=[{"path": "/w/a", "line": 0}])),
+    "ansi-in-text": turn(tool(content=[TEXT])),
+    "bare-tool-content": turn(tool(content=[{"type": "text", "text": "x"}])),
+    "own-terminal": turn(tool(_meta={"terminal_output": {"terminal_id": "1", "data": "x"}})),
+    "permission-without-id": turn(
+        tool(), lambda talk: talk.asks_permission(None, toolCall={"toolCallId": "t"})
+    ),
+    "permission-outside-turn": then(
+        turn(tool()), lambda talk: talk.asks_permission(toolCall={"toolCallId": "t"})
+    ),
+    "permission-unknown-call": turn(lambda talk: talk.asks_permission(toolCall={"toolCallId": "other"})),
+    "permission-kind-twice": turn(
+        permission(option("a", "allow_once"), option("b", "allow_once"), option("n", "reject_once"))
+    ),
+    "permission-no-reject": turn(permission(option("a", "allow_once"))),
+    "permission-same-id": turn(permission(option("a", "allow_once"), option("a", "reject_once"))),
+    "acts-without-asking": turn(tool(kind="execute")),
+    "undeclared-method": turn(asks("terminal/create", command="true")),
+    "extension-without-underscore": turn(asks("vendor/thing")),
+}
+
+
+@pytest.mark.parametrize("check", PROVOKED)
+def test_each_check_finds_what_it_is_named_after_and_nothing_else_does(check: str) -> None:
+    talk = Talk()
+    PROVOKED[check](talk)
+    assert checks(talk) == {check}
+
+
+def test_every_check_in_the_code_is_provoked_here() -> None:
+    import re
+    from pathlib import Path
+
+    import acp_tui.connection.behaviour as module
+
+    source = Path(module.__file__ or "").read_text(encoding="utf-8")
+    named = set(re.findall(r'"([a-z]+(?:-[a-z]+)+)"', source))
+    assert named == set(PROVOKED)
+
+
+def test_a_good_turn_departs_from_nothing() -> None:
+    talk = Talk().opened(
+        {
+            "modes": {"currentModeId": "a", "availableModes": [{"id": "a", "name": "A"}]},
+            "configOptions": [
+                {"id": "o", "name": "O", "type": "boolean", "currentValue": True, "category": "mode"}
+            ],
+        },
+        agentInfo={"name": "agent", "version": "1"},
+        agentCapabilities={"loadSession": True},
+    )
+    talk.update("available_commands_update", availableCommands=[{"name": "x", "description": "y"}])
+    prompt = talk.prompt()
+    talk.thinks("hm")
+    talk.tool("t", kind="edit", status="pending", locations=[{"path": "/w/a", "line": 1}])
+    talk.asks_permission(toolCall={"toolCallId": "t", "content": [DIFF]})
+    talk.reply("p1", {"outcome": {"outcome": "selected", "optionId": "yes"}})
+    talk.tool_update("t", status="completed", content=[DIFF])
+    talk.update("plan", entries=[{"content": "x", "priority": "low", "status": "pending"}])
+    talk.says("done", messageId="m")
+    talk.end(prompt)
+    talk.update("session_info_update", title="Title")
+    assert checks(talk, schema=True) == set()
+
+
+def test_a_replay_is_not_taken_for_early_updates() -> None:
+    talk = Talk()
+    talk.ask("initialize", {"protocolVersion": 1}, {"protocolVersion": 1, **INFO})
+    load = talk.call("session/load", {"sessionId": "s1", "cwd": "/w", "mcpServers": []})
+    talk.echoes("hello")
+    talk.says("words")
+    talk.answer(load, {})
+    assert checks(talk, schema=True) == set()
+
+
+def test_the_same_departure_is_counted() -> None:
+    talk = Talk().opened(**INFO)
+    prompt = talk.prompt()
+    for number in range(3):
+        talk.tool(f"t{number}", kind="read", status="completed", locations=[{"path": f"a{number}"}])
+    talk.end(prompt)
+    [found] = find_deviations(talk.records)
+    assert (found.check, found.count, found.example) == ("relative-path", 3, "a0")
+
+
+# --------------------------------------------------------------------------- the schema
+
+
+@pytest.mark.parametrize(
+    ("play", "check", "words"),
+    [
+        (turn(lambda talk: talk.update("novelty")), "schema:session/update", "novelty"),
+        (
+            turn(lambda talk: talk.update("agent_message_chunk", content={"type": "hologram"})),
+            "schema:session/update",
+            "agent_message_chunk",
+        ),
+        (turn(tool(status="thinking")), "schema:session/update", "status"),
+        (turn(tool(surprise=1)), "schema:session/update", "surprise"),
+        (turn(permission(option("y", "maybe"))), "schema:session/request_permission", "kind"),
+        (turn(asks("fs/read_text_file", path=5)), "schema:fs/read_text_file", "path"),
+        (
+            opened({"sessionId": 5}),
+            "schema:session/new",
+            "sessionId",
+        ),
+        (
+            then(opened(), lambda talk: talk.answer(talk.prompt(), None)),
+            "schema:session/prompt",
+            "null",
+        ),
+        (then(opened(), lambda talk: talk.fail(talk.prompt(), "no"), "schema:error", "object")),
+        (
+            then(opened(), lambda talk: talk.fail(talk.prompt(), {"code": "x"})),
+            "schema:error",
+            "number",
+        ),
+        (then(lambda talk: talk.record("received", {"id": 1})), "schema:envelope", "jsonrpc"),
+    ],
+)
+def test_departures_from_the_schema_name_the_place(play: Play, check: str, words: str) -> None:
+    talk = Talk()
+    play(talk)
+    sentences = [found.sentence for found in find_deviations(talk.records) if found.check == check]
+    assert len(sentences) == 1
+    assert words in sentences[0]
+
+
+def test_extensions_in_meta_are_free() -> None:
+    talk = Talk()
+    turn(tool(_meta={"vendor": {"anything": [1]}}))(talk)
+    assert checks(talk, schema=True) == set()
+
+
+KEYS = [
+    "sessionUpdate",
+    "content",
+    "type",
+    "text",
+    "toolCallId",
+    "status",
+    "kind",
+    "locations",
+    "path",
+    "options",
+    "optionId",
+    "sessionId",
+    "update",
+    "toolCall",
+    "_meta",
+    "authMethods",
+    "mode",
+    "modes",
+]
+SCALARS = (
+    some.none() | some.booleans() | some.integers(-9, 9) | some.sampled_from(["", "text", "/w", "pending"])
+)
+json_values = some.recursive(
+    SCALARS,
+    lambda inner: (
+        some.lists(inner, max_size=3) | some.dictionaries(some.sampled_from(KEYS), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+frames = some.fixed_dictionaries(
+    {},
+    optional={
+        "id": json_values,
+        "method": some.sampled_from(
+            ["session/update", "session/request_permission", "elicitation/create", "terminal/create", 5]
+        ),
+        "params": json_values,
+        "result": json_values,
+        "error": json_values,
+    },
+)
+
+
+@settings(deadline=None, derandomize=True, database=None, max_examples=150)
+@given(some.lists(frames | json_values, max_size=6))
+def test_nothing_that_an_agent_sends_stops_the_examination(sent: list[Any]) -> None:
+    talk = Talk()
+    turn()(talk)
+    find_deviations([*talk.records, *(Record(0.0, "received", frame) for frame in sent)])
+
+
+# --------------------------------------------------------------------------- recorded agents
+
+RECORDED = {
+    "claude-code": {
+        "ansi-in-text",
+        "answer-to-nothing",
+        "other-session",
+        "own-terminal",
+        "schema:initialize",
+        "schema:session/load",
+        "schema:session/resume",
+    },
+    "kimi-code": {"acts-without-asking", "empty-turn", "other-session", "tool-left-open"},
+    "opencode": {"ansi-in-text", "empty-turn", "other-session", "undeclared-method"},
+    "py-example": {"other-session", "schema:session/set_config_option"},
+    "ts-example": {
+        "cancel-not-confirmed",
+        "no-agent-info",
+        "other-session",
+        "status-backwards",
+        "tool-left-open",
+    },
+}
+
+
+@pytest.mark.parametrize("agent", RECORDED)
+def test_recorded_agents_depart_where_they_are_known_to(agent: str) -> None:
+    found: dict[str, set[str]] = defaultdict(set)
+    for wirelog in WIRELOGS:
+        if wirelog.stem.startswith(agent):
+            for deviation in find_deviations(records(wirelog)):
+                found[deviation.check].add(wirelog.stem)
+    assert set(found) == RECORDED[agent]
