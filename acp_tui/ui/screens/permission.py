@@ -1,0 +1,270 @@
+"""The agent, or the guard of files and commands, asks; the user answers with one key."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from acp_tui.session.state import Session
+from acp_tui.session.text import visible_line
+from acp_tui.ui import keys
+from acp_tui.ui.screens.quiet import Quiet
+from acp_tui.ui.widgets.asked import asked, asks_to
+from acp_tui.ui.widgets.bar import Bar, key_hints
+from acp_tui.ui.widgets.page import Page
+from acp_tui.ui.widgets.rows import Row, Rows
+from acp_tui.ui.widgets.transcript.body import Context
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from textual import events
+    from textual.app import ComposeResult
+
+    from acp_tui.controller.asking import Question
+    from acp_tui.session.state import PermissionOption
+    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.widgets.transcript.body import Body, Spans
+
+_LETTERS = {
+    "allow_once": "permission.allow",
+    "allow_always": "permission.allow_always",
+    "reject_once": "permission.reject",
+    "reject_always": "permission.reject_always",
+}
+FRAME = 5
+"""Rows of the dialog beside what is asked and the options: borders, head, a blank row, keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The user's answer."""
+
+    option: PermissionOption
+    remember: bool  # it is one of those that say "always"
+
+
+class PermissionScreen(ModalScreen[Taken | None]):
+    """One question. None: it was put away; then nothing is allowed, and the turn is to be stopped."""
+
+    CSS = """
+    PermissionScreen { align: center bottom; background: transparent; }
+    PermissionScreen #dialog {
+        width: 100%; height: auto; padding: 0 1; background: $surface; border: round $warning;
+    }
+    PermissionScreen #dialog.dangerous { border: heavy $error; }
+    PermissionScreen #what { margin-bottom: 1; }
+    """
+    BINDINGS: ClassVar = keys.bindings("permission")
+    AUTO_FOCUS = ""
+
+    def __init__(
+        self,
+        question: Question,
+        palette: Palette,
+        *,
+        agent: str,
+        position: tuple[int, int] = (1, 1),
+        remember_words: Mapping[str, str] | None = None,
+        session: Session | None = None,
+        cwd: str = "",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`remember_words`: what would be remembered, by the kind of the option (`allow_always` …)."""
+        super().__init__()
+        self.question = question
+        self._palette = palette
+        self._agent = agent
+        self._position = position
+        self._remember_words = remember_words or {}
+        self._session = session or Session()
+        self._cwd = cwd
+        self._clock = clock
+        self._quiet = Quiet(clock)
+        self._raw = False
+        self._full = False
+        self._answered = False
+
+    # ------------------------------------------------------------------------- what is shown
+
+    def compose(self) -> ComposeResult:
+        """Head, what is asked, the options, the keys."""
+        with Vertical(id="dialog", classes="dangerous" if self.question.subject.dangerous else ""):
+            yield Bar(self._head(), self._where(), id="head")
+            yield Page(self._bodies, id="what")
+            yield Rows(self._rows(), self._palette, selected=self._first_choice(), id="options")
+            yield Bar(self._hints(), id="keys")
+
+    def on_mount(self) -> None:
+        """From now on keystrokes are watched."""
+        self._quiet = Quiet(self._clock)
+        self._fit()
+        self._hint()
+
+    def on_resize(self) -> None:
+        """Another screen, other heights."""
+        self._fit()
+
+    def show_position(self, position: tuple[int, int]) -> None:
+        """Others wait now."""
+        self._position = position
+        if self.is_mounted:
+            self.query_one("#head", Bar).show(right=self._where())
+
+    def _head(self) -> Spans:
+        who = [Segment(visible_line(self._agent), self._palette.strong)]
+        return [*who, Segment(f" asks to {asks_to(self.question)}", self._palette.warning)]
+
+    def _where(self) -> Spans:
+        number, count = self._position
+        return [Segment(f" {number} of {count}", self._palette.dim)] if count > 1 else []
+
+    def _bodies(self, width: int) -> Sequence[Body]:
+        context = Context(
+            width=width, palette=self._palette, session=self._session, cwd=self._cwd, whole=True
+        )
+        return asked(self.question, context, raw=self._raw)
+
+    def _rows(self) -> list[Row]:
+        palette = self._palette
+        rows: list[Row] = []
+        for number, option in enumerate(self.question.options, 1):
+            digit = str(number) if number < 10 else " "
+            letter = keys.KEYS[_LETTERS[option.kind]].named() if option.kind in _LETTERS else " "
+            lead = [Segment(f"{digit} ", palette.key), Segment(f"{letter}  ", palette.key)]
+            text = [Segment(visible_line(option.name), palette.text)]
+            kind = visible_line(option.kind.replace("_", " "))
+            if kind != option.name.lower():
+                text.append(Segment(f"  {kind}", palette.dim))
+            words = self._remember_words.get(option.kind)
+            note = [Segment(f"from now on: {visible_line(words)}", palette.dim)] if words else None
+            rows.append(Row(lead, text, note))
+        return rows
+
+    def _first_choice(self) -> int:
+        """What Enter takes at first: the agent's first option, but nothing dangerous."""
+        if not self.question.subject.dangerous:
+            return 0
+        rejecting = (n for n, option in enumerate(self.question.options) if option.kind.startswith("reject"))
+        return next(rejecting, 0)
+
+    def _hints(self) -> Spans:
+        if not self._quiet.armed:
+            return [Segment("… keys count when you stop typing", self._palette.dim)]
+        names = ("permission.take", "permission.diff", "permission.raw", "permission.cancel")
+        take, full, raw, cancel = (keys.KEYS[name].named() for name in names)
+        size = "smaller" if self._full else "full size"
+        hints = [(f"↑↓ {take}", "answer"), (full, size), (raw, "raw input")]
+        return key_hints([*hints, ("PgUp PgDn", "scroll"), (cancel, "stop")], self._palette)
+
+    def _hint(self) -> None:
+        """Show the keys that count; look again when that will have changed."""
+        self.query_one("#keys", Bar).show(self._hints())
+        if not self._quiet.armed:
+            self.set_timer(max(0.01, self._quiet.left), self._hint)
+
+    def _fit(self) -> None:
+        """What is asked gets the room it needs; some of the conversation stays in sight where it can."""
+        if not self.is_mounted:
+            return
+        width, height = self.app.size
+        page, options = self.query_one(Page), self.query_one(Rows)
+        inner = width - 4  # border and padding
+        limit = height if self._full else height - max(2, height // 4)
+        choices = min(options.height_at(inner), max(3, limit // 2))
+        options.styles.height = choices
+        room = max(3, limit - FRAME - choices)
+        wanted = page.height_at(inner - 1)
+        page.styles.height = room if self._full else min(wanted, room)
+
+    # ------------------------------------------------------------------------- answering
+
+    def on_key(self, event: events.Key) -> None:
+        """Before any binding: does it count?"""
+        known = event.key in self.active_bindings
+        if not self._quiet.stroke(known=known):
+            event.stop()
+            event.prevent_default()
+            self._hint()
+
+    def on_paste(self) -> None:
+        """Somebody is at the keyboard, and does not mean this."""
+        self._quiet.stroke(known=False)
+        self._hint()
+
+    def on_rows_taken(self, event: Rows.Taken) -> None:
+        """A click on an option."""
+        self._answer(event.index)
+
+    def action_answer(self, kind: str) -> None:
+        """The option of that kind; where there are several, only the first is chosen: Enter answers."""
+        fitting = [n for n, option in enumerate(self.question.options) if option.kind == kind]
+        if len(fitting) == 1:
+            self._answer(fitting[0])
+        elif fitting:
+            self.query_one(Rows).selected = fitting[0]
+        else:
+            self.app.bell()
+
+    def action_option(self, number: int) -> None:
+        """The option with that number."""
+        if number <= len(self.question.options):
+            self._answer(number - 1)
+        else:
+            self.app.bell()
+
+    def action_take(self) -> None:
+        """The chosen option."""
+        self._answer(self.query_one(Rows).selected)
+
+    def action_move(self, step: int) -> None:
+        """To another option."""
+        self.query_one(Rows).move(step)
+
+    def action_cancel(self) -> None:
+        """Back to the normal size, else put the question away."""
+        if self._full:
+            self.action_view_diff()
+        elif not self._answered:
+            self._answered = True
+            self.dismiss(None)
+
+    def _answer(self, index: int) -> None:
+        """Once."""
+        if not self._answered and index < len(self.question.options):
+            self._answered = True
+            option = self.question.options[index]
+            self.dismiss(Taken(option, remember=option.kind.endswith("_always")))
+
+    # ------------------------------------------------------------------------- looking
+
+    def action_view_diff(self) -> None:
+        """All of the screen for what is asked, and back."""
+        self._full = not self._full
+        self._fit()
+        self._hint()
+
+    def action_raw(self) -> None:
+        """With the raw input, or without."""
+        self._raw = not self._raw
+        page = self.query_one(Page)
+        page.show(self._bodies)
+        self._fit()
+        if self._raw:
+            page.scroll_end(animate=False)
+
+    def action_page(self, step: int) -> None:
+        """Scroll what is asked."""
+        page = self.query_one(Page)
+        page.scroll_relative(y=step * max(1, page.size.height - 1), animate=False)
+
+    def use_palette(self, palette: Palette) -> None:
+        """The theme has changed."""
+        self._palette = palette
+        self.refresh(recompose=True)
+        self.call_after_refresh(self._fit)

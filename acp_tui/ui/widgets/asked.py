@@ -1,0 +1,253 @@
+"""A question, whole: what the user should know before saying yes. Nothing of it is left out.
+
+All texts here come from the agent or from files: they are made safe, and are never markup.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.session.state import Content, Diff
+from acp_tui.session.text import visible, visible_json, visible_line
+from acp_tui.ui.widgets.transcript.bodies.folding import code_lines, headed, paragraphs
+from acp_tui.ui.widgets.transcript.body import Lines
+from acp_tui.ui.widgets.transcript.wrap import expanded, fold, padded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.style import Style
+    from textual.strip import Strip
+
+    from acp_tui.controller.asking import Question
+    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.widgets.transcript.body import Body, Context
+
+LABEL = 13
+"""Cells of the column with the names of facts."""
+
+_KINDS = {
+    "read": "read a file",
+    "edit": "change a file",
+    "delete": "delete a file",
+    "move": "move a file",
+    "search": "search",
+    "execute": "run a command",
+    "think": "think",
+    "fetch": "use the network",
+    "switch_mode": "change its mode",
+    "mcp": "use a tool of an MCP server",
+}
+_SEVERAL = {
+    "read": "read files",
+    "edit": "change files",
+    "delete": "delete files",
+    "move": "move files",
+}
+
+
+def asks_to(question: Question) -> str:
+    """What kind of thing it is, in words that follow "asks to"."""
+    subject = question.subject
+    if len(subject.targets) > 1 and subject.kind in _SEVERAL:
+        return _SEVERAL[subject.kind]
+    return _KINDS.get(subject.kind, "do something")
+
+
+def asked(question: Question, context: Context, *, raw: bool = False) -> list[Body]:
+    """Everything about it, below each other. `raw`: with what the agent sent."""
+    parts = [_words(question, context), _command(question, context), _facts(question, context)]
+    parts += _content(question, context)
+    bodies: list[Body] = [part for part in parts if part.height]
+    for diff in _diffs(question):
+        bodies += _diff(diff, context)
+    if raw or not _tells(question):
+        bodies.append(_raw(question, context))
+    return _apart(bodies)
+
+
+def _apart(bodies: list[Body]) -> list[Body]:
+    """With a blank line between them."""
+    from textual.strip import Strip
+
+    blank: Body = Lines([Strip([Segment(" ")])], "")
+    return [one for body in bodies for one in (blank, body)][1:]
+
+
+def _tells(question: Question) -> bool:
+    """Is it clear from the rest what is asked? Else the raw input has to say it."""
+    subject = question.subject
+    return bool(subject.certain and (subject.targets or subject.command is not None or subject.argv))
+
+
+# --------------------------------------------------------------------------- words
+
+
+def _words(question: Question, context: Context) -> Lines:
+    """The agent's words, ours where it has none; why to look twice, loudly; why it is asked at all."""
+    title = question.call.title if question.call is not None else ""
+    text = visible_line(title or question.subject.words)
+    lines = headed([], [Segment(text, context.palette.strong)], context.width, indent=0)
+    return Lines([*lines, *_concerns(question, context.palette, context.width)], text)
+
+
+def _concerns(question: Question, palette: Palette, width: int) -> list[Strip]:
+    subject = question.subject
+    lines: list[Strip] = []
+    concerns = list(subject.concerns)
+    if subject.dangerous and concerns:
+        mark = [Segment(" DANGEROUS ", palette.loud), Segment(" ")]
+        lines += headed(mark, [Segment(visible_line(concerns.pop(0)), palette.error)], width, indent=12)
+    if subject.doubt:
+        concerns.append(f"not certain what it does: {subject.doubt}")
+    for concern in concerns:
+        lines += _noted("! ", concern, palette.warning, width)
+    if subject.composite:
+        lines += _noted("· ", subject.composite, palette.dim, width)
+    if question.why:
+        lines += _noted("· ", question.why, palette.dim, width)
+    return lines
+
+
+def _noted(sign: str, text: str, look: Style, width: int) -> list[Strip]:
+    return headed([Segment(sign, look)], [Segment(visible_line(text), look)], width)
+
+
+# --------------------------------------------------------------------------- commands
+
+
+def _command(question: Question, context: Context) -> Lines:
+    """The whole command, as it will run."""
+    text = _command_text(question)
+    if text is None:
+        return Lines([], "")
+    return Lines(_block(visible(text), context.palette, context.width), text)
+
+
+def _command_text(question: Question) -> str | None:
+    subject = question.subject
+    if subject.command is not None:
+        return subject.command
+    return shlex.join(subject.argv) if subject.argv else None
+
+
+def _sent(question: Question) -> str | None:
+    """The command in the agent's raw input, where it is another one: `bash -lc '…'` is unwrapped."""
+    given = question.call.raw_input if question.call is not None else None
+    command = given.get("command") if isinstance(given, dict) else None
+    if isinstance(command, list) and all(isinstance(word, str) for word in command):
+        command = shlex.join(command)
+    if not isinstance(command, str) or command.strip() == (_command_text(question) or "").strip():
+        return None
+    return command
+
+
+def _block(text: str, palette: Palette, width: int) -> list[Strip]:
+    """A command on its background; its later lines are indented as the first."""
+    lines: list[Strip] = []
+    for number, line in enumerate(text.split("\n")):
+        for part, piece in enumerate(fold([Segment(expanded(line), palette.code)], width - 3)):
+            sign = " ❯ " if not (number or part) else "   "
+            lines.append(padded([Segment(sign, palette.code + palette.icon), *piece], width, palette.code))
+    return lines
+
+
+# --------------------------------------------------------------------------- facts
+
+
+def _facts(question: Question, context: Context) -> Lines:
+    """Directory, environment, files: a column of names, a column of values."""
+    palette = context.palette
+    lines: list[Strip] = []
+    for label, value, note in _named_facts(question, context):
+        spans = [Segment(visible_line(value), palette.text)]
+        if note:
+            spans.append(Segment(f"  {visible_line(note)}", palette.warning))
+        name = Segment(label.ljust(LABEL), palette.dim)
+        lines += headed([name], spans, context.width, indent=LABEL)
+    return Lines(lines, "")
+
+
+def _named_facts(question: Question, context: Context) -> Iterator[tuple[str, str, str]]:
+    """Name, value, and what is remarkable about it."""
+    subject = question.subject
+    sent = _sent(question)
+    if sent is not None:
+        yield "sent as", sent, ""
+    if subject.cwd is not None:
+        yield "directory", subject.cwd.path, _remark(subject.cwd.path, subject.cwd.real, subject.cwd.inside)
+    elif subject.kind == "execute" and context.cwd:
+        yield "directory", context.cwd, ""
+    label = "environment"
+    for name, value in {**dict(subject.environment), **question.environment}.items():
+        yield label, f"{name}={value}", ""
+        label = ""
+    if subject.server is not None:
+        yield "MCP server", subject.server, ""
+    if subject.tool is not None:
+        yield "tool", subject.tool, ""
+    label = "file" if len(subject.targets) == 1 else "files"
+    for target in subject.targets:
+        yield label, target.path, _remark(target.path, target.real, target.inside)
+        label = ""
+
+
+def _remark(path: str, real: str, inside: bool) -> str:
+    """Where a path leads, and where it lies."""
+    remarks = [f"leads to {real}"] if real != path else []
+    return ", ".join(remarks if inside else [*remarks, "outside the workspace"])
+
+
+# --------------------------------------------------------------------------- what would change, and the rest
+
+
+def _diffs(question: Question) -> Iterator[Diff]:
+    """Every file that would change."""
+    if question.kind == "write":
+        path = question.subject.targets[0].path if question.subject.targets else ""
+        old, new = question.old_text, question.new_text
+        yield Diff(path, None if old is None else visible(old), visible(new or ""))
+    if question.call is not None:
+        yield from (part for part in question.call.content if isinstance(part, Diff))
+
+
+def _diff(diff: Diff, context: Context) -> list[Body]:
+    from acp_tui.ui.widgets.transcript.bodies.diff import DiffBody, difference
+
+    palette = context.palette
+    found = difference(diff)
+    counts = [Segment(f"  +{found.added}", palette.success), Segment(f" −{found.removed}", palette.error)]
+    what = "  new file" if diff.old is None and diff.patch is None else ""
+    what = "  deleted" if diff.new is None and diff.patch is None else what
+    head = [Segment(diff.path, palette.strong), *counts, Segment(what, palette.warning)]
+    return [Lines(headed([], head, context.width, indent=0), diff.path), DiffBody(diff, context)]
+
+
+def _content(question: Question, context: Context) -> Iterator[Lines]:
+    """Text that came with the question: a plan, an explanation."""
+    if question.call is None:
+        return
+    for part in question.call.content:
+        if not isinstance(part, Content):
+            continue
+        text = part.text or " ".join(filter(None, (f"[{part.kind}]", part.name, part.uri, part.mime)))
+        if text.strip():
+            yield Lines(paragraphs(text.strip("\n"), context.palette.text, context.width, 0), text)
+
+
+def _raw(question: Question, context: Context) -> Lines:
+    palette, width = context.palette, context.width
+    given = question.call.raw_input if question.call is not None else None
+    head = headed([], [Segment("raw input", palette.dim)], width, indent=0)
+    if given is None:
+        none = "The agent sent none with this question."
+        return Lines([*head, *headed([], [Segment(none, palette.dim)], width, indent=0)], none)
+    text = visible_json(given)
+    return Lines([*head, *_json(text, palette.text, width)], text)
+
+
+def _json(text: str, style: Style, width: int) -> list[Strip]:
+    return code_lines(text, style, width, 0)

@@ -1,0 +1,104 @@
+"""Bodies below each other in a scroller of their own: what is asked, raw JSON, a whole diff."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from acp_tui.ui.widgets.transcript.heights import Heights
+from acp_tui.ui.widgets.transcript.marking import restyled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from textual import events
+    from textual.selection import Selection
+
+    from acp_tui.ui.widgets.transcript.body import Body
+
+    Maker = Callable[[int], Sequence[Body]]
+
+LEAST_WIDTH = 20
+
+
+class Page(ScrollView):
+    """Draws the lines that are seen, whatever the length of it all. Its keys are those of its screen."""
+
+    DEFAULT_CSS = """
+    Page {
+        background: transparent;
+        color: $foreground;
+        scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
+        overflow-x: hidden;
+    }
+    """
+
+    def __init__(self, make: Maker, *, id: str | None = None) -> None:  # noqa: A002  # Textual's word
+        super().__init__(id=id)
+        self._make = make
+        self._width = 0
+        self._bodies: list[Body] = []
+        self._heights = Heights()
+
+    def show(self, make: Maker) -> None:
+        """Other bodies, or the same in other colours."""
+        self._make = make
+        self._width = 0
+        if self.size.width:
+            self.height_at(self.size.width)
+        self.refresh(layout=True)
+
+    def height_at(self, width: int) -> int:
+        """How many lines there are in so many cells."""
+        width = max(LEAST_WIDTH, width)
+        if width != self._width:
+            self._width = width
+            self._bodies = [body for body in self._make(width) if body.height]
+            self._heights.reset([body.height for body in self._bodies])
+            self.virtual_size = Size(width, self._heights.total)
+        return self._heights.total
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lines break elsewhere now."""
+        self.height_at(event.size.width)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        row, width, style = self.scroll_offset.y + y, self.size.width, self.rich_style
+        if not self._bodies or row >= self._heights.total:
+            return Strip.blank(width, style)
+        strip = self._line(row).crop_extend(0, width, style).apply_style(style)
+        if (selection := self.text_selection) is not None and (span := selection.get_span(row)) is not None:
+            start, end = span
+            end = len(strip.text.rstrip()) if end == -1 else end
+            strip = restyled(strip, start, end, self.screen.get_component_rich_style("screen--selection"))
+        return strip.apply_offsets(0, row)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The selected text, as it is drawn."""
+        lines: list[str] = []
+        first = selection.start.y if selection.start else 0
+        last = selection.end.y if selection.end else self._heights.total - 1
+        for row in range(first, min(last + 1, self._heights.total)):
+            span = selection.get_span(row)
+            if span is not None:
+                start, end = span
+                lines.append(self._line(row).text[start : None if end == -1 else end].rstrip())
+        return "\n".join(lines), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002  # Textual's signature
+        """Draw it."""
+        self.refresh()
+
+    def copy_text(self) -> str:
+        """The source of everything."""
+        return "\n\n".join(text for body in self._bodies if (text := body.copy_text()))
+
+    def _line(self, row: int) -> Strip:
+        number, line = self._heights.at(row)
+        return self._bodies[number].line(line)

@@ -1,0 +1,152 @@
+"""A list of rows to choose from. The chosen one has a sign before it, so it shows without colours too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from acp_tui.ui.widgets.transcript.wrap import wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual import events
+
+    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.widgets.transcript.body import Spans
+
+SIGN = 2
+"""Cells before a row, for the sign."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One thing to choose. The lead (a number, a mark) stands before the first line only."""
+
+    lead: Spans
+    text: Spans
+    note: Spans | None = None  # on lines of its own below
+
+    def lines(self, width: int) -> list[Spans]:
+        """Wrapped to so many cells."""
+        indent = Segment(" " * sum(piece.cell_length for piece in self.lead))
+        room = width - indent.cell_length
+        texts = wrap(self.text, room) + (wrap(self.note, room) if self.note else [])
+        return [[*(self.lead if number == 0 else [indent]), *line] for number, line in enumerate(texts)]
+
+
+class Rows(ScrollView):
+    """Shows rows. The mouse takes; keys are those of its screen, which moves `selected`."""
+
+    DEFAULT_CSS = """
+    Rows {
+        height: auto;
+        background: transparent;
+        color: $foreground;
+        scrollbar-size-vertical: 1;
+        overflow-x: hidden;
+    }
+    """
+    ALLOW_SELECT = False
+
+    selected: reactive[int] = reactive(0)
+    """The row that Enter takes."""
+
+    class Taken(Message):
+        """The user clicked a row."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    def __init__(
+        self,
+        rows: Sequence[Row],
+        palette: Palette,
+        *,
+        selected: int = 0,
+        id: str | None = None,  # noqa: A002  # Textual's word
+    ) -> None:
+        super().__init__(id=id)
+        self._rows = list(rows)
+        self._palette = palette
+        self._lines: list[tuple[int, bool, Spans]] = []  # of which row, is it its first, what it shows
+        self._width = 0
+        self.set_reactive(Rows.selected, selected)
+
+    def show(self, rows: Sequence[Row], selected: int = 0) -> None:
+        """Other rows."""
+        self._rows = list(rows)
+        self._width = 0
+        self.height_at(self.size.width)
+        self.selected = max(0, min(selected, len(self._rows) - 1))
+        self._reveal()
+        self.refresh(layout=True)
+
+    def move(self, step: int) -> None:
+        """To another row; past an end: to the other one."""
+        if self._rows:
+            self.selected = (self.selected + step) % len(self._rows)
+
+    def height_at(self, width: int) -> int:
+        """How many lines there are in so many cells."""
+        if width != self._width and width > 0:
+            self._width = width
+            self._lines = [
+                (index, number == 0, line)
+                for index, row in enumerate(self._rows)
+                for number, line in enumerate(row.lines(max(8, width - SIGN - 1)))
+            ]
+            self.virtual_size = Size(width, len(self._lines))
+        return len(self._lines)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
+        """As high as its lines, unless the style says otherwise."""
+        return self.height_at(width)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lines break elsewhere now."""
+        self.height_at(event.size.width)
+        self._reveal()
+        self.refresh()
+
+    def watch_selected(self) -> None:
+        """Keep it on the screen."""
+        self._reveal()
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        """The row under the mouse."""
+        row = self.scroll_offset.y + event.y
+        if row < len(self._lines):
+            event.stop()
+            self.selected = self._lines[row][0]
+            self.post_message(self.Taken(self.selected))
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        row, width, base = self.scroll_offset.y + y, self.size.width, self.rich_style
+        if row >= len(self._lines):
+            return Strip.blank(width, base)
+        index, first, spans = self._lines[row]
+        chosen = index == self.selected
+        sign = Segment("❯ " if chosen and first else "  ", self._palette.key)
+        strip = Strip([sign, *spans]).crop_extend(0, width, None)
+        if not chosen:
+            return strip.apply_style(base)
+        # Laid over what is there: a row's own colours need not fit the background of the chosen one.
+        look = base + self._palette.selected
+        return Strip([Segment(text, (style + look if style else look)) for text, style, _ in strip], width)
+
+    def _reveal(self) -> None:
+        of_row = [number for number, line in enumerate(self._lines) if line[0] == self.selected]
+        if of_row and self.size.height:
+            region = Region(0, of_row[0], self.size.width, len(of_row))
+            self.scroll_to_region(region, animate=False, force=True, immediate=True)
