@@ -1,0 +1,390 @@
+"""Every key of the program, in one table: what widgets bind, the footer and the help all come from it.
+
+A key has an id, so that `App.set_keymap` can give it other keys. Within one place each key stands once: one
+binding may be moved without taking another with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from textual.binding import Binding
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from textual.binding import BindingType
+
+Where = Literal[
+    "app",
+    "conversation",
+    "prompt",
+    "menu",
+    "history",
+    "edit",
+    "queue",
+    "transcript",
+    "find",
+    "permission",
+    "help",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A part of the screen that has keys of its own."""
+
+    title: str
+    help: str  # what it is for, in a few words
+
+
+PLACES: dict[Where, Place] = {
+    "prompt": Place("Prompt", "Write to the agent. While it works, what you send waits in the queue."),
+    "menu": Place("Command menu", "The agent's own commands; it opens with / at the beginning."),
+    "history": Place("History search", "What was asked in this project; all words you type must occur."),
+    "queue": Place("Queue", "Prompts that wait until the agent has finished."),
+    "transcript": Place("Conversation", "Everything that was said and done. Letters act only here."),
+    "find": Place("Search", "Finds words in the conversation."),
+    "permission": Place("Permission", "The agent waits for your answer."),
+    "conversation": Place("Anywhere", "These work wherever the cursor is."),
+    "app": Place("Program", "These always work."),
+    "edit": Place("Editing", "Moving and deleting in the prompt."),
+    "help": Place("Help", "This page."),
+}
+"""In the order of the help page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One thing that keys do."""
+
+    id: str
+    keys: str  # separated by commas; the first is the one that is shown
+    action: str
+    label: str  # for the footer, a word or two
+    where: Where
+    help: str
+    rank: int = 0  # in the footer: 1 is shown first, 0 never
+    priority: bool = False  # before whatever has the focus
+
+    def named(self, keymap: Mapping[str, str] | None = None) -> str:
+        """Its keys as a person writes them, after rebinding."""
+        keys = (keymap or {}).get(self.id, self.keys)
+        return " ".join(key_name(key.strip()) for key in keys.split(","))
+
+
+TABLE: tuple[Key, ...] = (
+    # -- prompt
+    Key("prompt.send", "enter", "send", "send", "prompt", "Send the prompt, or queue it", 1),
+    Key(
+        "prompt.newline",
+        "ctrl+j,alt+enter,shift+enter",
+        "newline",
+        "newline",
+        "prompt",
+        "Begin a new line",
+        2,
+    ),
+    Key(
+        "prompt.send_now",
+        "alt+s,ctrl+enter",
+        "send_now",
+        "send now",
+        "prompt",
+        "Stop the agent and send at once: the prompt, or the first one queued",
+        8,
+    ),
+    Key(
+        "prompt.up",
+        "up",
+        "up",
+        "up",
+        "prompt",
+        "One line up; in an empty prompt take back the last queued one, else what was asked before",
+    ),
+    Key("prompt.down", "down", "down", "down", "prompt", "One line down, or what was asked after that"),
+    Key(
+        "prompt.history", "ctrl+r", "search_history", "history", "prompt", "Search what was asked before", 12
+    ),
+    Key("prompt.editor", "ctrl+g", "external_editor", "$EDITOR", "prompt", "Edit the prompt in $EDITOR", 13),
+    Key("prompt.unfold", "ctrl+t", "unfold", "unfold paste", "prompt", "Unfold the paste at the cursor", 4),
+    # -- menu of commands
+    Key("menu.open", "slash", "menu_open", "commands", "menu", "Choose one of the agent's commands", 3),
+    Key("menu.up", "up", "menu_move(-1)", "choose", "menu", "The command above"),
+    Key("menu.down", "down", "menu_move(1)", "choose", "menu", "The command below"),
+    Key("menu.complete", "tab", "menu_complete", "complete", "menu", "Write the command out", 1),
+    Key("menu.take", "enter", "menu_take", "take", "menu", "The same; a command written in full is sent", 2),
+    Key("menu.close", "escape", "menu_close", "close", "menu", "Close the menu", 3),
+    # -- search in the history
+    Key("history.older", "up,ctrl+r", "history('older')", "older", "history", "An older one", 3),
+    Key("history.newer", "down,ctrl+n", "history('newer')", "newer", "history", "A newer one"),
+    Key("history.take", "enter,tab", "history('take')", "take", "history", "Take it into the prompt", 1),
+    Key("history.close", "escape,ctrl+g", "history('close')", "close", "history", "Close the search", 2),
+    # -- queue
+    Key("queue.up", "up,k", "move(-1)", "up", "queue", "The prompt above"),
+    Key(
+        "queue.down",
+        "down,j",
+        "move(1)",
+        "down",
+        "queue",
+        "The prompt below; from the last one back to yours",
+    ),
+    Key("queue.edit", "enter,e", "edit", "edit", "queue", "Take it back and edit it", 2),
+    Key(
+        "queue.send_now",
+        "s,alt+s,ctrl+enter",
+        "send_now",
+        "send now",
+        "queue",
+        "Stop the agent and send it",
+        1,
+    ),
+    Key("queue.remove", "delete,d,backspace", "remove", "remove", "queue", "Remove it", 3),
+    Key("queue.leave", "escape", "leave", "back", "queue", "Back to the prompt", 4),
+    # -- transcript
+    Key("transcript.copy", "y,c", "copy_entry", "copy", "transcript", "Copy the entry", 1),
+    Key("transcript.copy_code", "C", "copy_code", "copy code", "transcript", "Copy the code block", 6),
+    Key("transcript.fold", "space,enter", "fold", "fold", "transcript", "Fold or unfold the entry", 2),
+    Key("transcript.fold_kind", "f", "fold_kind", "fold kind", "transcript", "… all of its kind"),
+    Key("transcript.fold_all", "F", "fold_all", "fold all", "transcript", "… everything that folds"),
+    Key("transcript.raw", "r", "raw", "raw", "transcript", "Show the raw JSON", 3),
+    Key("transcript.edit", "e", "open_in_editor", "$EDITOR", "transcript", "Open the place in $EDITOR", 4),
+    Key("transcript.open", "o", "open", "open", "transcript", "Open the link or the image"),
+    Key("transcript.up", "up,k", "scroll_up", "up", "transcript", "Scroll"),
+    Key("transcript.down", "down,j", "scroll_down", "down", "transcript", "Scroll"),
+    Key("transcript.home", "g,home", "scroll_home", "top", "transcript", "To the beginning, to the end"),
+    Key("transcript.end", "G,end", "scroll_end", "end", "transcript", "To the beginning, to the end"),
+    Key(
+        "transcript.prompt_before",
+        "left_square_bracket",
+        "jump('prompt', -1)",
+        "",
+        "transcript",
+        "The prompt before, after",
+    ),
+    Key(
+        "transcript.prompt_after",
+        "right_square_bracket",
+        "jump('prompt', 1)",
+        "",
+        "transcript",
+        "The prompt before, after",
+    ),
+    Key(
+        "transcript.tool_before",
+        "left_curly_bracket",
+        "jump('tool', -1)",
+        "",
+        "transcript",
+        "The tool call before, after",
+    ),
+    Key(
+        "transcript.tool_after",
+        "right_curly_bracket",
+        "jump('tool', 1)",
+        "",
+        "transcript",
+        "The tool call before, after",
+    ),
+    Key("transcript.error", "exclamation_mark", "jump('error', 1)", "", "transcript", "The next error"),
+    Key("transcript.find", "slash", "search", "search", "transcript", "Search", 5),
+    Key("transcript.find_next", "n", "find_next(1)", "", "transcript", "The next hit, the one before"),
+    Key("transcript.find_previous", "N", "find_next(-1)", "", "transcript", "The next hit, the one before"),
+    Key("transcript.leave", "i", "leave", "prompt", "transcript", "Back to the prompt, as any other typing"),
+    # -- search in the transcript
+    Key("find.next", "enter,down", "find_next(1)", "next", "find", "The next hit", 1),
+    Key("find.previous", "shift+enter,up", "find_next(-1)", "previous", "find", "The one before", 2),
+    Key("find.close", "escape", "close", "close", "find", "Close the search", 3),
+    # -- permission
+    Key("permission.allow", "a", "answer('allow_once')", "allow", "permission", "Allow once", 1),
+    Key("permission.allow_always", "A", "answer('allow_always')", "always", "permission", "Allow always", 2),
+    Key("permission.reject", "r", "answer('reject_once')", "reject", "permission", "Reject once", 3),
+    Key(
+        "permission.reject_always", "R", "answer('reject_always')", "never", "permission", "Reject always", 4
+    ),
+    *(
+        Key(
+            f"permission.{digit}",
+            str(digit),
+            f"option({digit})",
+            "",
+            "permission",
+            "The option of that number",
+        )
+        for digit in range(1, 10)
+    ),
+    Key("permission.up", "up", "move(-1)", "up", "permission", "Choose an option"),
+    Key("permission.down", "down", "move(1)", "down", "permission", "Choose an option"),
+    Key("permission.take", "enter", "take", "answer", "permission", "Answer with the chosen option", 5),
+    Key("permission.diff", "v", "view_diff", "full diff", "permission", "The diff in full size", 6),
+    Key("permission.raw", "i", "raw", "raw input", "permission", "The raw input", 7),
+    Key("permission.page_up", "pageup", "page(-1)", "", "permission", "Scroll what is asked"),
+    Key("permission.page_down", "pagedown", "page(1)", "", "permission", "Scroll what is asked"),
+    Key(
+        "permission.cancel",
+        "escape",
+        "cancel",
+        "stop",
+        "permission",
+        "Close what is open, then stop the turn; the answer is “cancelled”",
+        8,
+    ),
+    # -- anywhere in a conversation
+    Key("turn.stop", "escape", "stop", "stop", "conversation", "Close what is open, then stop the agent", 6),
+    Key(
+        "turn.interrupt",
+        "ctrl+c",
+        "interrupt",
+        "stop",
+        "conversation",
+        "Copy what is selected, else stop the agent; twice when it is idle: quit",
+    ),
+    Key("turn.again", "f6", "send_again", "send again", "conversation", "Send the last prompt again", 5),
+    Key("mode.next", "shift+tab", "next_mode", "mode", "conversation", "The agent's next mode", 9),
+    Key(
+        "session.options",
+        "ctrl+o",
+        "options",
+        "options",
+        "conversation",
+        "Mode, model and what else the agent offers",
+        11,
+    ),
+    Key("agent.restart", "f5", "restart_agent", "restart agent", "conversation", "Start the agent again", 1),
+    Key("conversation.find", "ctrl+f", "search", "search", "conversation", "Search the conversation", 10),
+    Key("conversation.find_next", "f3", "find_next(1)", "next", "conversation", "The next hit"),
+    Key(
+        "conversation.find_previous",
+        "shift+f3",
+        "find_next(-1)",
+        "previous",
+        "conversation",
+        "The one before",
+    ),
+    Key("entry.before", "alt+up", "entry(-1)", "", "conversation", "The entry before, after"),
+    Key("entry.after", "alt+down", "entry(1)", "", "conversation", "The entry before, after"),
+    Key("conversation.page_up", "pageup", "page(-1)", "", "conversation", "Scroll the conversation"),
+    Key("conversation.page_down", "pagedown", "page(1)", "", "conversation", "Scroll the conversation"),
+    Key("conversation.home", "ctrl+home", "home", "", "conversation", "To its beginning, to its end"),
+    Key("conversation.end", "ctrl+end", "end", "", "conversation", "To its beginning, to its end"),
+    Key("conversation.tab", "tab", "app.focus_next", "", "conversation", "To the next part of the screen"),
+    # -- always
+    Key("app.help", "f1", "help", "help", "app", "The keys, and what they act on", 7),
+    Key("app.suspend", "ctrl+z", "suspend_process", "", "app", "Back to the shell; `fg` returns"),
+    Key("app.quit", "ctrl+q", "quit", "quit", "app", "Quit", 14, priority=True),
+    # -- editing
+    Key("edit.left", "left", "focused.cursor_left", "", "edit", "A character back, forward"),
+    Key("edit.right", "right", "focused.cursor_right", "", "edit", "A character back, forward"),
+    Key("edit.word_left", "ctrl+left,alt+b", "focused.cursor_word_left", "", "edit", "A word back, forward"),
+    Key(
+        "edit.word_right", "ctrl+right,alt+f", "focused.cursor_word_right", "", "edit", "A word back, forward"
+    ),
+    Key("edit.home", "home,ctrl+a", "focused.cursor_line_start", "", "edit", "To the line's beginning, end"),
+    Key("edit.end", "end,ctrl+e", "focused.cursor_line_end", "", "edit", "To the line's beginning, end"),
+    Key("select.left", "shift+left", "focused.cursor_left(True)", "", "edit", "Select"),
+    Key("select.right", "shift+right", "focused.cursor_right(True)", "", "edit", "Select"),
+    Key("select.up", "shift+up", "focused.cursor_up(True)", "", "edit", "Select"),
+    Key("select.down", "shift+down", "focused.cursor_down(True)", "", "edit", "Select"),
+    Key("select.home", "shift+home", "focused.cursor_line_start(True)", "", "edit", "Select"),
+    Key("select.end", "shift+end", "focused.cursor_line_end(True)", "", "edit", "Select"),
+    Key("select.word_left", "ctrl+shift+left", "focused.cursor_word_left(True)", "", "edit", "Select words"),
+    Key(
+        "select.word_right", "ctrl+shift+right", "focused.cursor_word_right(True)", "", "edit", "Select words"
+    ),
+    Key("select.all", "f7", "focused.select_all", "", "edit", "Select everything"),
+    Key(
+        "edit.backspace", "backspace", "focused.delete_left", "", "edit", "Delete the character before, after"
+    ),
+    Key(
+        "edit.delete",
+        "delete,ctrl+d",
+        "focused.delete_right",
+        "",
+        "edit",
+        "Delete the character before, after",
+    ),
+    Key(
+        "edit.delete_word_left",
+        "ctrl+w,alt+backspace,ctrl+backspace",
+        "focused.delete_word_left",
+        "",
+        "edit",
+        "Delete the word before, after",
+    ),
+    Key(
+        "edit.delete_word_right",
+        "alt+d,alt+delete,ctrl+delete",
+        "focused.delete_word_right",
+        "",
+        "edit",
+        "Delete the word before, after",
+    ),
+    Key(
+        "edit.delete_to_start",
+        "ctrl+u",
+        "focused.delete_to_start_of_line",
+        "",
+        "edit",
+        "Delete to the line's beginning, end",
+    ),
+    Key(
+        "edit.delete_to_end",
+        "ctrl+k",
+        "focused.delete_to_end_of_line_or_delete_line",
+        "",
+        "edit",
+        "Delete to the line's beginning, end",
+    ),
+    Key("edit.undo", "ctrl+underscore,super+z", "focused.undo", "", "edit", "Undo"),
+    Key("edit.redo", "ctrl+y,super+y", "focused.redo", "", "edit", "Redo"),
+    Key("edit.cut", "ctrl+x,super+x", "focused.cut", "", "edit", "Cut, copy, paste"),
+    Key("edit.copy", "ctrl+c,super+c", "focused.copy", "", "edit", "Cut, copy, paste"),
+    Key("edit.paste", "ctrl+v", "focused.paste", "", "edit", "Cut, copy, paste"),
+    # -- help
+    Key("help.close", "escape,f1,q", "close", "close", "help", "Close the help", 1),
+)
+
+KEYS: dict[str, Key] = {key.id: key for key in TABLE}
+"""By id."""
+
+
+def bindings(*places: Where) -> list[BindingType]:
+    """What a widget binds: all keys of one or several places."""
+    return [
+        Binding(key.keys, key.action, key.help, show=False, priority=key.priority, id=key.id)
+        for key in TABLE
+        if key.where in places
+    ]
+
+
+_NAMES = {
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+    "escape": "Esc",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "delete": "Del",
+    "slash": "/",
+    "underscore": "_",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+    "exclamation_mark": "!",
+}
+
+
+def key_name(key: str) -> str:
+    """A key as a person writes it: `ctrl+j` is Ctrl+J."""
+    *modifiers, last = key.split("+")
+    if last in _NAMES:
+        last = _NAMES[last]
+    elif len(last) == 1:
+        last = last.upper() if modifiers else last
+    else:
+        last = last.capitalize()
+    return "+".join([*(modifier.capitalize() for modifier in modifiers), last])

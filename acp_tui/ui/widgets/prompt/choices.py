@@ -1,0 +1,142 @@
+"""A short list to choose from, shown while the cursor stays in the line that is being typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from acp_tui.ui.widgets.component_style import foreground
+from acp_tui.ui.widgets.transcript.wrap import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.style import Style
+    from textual import events
+
+ROWS = 8
+"""Never more are shown at once."""
+NAME_SHARE = 0.6
+"""Of the width, for names and hints; the rest is for descriptions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One line of the list. All texts are data, already safe to display, on one line."""
+
+    name: str
+    hint: str = ""
+    description: str = ""
+    matched: frozenset[int] = frozenset()  # places in the name that the search hit
+
+
+class Choices(Widget):
+    """The list. It never has the focus; whoever has it moves the mark."""
+
+    DEFAULT_CSS = """
+    Choices {
+        height: auto;
+        width: 1fr;
+        background: $surface;
+        color: $foreground;
+        & > .choices--hint { color: $text-muted; }
+        & > .choices--description { color: $text-muted; }
+        & > .choices--matched { color: $text-accent; text-style: bold underline; }
+        & > .choices--current { background: $primary-muted; text-style: bold; }
+    }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "choices--hint",
+        "choices--description",
+        "choices--matched",
+        "choices--current",
+    }
+
+    @dataclass
+    class Clicked(Message):
+        """A line was clicked."""
+
+        index: int
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._choices: Sequence[Choice] = ()
+        self._first = 0
+        self._names = 0  # cells
+        self.current = 0
+        self.rows = 0
+        """How many lines are shown."""
+
+    def show(self, choices: Sequence[Choice], current: int = 0, rows: int = ROWS) -> None:
+        """Show other choices in so many lines, with the mark at one of them."""
+        layout = rows != self.rows
+        self._choices = choices
+        self.rows = rows
+        self._names = max((_name_width(choice) for choice in choices), default=0)
+        self._first = 0
+        self._mark(current)
+        self.refresh(layout=layout)
+
+    def move(self, step: int) -> None:
+        """Move the mark; it goes round."""
+        if self._choices:
+            self._mark((self.current + step) % len(self._choices))
+            self.refresh()
+
+    def _mark(self, current: int) -> None:
+        self.current = current
+        self._first = max(current - self.rows + 1, min(self._first, current))
+
+    def get_content_height(self, *_: object) -> int:
+        """As many lines as are shown."""
+        return self.rows
+
+    def render_line(self, y: int) -> Strip:
+        """One line."""
+        index = self._first + y
+        if index >= len(self._choices):
+            return Strip.blank(self.size.width, self.rich_style)
+        current = index == self.current
+        style = self.get_component_rich_style("choices--current") if current else self.rich_style
+        strip = Strip(self._segments(self._choices[index], "❯" if current else " "))
+        return strip.crop_extend(0, self.size.width, style).apply_style(style)
+
+    def _segments(self, choice: Choice, mark: str) -> list[Segment]:
+        room = self.size.width - 3
+        column = min(self._names, int(room * NAME_SHARE))
+        name = shortened(choice.name, column)
+        matched = foreground(self, "choices--matched")
+        segments = [Segment(f" {mark} "), *_marked(name, choice.matched, matched)]
+        left = column - cell_len(name)
+        if choice.hint:
+            hint = shortened(f" {choice.hint}", left)
+            segments.append(Segment(hint, foreground(self, "choices--hint")))
+            left -= cell_len(hint)
+        if choice.description:
+            description = shortened(choice.description, room - column - 3)
+            dim = foreground(self, "choices--description")
+            segments.append(Segment(" " * (left + 2) + description, dim))
+        return segments
+
+    def on_click(self, event: events.Click) -> None:
+        """Say which line it was."""
+        index = self._first + event.y
+        if index < len(self._choices):
+            self.post_message(self.Clicked(index))
+
+
+def _name_width(choice: Choice) -> int:
+    return cell_len(choice.name) + (cell_len(choice.hint) + 1 if choice.hint else 0)
+
+
+def _marked(text: str, places: frozenset[int], style: Style) -> list[Segment]:
+    """The text, with some of its characters in another style."""
+    if not places:
+        return [Segment(text)]
+    return [Segment(char, style if place in places else None) for place, char in enumerate(text)]

@@ -1,0 +1,75 @@
+"""The menu of the agent's slash commands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.session.text import visible_line
+from acp_tui.ui.widgets.prompt.choices import Choice
+from acp_tui.ui.widgets.prompt.matching import matching
+from acp_tui.ui.widgets.prompt.popup import Popup
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from acp_tui.session.state import Command
+
+
+class CommandMenu(Popup):
+    """Follows what is typed: open while that can be the beginning of a command."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.border_title = "commands"
+        self.commands: Sequence[Command] = ()
+        self._found: list[Command] = []
+        self._typed = ""
+        self._closed = False  # by the user, until another command is begun
+
+    @property
+    def selected(self) -> Command | None:
+        """The command at the mark."""
+        return self._found[self.choices.current] if self.is_open else None
+
+    @property
+    def is_complete(self) -> bool:
+        """Is the command at the mark written out already?"""
+        return self.selected is not None and self.selected.name == self._typed
+
+    def command(self, text: str) -> Command | None:
+        """The command that a prompt consists of so far, without arguments."""
+        name = text[1:].removesuffix(" ") if text.startswith("/") else ""
+        return next((command for command in self.commands if command.name == name), None)
+
+    def follow(self, text: str) -> None:
+        """The prompt up to the cursor has changed."""
+        if not text.startswith("/") or "\n" in text:
+            self._closed = False
+            self.close()
+            return
+        self._typed = text[1:]
+        matches = [] if self._closed else matching(self.commands, self._typed)
+        self._found = [match.command for match in matches]
+        if not matches:
+            self.close()
+            return
+        self.show([_choice(match.command, match.places) for match in matches])
+
+    def dismiss(self) -> None:
+        """The user does not want it for this command."""
+        self._closed = True
+        self.close()
+
+    def move(self, step: int) -> None:
+        """Move the mark."""
+        self.choices.move(step)
+
+
+def _choice(command: Command, places: frozenset[int]) -> Choice:
+    """Agents' texts are on one line here, whatever they are."""
+    return Choice(
+        f"/{visible_line(command.name)}",
+        visible_line(command.hint or ""),
+        visible_line(command.description),
+        frozenset(place + 1 for place in places),
+    )

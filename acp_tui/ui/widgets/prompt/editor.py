@@ -1,0 +1,212 @@
+"""The text area of the prompt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.cells import cell_len
+from textual.actions import SkipAction
+from textual.widgets import TextArea
+from textual.widgets.text_area import Selection
+
+from acp_tui.session.text import visible_line, without_controls
+from acp_tui.ui.keys import bindings
+from acp_tui.ui.widgets.prompt.pastes import Pastes
+from acp_tui.ui.widgets.transcript.wrap import shortened
+
+if TYPE_CHECKING:
+    from textual import events
+    from textual.binding import BindingType
+    from textual.widgets.text_area import Edit, EditResult, Location
+
+    from acp_tui.session.state import Command
+    from acp_tui.ui.widgets.prompt.command_menu import CommandMenu
+
+
+class PromptEditor(TextArea, inherit_bindings=False):
+    """Several lines of plain text. Large pastes fold to a token, which moves and goes as one.
+
+    Its own bindings are those of the command menu, because they come before those of the prompt around it.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("menu")
+
+    def __init__(self, menu: CommandMenu) -> None:
+        self.pastes = Pastes()
+        self._menu = menu
+        super().__init__(soft_wrap=True, highlight_cursor_line=False, compact=True)
+        self.cursor_blink = False
+        self.match_cursor_bracket = False
+
+    # ------------------------------------------------------------------------- what is in it
+
+    @property
+    def expanded(self) -> str:
+        """The text with everything that was pasted."""
+        return self.pastes.expand(self.text)
+
+    @property
+    def before_cursor(self) -> str:
+        """The text up to the cursor."""
+        return self.get_text_range((0, 0), self.cursor_location)
+
+    def put(self, text: str, cursor: Location | None = None) -> None:
+        """Another text instead, which can be undone; the cursor goes to its end if not told."""
+        self.replace(without_controls(text), (0, 0), self.document.end, maintain_selection_offset=False)
+        self.move_cursor(cursor if cursor is not None else self.document.end)
+
+    def clear_all(self) -> None:
+        """Empty it; there is no way back."""
+        self.load_text("")
+        self.pastes = Pastes()
+
+    @property
+    def on_first_row(self) -> bool:
+        """Is the cursor in the first row that is shown of the text?"""
+        return self.navigator.is_first_wrapped_line(self.cursor_location)
+
+    @property
+    def on_last_row(self) -> bool:
+        """Is the cursor in the last row?"""
+        return self.navigator.is_last_wrapped_line(self.cursor_location)
+
+    # ------------------------------------------------------------------------- typing
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Whether Enter makes a line is up to the bindings."""
+        if event.key == "enter":
+            event.prevent_default()
+
+    def newline(self) -> None:
+        """Begin a line."""
+        self._replace_via_keyboard("\n", *self.selection)
+
+    def find_matching_bracket(self, *_: object) -> None:
+        """Not in prose: it would look through the whole text at every step of the cursor."""
+
+    # ------------------------------------------------------------------------- pastes
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        """Paste from the terminal."""
+        event.stop()
+        event.prevent_default()
+        self.paste(event.text)
+
+    def action_paste(self) -> None:
+        """Paste what was copied in the program."""
+        self.paste(self.app.clipboard)
+
+    def paste(self, text: str) -> None:
+        """Insert a text, folded if it is large."""
+        folded = self.pastes.fold(without_controls(text))
+        self._replace_via_keyboard(folded, *self.selection)
+
+    def action_copy(self) -> None:
+        """Copy the selection, with what the tokens in it stand for."""
+        if not self.selected_text:
+            raise SkipAction
+        self.app.copy_to_clipboard(self.pastes.expand(self.selected_text))
+
+    def action_cut(self) -> None:
+        """Cut the selection, or the line."""
+        if self.selection.is_empty:
+            super().action_cut()
+        else:
+            self.action_copy()
+            self.action_delete_left()
+
+    def unfold(self) -> bool:
+        """Replace the token at the cursor, else the last one, by what was pasted."""
+        row, column = self.cursor_location
+        here = [
+            (row, token)
+            for token in self.pastes.tokens(self.document[row])
+            if token.start <= column <= token.end
+        ]
+        tokens = here or [
+            (row, token)
+            for row in range(self.document.line_count)
+            for token in self.pastes.tokens(self.document[row])
+        ]
+        if not tokens:
+            return False
+        row, token = tokens[-1]
+        self.replace(self.pastes.expand(token.text), (row, token.start), (row, token.end))
+        return True
+
+    def edit(self, edit: Edit) -> EditResult:
+        """What touches a token takes all of it."""
+        if self.pastes and edit.from_location != edit.to_location:
+            top, bottom = edit.top, edit.bottom
+            edit.from_location = self._edge(top, after=False)
+            edit.to_location = self._edge(bottom, after=True)
+        return super().edit(edit)
+
+    def validate_selection(self, selection: Selection) -> Selection:
+        """The cursor jumps over tokens."""
+        if not self.pastes:
+            return selection
+        before = self.selection.end
+        return Selection(*(self._edge(place, after=place > before) for place in selection))
+
+    def _edge(self, place: Location, *, after: bool) -> Location:
+        """The place itself, or the edge of the token that it is inside of."""
+        row, column = place
+        token = self.pastes.around(self.document[row], column)
+        return place if token is None else (row, token.end if after else token.start)
+
+    # ------------------------------------------------------------------------- commands
+
+    def update_suggestion(self) -> None:
+        """Behind a command stands what it wants to be told."""
+        hint = ""
+        command = self._command_at_end()
+        if command is not None and command.hint:
+            gap = "" if self.text.endswith(" ") else " "
+            room = self.wrap_width - cell_len(self.text)
+            hint = shortened(gap + visible_line(command.hint), room)
+        self.suggestion = hint
+
+    def watch_selection(self) -> None:
+        """… but only while the cursor is there."""
+        self.update_suggestion()
+
+    def action_cursor_right(self, select: bool = False) -> None:
+        """The hint is no text that could be taken."""
+        if not self.suggestion:
+            super().action_cursor_right(select)
+
+    def _command_at_end(self) -> Command | None:
+        if self.cursor_location != self.document.end or self.document.line_count > 1:
+            return None
+        return self._menu.command(self.document[0])
+
+    def check_action(self, action: str, _: tuple[object, ...]) -> bool | None:
+        """The keys of the menu work while it is open."""
+        if action == "menu_open":
+            return not self.text and bool(self._menu.commands)
+        return self._menu.is_open if action.startswith("menu_") else True
+
+    def action_menu_open(self) -> None:
+        """As if it had been typed."""
+        self.insert("/")
+
+    def action_menu_move(self, step: int) -> None:
+        """Move the mark."""
+        self._menu.move(step)
+
+    def action_menu_complete(self) -> None:
+        """Write the command at the mark out."""
+        command = self._menu.selected
+        if command is not None:
+            self.replace(f"/{command.name} ", (0, 0), self.cursor_location, maintain_selection_offset=False)
+
+    def action_menu_take(self) -> None:
+        """The same, unless it is written out already: then the key means what it means without a menu."""
+        if self._menu.is_complete:
+            raise SkipAction
+        self.action_menu_complete()
+
+    def action_menu_close(self) -> None:
+        """Close it."""
+        self._menu.dismiss()

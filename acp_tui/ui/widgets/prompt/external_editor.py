@@ -1,0 +1,71 @@
+"""Editing a text in the editor of the user's choice."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import signal
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+FALLBACKS = ("sensible-editor", "nano", "vi")
+
+
+def editor_command(environment: Mapping[str, str]) -> list[str]:
+    """The command line of the user's editor, without a file."""
+    import shutil
+
+    wanted = environment.get("VISUAL") or environment.get("EDITOR")
+    for command in [wanted] if wanted else FALLBACKS:
+        try:
+            words = shlex.split(command)
+        except ValueError:
+            raise UserError(f"$VISUAL or $EDITOR cannot be read: {command}") from None
+        if words and shutil.which(words[0], path=environment.get("PATH")):
+            return words
+    if wanted:
+        raise UserError(
+            f"The editor “{wanted}” was not found; set $VISUAL or $EDITOR to one that is installed."
+        )
+    raise UserError("No editor was found; set $VISUAL or $EDITOR.")
+
+
+async def edit(text: str, command: list[str]) -> str:
+    """The text as the editor left it. The terminal must be free meanwhile."""
+    descriptor, name = tempfile.mkstemp(suffix=".md", prefix="prompt-")  # only the user may read it
+    path = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        process = await asyncio.create_subprocess_exec(*command, name)
+        with _keyboard_signals_ignored():
+            code = await process.wait()
+        if code:
+            raise UserError(f"The editor ended with {code}; the prompt is as it was.")
+        return path.read_text(encoding="utf-8", errors="replace").removesuffix("\n")
+    except OSError as error:
+        raise UserError(f"The prompt could not be edited: {error.strerror or error}.") from error
+    finally:
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _keyboard_signals_ignored() -> Iterator[None]:
+    """Ctrl+C and Ctrl+\\ are the editor's; the terminal sends them to all who are in the foreground.
+
+    Set after the editor was started, because a child inherits what is ignored.
+    """
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGQUIT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

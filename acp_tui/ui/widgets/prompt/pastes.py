@@ -1,0 +1,56 @@
+"""Large pastes: a short token stands for them in the prompt, until it is sent."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+MAX_LINES = 8
+MAX_LENGTH = 1000
+
+
+class Token(NamedTuple):
+    """Where a token stands in a line."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Pastes:
+    """What was pasted, by token."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        self._pattern: re.Pattern[str] | None = None
+
+    def fold(self, text: str) -> str:
+        """The token for a large text, the text itself when it is small."""
+        lines = text.count("\n") + 1
+        if lines <= MAX_LINES and len(text) <= MAX_LENGTH:
+            return text
+        size = f"{lines} lines" if lines > 1 else f"{len(text):,} characters"
+        number = f" #{len(self._texts) + 1}" if self._texts else ""
+        token = f"[pasted {size}{number}]"
+        self._texts[token] = text
+        self._pattern = re.compile("|".join(re.escape(token) for token in self._texts))
+        return token
+
+    def expand(self, text: str) -> str:
+        """The text with everything that was pasted."""
+        if self._pattern is None:
+            return text
+        return self._pattern.sub(lambda token: self._texts[token[0]], text)
+
+    def tokens(self, line: str) -> list[Token]:
+        """The tokens in a line."""
+        if self._pattern is None or "[" not in line:
+            return []
+        return [Token(*found.span(), found[0]) for found in self._pattern.finditer(line)]
+
+    def around(self, line: str, column: int) -> Token | None:
+        """The token that a place is inside of; its edges are outside."""
+        return next((token for token in self.tokens(line) if token.start < column < token.end), None)
+
+    def __bool__(self) -> bool:
+        return bool(self._texts)

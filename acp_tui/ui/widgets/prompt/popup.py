@@ -1,0 +1,68 @@
+"""A list that opens above the prompt, over the transcript, and never over the line that is typed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.containers import Vertical
+
+from acp_tui.ui.widgets.prompt.choices import ROWS, Choice, Choices
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.app import ComposeResult
+
+BORDER = 1
+
+
+class Popup(Vertical):
+    """Shows choices; what they are and what becomes of them is the business of who opens it."""
+
+    DEFAULT_CSS = """
+    Popup {
+        overlay: screen;
+        display: none;
+        height: auto;
+        width: 100%;
+        background: $surface;
+        border-top: solid $primary;
+        border-title-color: $text-accent;
+        border-subtitle-color: $text-muted;
+    }
+    """
+    EXTRA_ROWS = 0
+    """Lines besides the choices."""
+
+    def compose(self) -> ComposeResult:
+        """The list."""
+        yield Choices()
+
+    @property
+    def choices(self) -> Choices:
+        """The list."""
+        return self.query_one(Choices)
+
+    @property
+    def is_open(self) -> bool:
+        """Is it shown?"""
+        return self.display
+
+    def show(self, choices: Sequence[Choice], current: int = 0) -> None:
+        """Open it, or show other choices."""
+        above = self.parent.region.y if self.parent is not None else ROWS  # type: ignore[attr-defined]
+        rows = max(1, min(ROWS, len(choices), above - BORDER - self.EXTRA_ROWS))
+        self.choices.show(choices, current, rows if choices else 0)
+        self.border_subtitle = f"{len(choices)}" if len(choices) > rows else ""
+        height = self.choices.rows + self.EXTRA_ROWS + BORDER
+        if self.styles.offset.y.value != -(height + BORDER):
+            self.styles.offset = (0, -(height + BORDER))  # the prompt has a border of its own
+        if not self.display:
+            self.display = True
+            self.screen.refresh_bindings()
+
+    def close(self) -> None:
+        """Hide it."""
+        if self.display:
+            self.display = False
+            self.screen.refresh_bindings()

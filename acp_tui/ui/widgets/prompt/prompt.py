@@ -1,0 +1,329 @@
+"""The prompt: what the user writes to the agent."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from textual import on
+from textual.app import SuspendNotSupported
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widgets import Static, TextArea
+
+from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
+from acp_tui.ui import terminal_keys
+from acp_tui.ui.keys import bindings
+from acp_tui.ui.widgets.prompt.choices import Choices
+from acp_tui.ui.widgets.prompt.command_menu import CommandMenu
+from acp_tui.ui.widgets.prompt.editor import PromptEditor
+from acp_tui.ui.widgets.prompt.recall import Recall
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+    from textual.timer import Timer
+
+    from acp_tui.session.state import Command
+    from acp_tui.ui.widgets.prompt.history_search import HistorySearch
+    from acp_tui.ui.widgets.prompt.recall import History
+
+DRAFT_PAUSE = 0.5
+"""Seconds between two drafts that are told."""
+
+Blocks = list[dict[str, Any]]
+
+
+class Prompt(Vertical):
+    """A text of several lines with a history, the agent's commands and large pastes folded."""
+
+    DEFAULT_CSS = """
+    Prompt {
+        height: auto;
+        border-top: solid $foreground 20%;
+        & > .prompt--line { height: auto; }
+        & .prompt--marker { width: 3; padding: 0 0 0 1; color: $text-accent; }
+        & PromptEditor {
+            height: auto;
+            max-height: 33vh;
+            width: 1fr;
+            padding: 0;
+            background: transparent;
+            scrollbar-size-vertical: 1;
+        }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = bindings("prompt", "edit")
+
+    agent_title: reactive[str] = reactive("the agent")
+    """Whom the placeholder names."""
+
+    @dataclass
+    class Submitted(Message):
+        """To be sent, or queued while the agent works."""
+
+        text: str
+        blocks: Blocks
+
+    @dataclass
+    class SendNow(Message):
+        """To be sent at once, whatever the agent does. An empty text: the first one queued."""
+
+        text: str
+        blocks: Blocks
+
+    class Resume(Message):
+        """Enter in an empty prompt: what is paused in the queue may go."""
+
+    class TakeBack(Message):
+        """The last queued prompt is wanted back; `load` it."""
+
+    @dataclass
+    class Changed(Message):
+        """The draft, told from time to time while it is written, and at once when it was sent."""
+
+        text: str
+
+    def __init__(self, *, history: History | None = None, id: str | None = None) -> None:  # noqa: A002  as in Textual
+        super().__init__(id=id)
+        self.history = history
+        self.queued = 0
+        """How many prompts wait in the queue."""
+        self._menu = CommandMenu()
+        self._editor = PromptEditor(self._menu)
+        self._recall = Recall(lambda: self.history.entries() if self.history is not None else ())
+        self._search: HistorySearch | None = None
+        self._untyped: str | None = None  # a text that came otherwise: no menu opens over it
+        self._was_empty = True
+        self._draft_timer: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        """The menu, and the line with its marker."""
+        yield self._menu
+        with Horizontal(classes="prompt--line"):
+            yield Static("❯", classes="prompt--marker", markup=False)
+            yield self._editor
+
+    def on_mount(self) -> None:
+        """Alt+Enter must never send."""
+        terminal_keys.teach()
+
+    # ------------------------------------------------------------------------- attributes
+
+    @property
+    def text(self) -> str:
+        """What is written, with everything that was pasted."""
+        return self._editor.expanded
+
+    @property
+    def is_open(self) -> bool:
+        """Is a menu or a search open, which Escape would close?"""
+        return self._menu.is_open or self._search is not None
+
+    @property
+    def commands(self) -> Sequence[Command]:
+        """The agent's commands."""
+        return self._menu.commands
+
+    @commands.setter
+    def commands(self, commands: Sequence[Command]) -> None:
+        self._menu.commands = commands
+        if self.is_mounted:
+            self._follow()
+            self.screen.refresh_bindings()
+
+    def watch_agent_title(self, title: str) -> None:
+        """Name the agent."""
+        from textual.content import Content
+
+        self._editor.placeholder = Content(f"Message {visible_line(title)}")
+
+    def load(self, text: str) -> None:
+        """Put a text into the prompt: one that was taken back, or that could not be sent."""
+        self._recall.end()
+        self._put(text)
+
+    def load_draft(self, text: str) -> None:
+        """Put a draft of another time there, unless something is written already."""
+        if text and not self._editor.text:
+            self.load(text)
+
+    def insert(self, text: str) -> None:
+        """Write a text at the cursor, as if it were typed."""
+        self._editor.insert(text)
+
+    def focus(self, scroll_visible: bool = True, **_: Any) -> Self:
+        """The cursor goes to the text."""
+        self._editor.focus(scroll_visible)
+        return self
+
+    # ------------------------------------------------------------------------- following
+
+    @on(TextArea.Changed)
+    def _edited(self, event: TextArea.Changed) -> None:
+        event.stop()
+        empty = not self._editor.text
+        if empty != self._was_empty:
+            self._was_empty = empty
+            self.screen.refresh_bindings()
+        self._follow()
+        if self._draft_timer is None:
+            self._draft_timer = self.set_timer(DRAFT_PAUSE, self._tell_draft)
+
+    @on(TextArea.SelectionChanged)
+    def _moved(self, event: TextArea.SelectionChanged) -> None:
+        event.stop()
+        self._follow()
+
+    def _follow(self) -> None:
+        text = self._editor.text if self._untyped is not None or self._editor.document[0][:1] == "/" else ""
+        if self._untyped is not None and text == self._untyped:
+            self._menu.close()
+            return
+        self._untyped = None
+        self._menu.follow(self._editor.before_cursor if text else "")
+
+    def _tell_draft(self) -> None:
+        if self._draft_timer is not None:
+            self._draft_timer.stop()
+            self._draft_timer = None
+        self.post_message(self.Changed(self.text))
+
+    def _put(self, text: str, *, at_first_row: bool = False) -> None:
+        first = text.split("\n", 1)[0]
+        self._editor.put(text, (0, len(first)) if at_first_row else None)
+        self._untyped = self._editor.text
+        self._menu.close()
+
+    # ------------------------------------------------------------------------- sending
+
+    def action_send(self) -> None:
+        """Send it."""
+        if not self.text.strip():
+            self.post_message(self.Resume())
+            return
+        self.post_message(self.Submitted(*self._take()))
+
+    def action_send_now(self) -> None:
+        """Send it at once."""
+        self.post_message(self.SendNow(*self._take()))
+
+    def _take(self) -> tuple[str, Blocks]:
+        text = self.text
+        if not text.strip():
+            return "", []
+        if self.history is not None:
+            self.history.add(text)
+        self._recall.end()
+        self._editor.clear_all()
+        self._menu.close()
+        self._tell_draft()
+        return text, [{"type": "text", "text": text}]
+
+    def action_newline(self) -> None:
+        """Begin a line."""
+        self._editor.newline()
+
+    # ------------------------------------------------------------------------- history
+
+    def action_up(self) -> None:
+        """A row up, or back in time."""
+        editor = self._editor
+        if not editor.text and self.queued:
+            self.post_message(self.TakeBack())
+        elif editor.on_first_row and (not editor.text or self._recall.walking):
+            self._walk(-1)
+        else:
+            editor.action_cursor_up()
+
+    def action_down(self) -> None:
+        """A row down, or forth in time."""
+        if self._editor.on_last_row and self._recall.walking:
+            self._walk(1)
+        else:
+            self._editor.action_cursor_down()
+
+    def _walk(self, step: int) -> None:
+        text = self._recall.move(step, self._editor.text)
+        if text is not None:
+            self._put(text, at_first_row=step < 0)
+
+    async def action_search_history(self) -> None:
+        """Open the search."""
+        from acp_tui.ui.widgets.prompt.history_search import HistorySearch
+
+        entries = self.history.entries() if self.history is not None else ()
+        if not entries:
+            self.notify("Nothing was asked in this project yet.", markup=False)
+            return
+        self._menu.close()
+        self._search = HistorySearch(entries)
+        await self.mount(self._search, before=0)
+
+    async def on_history_search_taken(self, event: HistorySearch.Taken) -> None:
+        """What was found replaces what was written; undo brings that back."""
+        event.stop()
+        self.load(event.text)
+        await self._close_search()
+
+    async def on_history_search_closed(self, event: HistorySearch.Closed) -> None:
+        """Back to what was written."""
+        event.stop()
+        await self._close_search()
+
+    async def _close_search(self) -> None:
+        search, self._search = self._search, None
+        self.focus()
+        if search is not None:
+            await search.remove()
+
+    # ------------------------------------------------------------------------- other keys
+
+    def check_action(self, action: str, _: tuple[object, ...]) -> bool | None:
+        """Keys of the prompt do not work in the search above it."""
+        if self._search is not None:
+            return False
+        if action == "unfold":
+            return bool(self._editor.pastes) and any(
+                self._editor.pastes.tokens(line) for line in self._editor.document.lines
+            )
+        if action == "send_now":
+            return bool(self.queued or self._editor.text)
+        return True
+
+    def action_unfold(self) -> None:
+        """Show what was pasted."""
+        self._editor.unfold()
+        self.screen.refresh_bindings()
+
+    def action_external_editor(self) -> None:
+        """Edit the prompt in $EDITOR."""
+        self.run_worker(self._edit_outside(), exclusive=True, group="external editor")
+
+    async def _edit_outside(self) -> None:
+        from acp_tui.ui.widgets.prompt.external_editor import edit, editor_command
+
+        text = self.text
+        try:
+            command = editor_command(os.environ)
+            # nothing is painted meanwhile, but the conversation goes on
+            with self.app.batch_update(), self.app.suspend():
+                edited = await edit(text, command)
+        except UserError as error:
+            self.notify(str(error), severity="error", markup=False)
+        except SuspendNotSupported:
+            self.notify("This terminal cannot be handed over to an editor.", severity="error", markup=False)
+        else:
+            if edited != text:
+                self.load(edited)
+
+    @on(Choices.Clicked)
+    def _clicked(self, event: Choices.Clicked) -> None:
+        event.stop()
+        self._menu.choices.move(event.index - self._menu.choices.current)
+        self._editor.action_menu_complete()
