@@ -24,6 +24,10 @@ class Question:
     old_text: str | None = None  # write: what stands in the file now
     new_text: str | None = None  # write: what would
     environment: dict[str, str] = field(default_factory=dict)  # command: what the agent sets
+    rules: dict[str, Rule] = field(
+        default_factory=dict
+    )  # what "always" would mean, by the kind of the option
+    rule_words: dict[str, str] = field(default_factory=dict)  # … as a person would say it
 
 
 @dataclass(slots=True)
@@ -31,7 +35,7 @@ class Answer:
     """The option taken; None: the question was put away unanswered."""
 
     option: PermissionOption | None
-    remember: Rule | None = None
+    remember: bool = False  # the rule that the question proposes for an option of that kind
 
 
 @dataclass(slots=True)

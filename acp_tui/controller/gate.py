@@ -6,10 +6,12 @@ Whatever answers, a `Decided` event says so before the answer leaves: nothing ha
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from acp_tui.errors import UserError
 from acp_tui.permissions.decide import Decision, choose_option, decide
+from acp_tui.permissions.proposals import narrowest_rule
+from acp_tui.permissions.rules import words
 from acp_tui.permissions.subject import covers
 from acp_tui.session.events import Decided, Noticed
 from acp_tui.session.state import PermissionOption
@@ -26,9 +28,12 @@ if TYPE_CHECKING:
 
 GUARD_OPTIONS = [
     PermissionOption("allow", "Allow once", "allow_once"),
+    PermissionOption("allow-always", "Allow always", "allow_always"),
     PermissionOption("reject", "Reject", "reject_once"),
+    PermissionOption("reject-always", "Reject always", "reject_always"),
 ]
 """The answers to our own questions, where no agent offers any."""
+ANSWERS: tuple[Literal["allow", "reject"], ...] = ("allow", "reject")
 
 
 @dataclass(slots=True)
@@ -101,12 +106,21 @@ class Gate:
         return "policy", Verdict(False if option else None, option, question.why)
 
     async def _ask(self, asker: Asker, question: Question) -> Verdict:
+        for decision in ANSWERS:
+            rule = narrowest_rule(
+                question.subject, decision=decision, scope="project", agent=self.agent, project=self.project
+            )
+            if rule is not None:
+                question.rules[f"{decision}_always"] = rule
+                question.rule_words[f"{decision}_always"] = words(rule)
         answer: Answer = await asker.ask(question)
-        if answer.remember is not None:
-            self._remember(answer.remember)
         if answer.option is None:
             return Verdict(None, None, "the question was put away")
-        return Verdict(answer.option.kind.startswith("allow"), answer.option, "you answered")
+        rule = question.rules.get(answer.option.kind) if answer.remember else None
+        if rule is not None:
+            self._remember(rule)
+        why = f"you answered, and from now on: {words(rule)}" if rule is not None else "you answered"
+        return Verdict(answer.option.kind.startswith("allow"), answer.option, why)
 
     def _covered(self, subject: Subject) -> bool:
         return any(covers(allowed, subject) for allowed in self.allowed_this_turn)
