@@ -177,7 +177,8 @@ class Agent:
         self.write({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         if not done.wait(timeout):
             return {"error": {"message": "no answer in time"}}
-        return slot["answer"]
+        answer: dict[str, Any] = slot["answer"]
+        return answer
 
     # ---- incoming
 

@@ -264,7 +264,7 @@ def test_the_same_departure_is_counted() -> None:
             "schema:session/prompt",
             "null",
         ),
-        (then(opened(), lambda talk: talk.fail(talk.prompt(), "no"), "schema:error", "object")),
+        (then(opened(), lambda talk: talk.fail(talk.prompt(), "no")), "schema:error", "object"),
         (
             then(opened(), lambda talk: talk.fail(talk.prompt(), {"code": "x"})),
             "schema:error",
