@@ -27,6 +27,8 @@ Where = Literal[
     "transcript",
     "find",
     "permission",
+    "choose",
+    "detail",
     "help",
 ]
 
@@ -47,6 +49,8 @@ PLACES: dict[Where, Place] = {
     "transcript": Place("Conversation", "Everything that was said and done. Letters act only here."),
     "find": Place("Search", "Finds words in the conversation."),
     "permission": Place("Permission", "The agent waits for your answer."),
+    "choose": Place("List", "Choose one; what you type narrows the list."),
+    "detail": Place("Details", "All of a text, as it is."),
     "conversation": Place("Anywhere", "These work wherever the cursor is."),
     "app": Place("Program", "These always work."),
     "edit": Place("Editing", "Moving and deleting in the prompt."),
@@ -231,6 +235,22 @@ TABLE: tuple[Key, ...] = (
         "Close what is open, then stop the turn; the answer is “cancelled”",
         8,
     ),
+    # -- lists to choose from
+    Key("choose.up", "up,ctrl+p", "move(-1)", "up", "choose", "The one above, below"),
+    Key("choose.down", "down,ctrl+n", "move(1)", "down", "choose", "The one above, below"),
+    Key("choose.page_up", "pageup", "move(-8)", "", "choose", "Further up, down"),
+    Key("choose.page_down", "pagedown", "move(8)", "", "choose", "Further up, down"),
+    Key("choose.take", "enter", "take", "choose", "choose", "Take it", 1),
+    Key("choose.close", "escape", "close", "close", "choose", "Leave everything as it is", 2),
+    # -- details
+    Key("detail.up", "up,k", "scroll(-1)", "up", "detail", "Scroll"),
+    Key("detail.down", "down,j", "scroll(1)", "down", "detail", "Scroll"),
+    Key("detail.page_up", "pageup,b", "page(-1)", "", "detail", "Scroll a page"),
+    Key("detail.page_down", "pagedown,space", "page(1)", "", "detail", "Scroll a page"),
+    Key("detail.home", "home,g", "home", "", "detail", "To the beginning, to the end"),
+    Key("detail.end", "end,G", "end", "", "detail", "To the beginning, to the end"),
+    Key("detail.copy", "y,c", "copy", "copy", "detail", "Copy all of it", 1),
+    Key("detail.close", "escape,q", "close", "close", "detail", "Close it", 2),
     # -- anywhere in a conversation
     Key("turn.stop", "escape", "stop", "stop", "conversation", "Close what is open, then stop the agent", 6),
     Key(

@@ -12,7 +12,8 @@ from rich.segment import Segment
 
 from acp_tui.session.state import Content, Diff
 from acp_tui.session.text import visible, visible_json, visible_line
-from acp_tui.ui.widgets.transcript.bodies.folding import code_lines, headed, paragraphs
+from acp_tui.ui.widgets.long_text import LongText
+from acp_tui.ui.widgets.transcript.bodies.folding import headed, paragraphs
 from acp_tui.ui.widgets.transcript.body import Lines
 from acp_tui.ui.widgets.transcript.wrap import expanded, fold, padded
 
@@ -65,7 +66,7 @@ def asked(question: Question, context: Context, *, raw: bool = False) -> list[Bo
     for diff in _diffs(question):
         bodies += _diff(diff, context)
     if raw or not _tells(question):
-        bodies.append(_raw(question, context))
+        bodies += _raw(question, context)
     return _apart(bodies)
 
 
@@ -107,7 +108,7 @@ def _concerns(question: Question, palette: Palette, width: int) -> list[Strip]:
         lines += _noted("! ", concern, palette.warning, width)
     if subject.composite:
         lines += _noted("· ", subject.composite, palette.dim, width)
-    if question.why:
+    if question.why and not (subject.concerns and subject.concerns[-1] in question.why):
         lines += _noted("· ", question.why, palette.dim, width)
     return lines
 
@@ -238,16 +239,11 @@ def _content(question: Question, context: Context) -> Iterator[Lines]:
             yield Lines(paragraphs(text.strip("\n"), context.palette.text, context.width, 0), text)
 
 
-def _raw(question: Question, context: Context) -> Lines:
+def _raw(question: Question, context: Context) -> list[Body]:
     palette, width = context.palette, context.width
     given = question.call.raw_input if question.call is not None else None
-    head = headed([], [Segment("raw input", palette.dim)], width, indent=0)
     if given is None:
-        none = "The agent sent none with this question."
-        return Lines([*head, *headed([], [Segment(none, palette.dim)], width, indent=0)], none)
-    text = visible_json(given)
-    return Lines([*head, *_json(text, palette.text, width)], text)
-
-
-def _json(text: str, style: Style, width: int) -> list[Strip]:
-    return code_lines(text, style, width, 0)
+        none = [Segment("The agent sent no raw input with this question.", palette.dim)]
+        return [Lines(headed([], none, width, indent=0), "")]
+    head = Lines(headed([], [Segment("raw input", palette.dim)], width, indent=0), "")
+    return [head, LongText(visible_json(given), palette.text, width)]

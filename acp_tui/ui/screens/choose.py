@@ -1,0 +1,138 @@
+"""A list to choose from: modes, models, the values of an option. Typing narrows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from textual.containers import Vertical
+from textual.fuzzy import Matcher
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from acp_tui.ui import keys
+from acp_tui.ui.widgets.bar import Bar, key_hints
+from acp_tui.ui.widgets.rows import Row, Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.app import ComposeResult
+
+    from acp_tui.session.state import Choice
+    from acp_tui.ui.palette import Palette
+
+FRAME = 6
+"""Rows of the dialog beside the list: borders, title, filter, a blank row, keys."""
+
+
+class ChooseScreen(ModalScreen[str | None]):
+    """Gives the value of the choice taken; None: everything stays as it is."""
+
+    CSS = """
+    ChooseScreen { align: center middle; background: transparent; }
+    ChooseScreen #dialog {
+        width: 72; max-width: 100%; height: auto; padding: 0 1;
+        background: $surface; border: round $primary;
+    }
+    ChooseScreen Input {
+        height: 1; border: none; padding: 0; background: $panel; margin-bottom: 1;
+    }
+    """
+    BINDINGS: ClassVar = keys.bindings("choose")
+
+    def __init__(
+        self, title: str, choices: Sequence[Choice], palette: Palette, *, current: str | None = None
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._choices = list(choices)
+        self._shown = self._choices
+        self._palette = palette
+        self._current = current
+
+    def compose(self) -> ComposeResult:
+        """Title, filter, list, keys."""
+        at = next((n for n, choice in enumerate(self._choices) if choice.value == self._current), 0)
+        with Vertical(id="dialog"):
+            yield Bar([Segment(self._title, self._palette.strong)], self._count(), id="head")
+            filtering = Input(placeholder="type to filter", compact=True, id="filter")
+            filtering.cursor_blink = False
+            yield filtering
+            yield Rows(self._rows(), self._palette, selected=at, id="choices")
+            names = ("choose.take", "choose.close")
+            take, close = (keys.KEYS[name].named() for name in names)
+            yield Bar(key_hints([(f"↑↓ {take}", "choose"), (close, "leave it")], self._palette), id="keys")
+
+    def on_mount(self) -> None:
+        """The list gets the room there is."""
+        self._fit()
+
+    def on_resize(self) -> None:
+        """More room, or less."""
+        self._fit()
+
+    def _fit(self) -> None:
+        width, height = self.app.size
+        rows = self.query_one(Rows)
+        # As high as all of it, also while it is narrowed: a dialog that jumps is hard to read.
+        wanted = max(
+            rows.height_at(min(72, width) - 4), rows.styles.height.value if rows.styles.height else 0
+        )
+        rows.styles.height = max(1, min(int(wanted), height - FRAME - 2))
+
+    def _rows(self) -> list[Row]:
+        palette = self._palette
+        rows: list[Row] = []
+        for choice in self._shown:
+            mark = "● " if choice.value == self._current else "  "
+            text = [Segment(choice.name or choice.value, palette.text)]
+            if choice.group:
+                text.append(Segment(f"  {choice.group}", palette.faint))
+            note = (
+                [Segment(" ".join(choice.description.split()), palette.dim)] if choice.description else None
+            )
+            rows.append(Row([Segment(mark, palette.success)], text, note))
+        return rows
+
+    def _count(self) -> list[Segment]:
+        shown, every = len(self._shown), len(self._choices)
+        return [Segment(f" {shown} of {every}" if shown < every else f" {every}", self._palette.dim)]
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Only what fits, the best first."""
+        query = event.value.strip()
+        self._shown = self._fitting(query) if query else self._choices
+        at = next((n for n, one in enumerate(self._shown) if one.value == self._current and not query), 0)
+        self.query_one(Rows).show(self._rows(), at)
+        self.query_one("#head", Bar).show(right=self._count())
+
+    def _fitting(self, query: str) -> list[Choice]:
+        matcher = Matcher(query)
+        scored = [(matcher.match(f"{one.name} {one.group or ''} {one.value}"), one) for one in self._choices]
+        return [one for score, one in sorted(scored, key=lambda pair: -pair[0]) if score > 0]
+
+    def on_input_submitted(self) -> None:
+        """Enter in the filter takes, too."""
+        self.action_take()
+
+    def on_rows_taken(self, event: Rows.Taken) -> None:
+        """A click."""
+        self.dismiss(self._shown[event.index].value)
+
+    def action_move(self, step: int) -> None:
+        """Up and down; long steps stop at the ends."""
+        rows = self.query_one(Rows)
+        if abs(step) == 1:
+            rows.move(step)
+        elif self._shown:
+            rows.selected = max(0, min(len(self._shown) - 1, rows.selected + step))
+
+    def action_take(self) -> None:
+        """The chosen one."""
+        if self._shown:
+            self.dismiss(self._shown[self.query_one(Rows).selected].value)
+
+    def action_close(self) -> None:
+        """Nothing is chosen."""
+        self.dismiss(None)

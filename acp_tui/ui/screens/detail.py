@@ -1,0 +1,113 @@
+"""All of one thing on all of the screen: raw JSON, a whole diff, an error, what the agent wrote to stderr."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from textual.screen import ModalScreen
+
+from acp_tui.session.state import Session
+from acp_tui.ui import keys
+from acp_tui.ui.widgets.bar import Bar, key_hints
+from acp_tui.ui.widgets.long_text import LongText
+from acp_tui.ui.widgets.page import Page
+from acp_tui.ui.widgets.transcript.body import Context
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from textual.app import ComposeResult
+
+    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.widgets.transcript.body import Body, Spans
+
+    Content = str | Callable[[Context], Sequence[Body]]
+
+
+class DetailScreen(ModalScreen[None]):
+    """Shows a text that is safe already, or bodies that are made for the width there is."""
+
+    CSS = """
+    DetailScreen { background: $background; layout: vertical; }
+    DetailScreen Bar { padding: 0 1; background: $surface; }
+    DetailScreen Page { height: 1fr; padding: 0 0 0 1; }
+    """
+    BINDINGS: ClassVar = keys.bindings("detail")
+    AUTO_FOCUS = ""
+
+    def __init__(
+        self, title: str, content: Content, palette: Palette, *, session: Session | None = None, cwd: str = ""
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._content = content
+        self._palette = palette
+        self._session = session or Session()
+        self._cwd = cwd
+
+    def compose(self) -> ComposeResult:
+        """Title, text, keys."""
+        yield Bar([Segment(self._title, self._palette.strong)], id="head")
+        yield Page(self._bodies, id="text")
+        yield Bar(self._hints(), id="keys")
+
+    def on_mount(self) -> None:
+        """Tell how far it has been scrolled."""
+        self.watch(self.query_one(Page), "scroll_y", self._tell_place)
+        self.call_after_refresh(self._tell_place)
+
+    def on_resize(self) -> None:
+        """Other lines are seen."""
+        self.call_after_refresh(self._tell_place)
+
+    def _bodies(self, width: int) -> Sequence[Body]:
+        width -= 1  # a blank cell before the scrollbar
+        if isinstance(self._content, str):
+            return [LongText(self._content, self._palette.text, width)]
+        context = Context(
+            width=width, palette=self._palette, session=self._session, cwd=self._cwd, whole=True
+        )
+        return self._content(context)
+
+    def _hints(self, *, copied: bool = False) -> Spans:
+        copy, close = (keys.KEYS[name].named().split()[0] for name in ("detail.copy", "detail.close"))
+        hints = [("↑↓ PgUp PgDn", "scroll"), (copy, "copied" if copied else "copy all"), (close, "close")]
+        return key_hints(hints, self._palette)
+
+    def _tell_place(self) -> None:
+        page = self.query_one(Page)
+        height = page.virtual_size.height
+        if not page.size.height or not height:
+            return
+        first = page.scroll_offset.y + 1
+        last = min(height, first + page.size.height - 1)
+        place = [Segment(f" {first:,}–{last:,} of {height:,}", self._palette.dim)]
+        self.query_one("#head", Bar).show(right=place)
+
+    def action_scroll(self, lines: int) -> None:
+        """Up (negative) or down."""
+        self.query_one(Page).scroll_relative(y=lines, animate=False)
+
+    def action_page(self, step: int) -> None:
+        """A page; the last line stays in sight."""
+        page = self.query_one(Page)
+        page.scroll_relative(y=step * max(1, page.size.height - 1), animate=False)
+
+    def action_home(self) -> None:
+        """To the beginning."""
+        self.query_one(Page).scroll_home(animate=False)
+
+    def action_end(self) -> None:
+        """To the end."""
+        self.query_one(Page).scroll_end(animate=False)
+
+    def action_copy(self) -> None:
+        """What is selected, else all of it."""
+        text = self.get_selected_text() or self.query_one(Page).copy_text()
+        self.app.copy_to_clipboard(text)
+        self.query_one("#keys", Bar).show(self._hints(copied=True))
+
+    def action_close(self) -> None:
+        """Back to where we were."""
+        self.dismiss(None)

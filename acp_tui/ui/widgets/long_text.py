@@ -1,0 +1,44 @@
+"""Text of any length, of which only the lines that are seen are made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.ui.widgets.transcript.heights import Heights
+from acp_tui.ui.widgets.transcript.wrap import expanded, fold, fold_count, strip
+
+if TYPE_CHECKING:
+    from rich.style import Style
+    from textual.strip import Strip
+
+
+class LongText:
+    """A body whose lines are cut where the width ends. The text is safe already."""
+
+    def __init__(self, text: str, style: Style, width: int) -> None:
+        self._text = text
+        self._style = style
+        self._width = width
+        self._source = text.split("\n")
+        self._heights = Heights()
+        self._heights.reset([fold_count(expanded(line), width) for line in self._source])
+
+    @property
+    def height(self) -> int:
+        """All of it."""
+        return self._heights.total
+
+    def line(self, number: int) -> Strip:
+        """Made when it is asked for."""
+        index, part = self._heights.at(number)
+        return strip(fold([Segment(expanded(self._source[index]), self._style)], self._width)[part])
+
+    def copy_text(self) -> str:
+        """As it came."""
+        return self._text
+
+    def update(self) -> bool:
+        """Another text takes its place."""
+        return False
