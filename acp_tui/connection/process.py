@@ -140,7 +140,7 @@ class AgentProcess:
             raise
         process = cls(watcher, reader, control, on_stderr)
         try:
-            process.pid = await process._started
+            process.pid = await asyncio.shield(process._started)  # it is told also when nobody waits
         except OSError as error:
             await process.close()
             raise CannotStart(_exec_failure(launch, program, error)) from None

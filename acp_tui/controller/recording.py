@@ -59,12 +59,13 @@ class Recording:
 
     def terminal_output(self, terminal_id: str, text: str) -> None:
         """Output of a terminal of ours: all of it goes to the screen, the head of it into the log."""
+        record = self._record(TerminalOutput(terminal_id, text))
         known = self.session.terminals.get(terminal_id)
         room = KEPT - (known.output.total if known is not None else 0)
         if room > 0:
-            head = self._record(TerminalOutput(terminal_id, text[:room]))
-            self._log.append(head.at, head.direction, head.frame)
-        self._apply(self._record(TerminalOutput(terminal_id, text)))
+            head = to_record(TerminalOutput(terminal_id, text[:room]))
+            self._log.append(record.at, record.direction, head)
+        self._apply(record)
 
     def terminal_exited(self, terminal_id: str, exit_code: int | None, signal: str | None) -> None:
         """A command ended: now it is known which part of its output is the last."""
