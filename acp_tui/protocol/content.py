@@ -138,7 +138,21 @@ def _diff(item: dict[str, Any]) -> Diff | None:
     if path is None:
         return None
     # A new file is `oldText` null, "" or absent.
-    return Diff(path, old=read.text(item, "oldText") or None, new=read.text(item, "newText"))
+    old, new = read.text(item, "oldText") or None, read.text(item, "newText")
+    return Diff(path, old, new, line_ends=_line_ends(read.raw(item, "oldText"), read.raw(item, "newText")))
+
+
+def _line_ends(old: str | None, new: str | None) -> tuple[str, str] | None:
+    """What lines end with on either side, when that has changed: in safe text they all end alike."""
+    if not old or not new or ("\r\n" not in old and "\r\n" not in new):
+        return None
+    ends = _line_end(old), _line_end(new)
+    return ends if ends[0] != ends[1] and "" not in ends else None
+
+
+def _line_end(text: str) -> str:
+    breaks, windows = text.count("\n"), text.count("\r\n")
+    return "" if not breaks else "LF" if not windows else "CRLF" if windows == breaks else "mixed"
 
 
 _PATCHED = re.compile(r"^(?:\+\+\+ (?:b/)?|--- (?:a/)?|Index: )([^\t\n]+)", re.MULTILINE)

@@ -137,6 +137,7 @@ class Diff:
     old: str | None  # None: a new file
     new: str | None  # None: a deleted file
     patch: str | None = None  # when the agent gave unified diff text instead of two versions
+    line_ends: tuple[str, str] | None = None  # of old and new, where they are not the same: LF, CRLF, mixed
 
 
 @dataclass(slots=True)

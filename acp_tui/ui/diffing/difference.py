@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 CONTEXT = 3
 """Unchanged lines that are shown around what changed."""
+LEAST_HIDDEN = 3
 REMEMBERED = 32
 """Comparisons kept: bodies are made anew when the width or the theme changes, their differences are not."""
 
@@ -147,10 +148,10 @@ def _hunks(old: list[str], new: list[str], blocks: list[Block], first: int) -> l
 
 
 def _groups(blocks: list[Block]) -> Iterator[list[Block]]:
-    """Blocks whose surroundings touch; a fold in place of one single line would gain nothing."""
+    """Blocks whose surroundings touch, or nearly so: a fold in place of a line or two would gain nothing."""
     group: list[Block] = []
     for block in blocks:
-        if group and block.i - group[-1].i_end > 2 * CONTEXT + 1:
+        if group and block.i - group[-1].i_end > 2 * CONTEXT + LEAST_HIDDEN - 1:
             yield group
             group = []
         group.append(block)

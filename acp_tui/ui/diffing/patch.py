@@ -21,7 +21,7 @@ _SILENT = re.compile(r"(?:index |similarity |dissimilarity |={3,}$|\*\*\* (?:Beg
 def read_patch(text: str) -> tuple[list[Hunk], list[str]]:
     """Its hunks, and what else it says. What cannot be understood is shown as it stands, not left out."""
     reader = _Reader()
-    for line in text.split("\n"):
+    for line in text.removesuffix("\n").split("\n"):
         reader.take(line)
     return reader.finished()
 
@@ -163,8 +163,6 @@ class _OpenHunk:
 
     def finished(self) -> Hunk:
         """It is complete."""
-        if self._counted and max(self._left) >= 0 and self._same and self._same[-1] == "":
-            self._same.pop()  # the end of a text that was cut off, not an empty line
         self._end_change()
         self._end_same()
         return Hunk(self._parts, *self._start, heading=self._heading, notes=self._notes)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
+from acp_tui.session.text import GrowingText
 from acp_tui.ui.widgets.transcript.bodies.terminal import tail_strips
 from acp_tui.ui.widgets.transcript.body import Lines
 from acp_tui.ui.widgets.transcript.wrap import expanded, fold, shortened, strip
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.transcript.body import Body, Context
 
 INDENT = 4
+FILE_KINDS = ("read", "search", "fetch")
+"""What they give is no text of the agent's: it is Markdown only when it is fenced."""
 MOST = 20
 """Lines of text that a call shows; the rest is for a screen of its own."""
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\1\s*", re.DOTALL)
@@ -30,7 +33,24 @@ def text_body(content: Content, kind: str, context: Context) -> Body:
     """One text block, drawn as what it is in a call of that kind."""
     if kind == "execute":
         return _output(content, context)
-    return Lines(plain_strips(unfenced(content.text), context.palette.text, context), content.text)
+    if kind in FILE_KINDS and not _FENCED.fullmatch(content.text):
+        return Lines(plain_strips(content.text, context.palette.text, context), content.text)
+    return Lines(_markdown_strips(content.text, context), content.text)
+
+
+def _markdown_strips(text: str, context: Context) -> list[Strip]:
+    """The first lines of it as a document."""
+    from acp_tui.ui.widgets.transcript.markdown.document import Document
+
+    whole = len(text) if context.whole else MOST * context.width
+    indent = Segment(" " * INDENT)
+    document = Document(GrowingText(text[:whole].strip("\n")), context.palette, context.width, [indent])
+    limit = len(text) if context.whole else MOST
+    document.settle(0, limit)
+    strips = [document.line(number) for number in range(min(document.height, limit))]
+    if len(strips) < document.height or whole < len(text):
+        strips.append(strip([Segment("▸ more", context.palette.diff_fold)], [indent]))
+    return strips
 
 
 def unfenced(text: str) -> str:

@@ -96,7 +96,10 @@ def _before(diff: Diff, found: Difference, heading: str) -> Iterator[Row]:
         yield Row("file", heading)
     for note in found.notes:
         yield Row("note", note)
-    if diff.patch is None and not (found.added or found.removed):
+    if diff.line_ends is not None:
+        old, new = diff.line_ends
+        yield Row("note", f"line ends: {old} → {new}")
+    elif diff.patch is None and not (found.added or found.removed):
         yield Row("note", "an empty file" if None in (diff.old, diff.new) else "no difference in the text")
 
 

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     from acp_tui.ui.palette import Palette
 
-STRETCH = 64
+STRETCH = 32
 """Lines coloured at once."""
-RUN_UP = 32
+RUN_UP = 24
 """Lines read before them, so that what began there (a long string, a comment) is known."""
 LONGEST = 2_000
 """Characters of a line that is worth colours; nobody reads minified code by them."""

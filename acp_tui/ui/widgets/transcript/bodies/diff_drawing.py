@@ -52,8 +52,11 @@ class Drawing(Protocol):
 class _Column:
     """Lines of text with their numbers and signs, in so many cells."""
 
-    def __init__(self, difference: Difference, path: str, palette: Palette, width: int) -> None:
+    def __init__(
+        self, difference: Difference, path: str, palette: Palette, width: int, *, old_side: bool = False
+    ) -> None:
         self._palette = palette
+        self._old_side = old_side  # unchanged lines are shown as those of the old text
         self._digits = max(2, len(str(difference.last_number)))
         self._gutter = self._digits + 3
         self._text_width = max(LEAST_TEXT, width - self._gutter)
@@ -69,11 +72,9 @@ class _Column:
     def height(self, row: Row) -> int:
         if row.kind not in self._looks:
             return 1
-        if len(row.text) * TAB <= self._text_width and row.text.isascii():
-            return 1  # most lines, without a closer look
         return fold_count(expanded(row.text), self._text_width)
 
-    def lines(self, row: Row | None, *, new_numbers: bool = True) -> list[list[Segment]]:
+    def lines(self, row: Row | None) -> list[list[Segment]]:
         """Each as wide as the column."""
         palette = self._palette
         if row is None:
@@ -81,7 +82,7 @@ class _Column:
         if row.kind not in self._looks:
             return [self._remark(row)]
         base, mark = self._looks[row.kind]
-        number = row.old if row.new is None or not new_numbers else row.new
+        number = row.old if self._is_old(row) else row.new
         lines = fold(self._text(row, base), self._text_width)
         found: list[list[Segment]] = []
         for at, line in enumerate(lines):
@@ -91,6 +92,9 @@ class _Column:
             found.append(list(padded([*gutter, *line], self._width, base)))
         return found
 
+    def _is_old(self, row: Row) -> bool:
+        return row.new is None or (self._old_side and row.old is not None)
+
     def _remark(self, row: Row) -> list[Segment]:
         """Something about a side, below its line."""
         text = shortened(f"{' ' * (self._digits + 1)}\\ {row.text}", self._width)
@@ -98,7 +102,7 @@ class _Column:
 
     def _text(self, row: Row, base: Style) -> list[Segment]:
         """The text in colours, with what changed in it marked, and without tabs."""
-        colours, number = (self._new, row.new) if row.new is not None else (self._old, row.old)
+        colours, number = (self._old, row.old) if self._is_old(row) else (self._new, row.new)
         assert number is not None
         marks = row.change.marks(row) if row.change is not None else []
         word = self._palette.diff_added_word if row.kind == "added" else self._palette.diff_removed_word
@@ -140,7 +144,7 @@ class SplitDrawing:
     def __init__(self, difference: Difference, path: str, context: Context) -> None:
         self._context = context
         room = context.width - INDENT - 1
-        self._left = _Column(difference, path, context.palette, room // 2)
+        self._left = _Column(difference, path, context.palette, room // 2, old_side=True)
         self._right = _Column(difference, path, context.palette, room - room // 2)
         self._blank = (room // 2, room - room // 2)
 
@@ -154,7 +158,7 @@ class SplitDrawing:
         left, right = pair
         if left is not None and left.change is None and left.kind != "same":
             return [separate(left, self._context)]
-        lines = self._left.lines(left, new_numbers=False), self._right.lines(right)
+        lines = self._left.lines(left), self._right.lines(right)
         base = self._context.palette.diff_context
         strips: list[Strip] = []
         for at in range(max(map(len, lines))):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -11,7 +11,7 @@ from textual.strip import Strip
 from acp_tui.ui.widgets.transcript.wrap import shortened, shortened_path
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rich.style import Style
 
@@ -34,13 +34,6 @@ LEAST_TITLE = 10
 Text = tuple[str, "Style"]
 
 
-class Timed(Protocol):
-    """Something that takes time."""
-
-    at: float
-    ended_at: float | None
-
-
 class Headline(NamedTuple):
     """What stands before the title."""
 
@@ -54,22 +47,27 @@ class Headline(NamedTuple):
         return cls([Segment(f"{fold} ", palette.dim), Segment(f"{icon} ", palette.icon)])
 
     def strip(
-        self, title: Sequence[Text], facts: Sequence[Text], status: tuple[str, Palette], width: int
+        self, title: Sequence[Text], facts: Sequence[Text], context: Context, status: str | None = None
     ) -> Strip:
         """All of it on one line. The title gives way; when too little is left of it, facts go."""
-        name, palette = status
-        style = palette.signs.get(name, palette.dim)
-        word = STATUS.get(name)
-        end = [Segment("  "), Segment(word or shortened(name, 12), style)]
-        lead_width = sum(cell_len(segment.text) for segment in self.lead)
-        kept = list(facts)
-        while kept and width - lead_width - _width(kept) - _cells(end) < LEAST_TITLE:
+        end = _end(status, context.palette)
+        room = context.width - _cells(self.lead) - _cells(end)
+        kept = [fact for fact in facts if fact[0]]
+        while kept and room - _width(kept) < LEAST_TITLE:
             kept.pop(0)
-        right = [segment for text, style in kept for segment in (Segment("  "), Segment(text, style))] + end
-        room = max(1, width - lead_width - _cells(right))
+        right = [segment for text, style in kept for segment in (Segment("  "), Segment(text, style))]
+        room = max(1, room - _width(kept))
         middle = _fitted(title, room)
-        gap = Segment(" " * max(0, room - _cells(middle)))
-        return Strip([*self.lead, *middle, gap, *right]).crop(0, width)
+        gap = Segment(" " * (room - _cells(middle)))
+        return Strip([*self.lead, *middle, gap, *right, *end]).crop(0, context.width)
+
+
+def _end(status: str | None, palette: Palette) -> list[Segment]:
+    """The sign of a status, or the word of one that has none; a cell is left to the edge."""
+    if status is None:
+        return [Segment(" " * 4)]
+    sign = STATUS.get(status) or shortened(status, 12)
+    return [Segment("  "), Segment(sign, palette.signs.get(status, palette.dim)), Segment(" ")]
 
 
 def _width(facts: Sequence[Text]) -> int:
@@ -102,15 +100,12 @@ def shortened_title(title: str, room: int) -> str:
     return shortened(title, room)
 
 
-def lasted(what: Timed, context: Context) -> str:
-    """How long it took, or has taken so far."""
-    if what.ended_at is not None:
-        seconds = what.ended_at - what.at
-        return duration(seconds) if seconds > SHORTEST else ""
-    if context.now is None:
-        return ""
-    seconds = context.now() - what.at
-    return duration(int(seconds)) if seconds >= 1 else ""
+def lasted(at: float, ended_at: float | None, now: Callable[[], float] | None) -> str:
+    """How long something took, or has taken so far; "" when that is not worth a word."""
+    if ended_at is not None:
+        return duration(ended_at - at) if ended_at - at > SHORTEST else ""
+    seconds = int(now() - at) if now is not None else 0
+    return duration(seconds) if seconds >= 1 else ""
 
 
 def duration(seconds: float) -> str:

@@ -43,33 +43,23 @@ class Output:
         self._model.feed(after)
         return True
 
-    @property
-    def count(self) -> int:
-        """How many lines there are; the empty one after the last line end is none."""
-        return len(self._before) + self._own_count
-
-    @property
-    def _own_count(self) -> int:
-        count = self._model.line_count
-        _, last = self._model.lines_from(count - 1)
-        return count - 1 if last and not last[-1] else count
-
-    def last(self, count: int) -> list[Line]:
-        """The last lines, at most so many; cheap, however many there are."""
-        own = self._own_count
-        first, lines = self._model.lines_from(max(0, own - count))
-        lines = lines[: own - first]
-        if first > own - count and first > 0:
-            lines = [*self._lost(), *lines]
+    def last(self, count: int) -> tuple[list[Line], int]:
+        """The last lines, at most so many, and how many lines came before them; cheap, however many."""
+        total = self._model.line_count
+        start = max(0, total - count - 1)
+        first, lines = self._model.lines_from(start)
+        if not lines[-1]:
+            lines.pop()  # after the last line end
+            total -= 1
+        if first > start:
+            lines.insert(0, _gap(self._model.dropped))
         missing = count - len(lines)
-        return [*self._before[-missing:], *lines] if missing > 0 else lines[-count:]
+        lines = [*self._before[-missing:], *lines] if missing > 0 else lines[-count:]
+        return lines, max(0, len(self._before) + total - len(lines))
 
     def all(self) -> list[Line]:
         """Everything that is kept."""
         return [*self._before, *_without_end(self._model.lines)]
-
-    def _lost(self) -> list[Line]:
-        return [_gap(self._model.dropped)] if self._model.dropped else []
 
 
 def _model() -> LineModel:

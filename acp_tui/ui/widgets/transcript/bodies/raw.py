@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.segment import Segment
 
 from acp_tui.session.text import visible
@@ -14,6 +15,7 @@ from acp_tui.ui.widgets.transcript.wrap import fold, strip
 if TYPE_CHECKING:
     from textual.strip import Strip
 
+    from acp_tui.ui.palette import Palette
     from acp_tui.ui.widgets.transcript.body import Context
 
 INDENT = 4
@@ -24,44 +26,42 @@ MOST = 100_000
 
 
 def raw_body(value: Any, context: Context, *, label: str = "") -> Lines:
-    """A value, below a label; all of it only where it stands alone."""
-    characters = MOST if context.whole else SHORT * context.width
-    text, complete = excerpt(value, characters)
+    """A value with a label: on one line where it fits, else below it; all of it only where wanted."""
+    room = context.width - INDENT
+    text, complete = excerpt(value, room - len(label) - 2, indent=None)
+    if complete and "\n" not in text and cell_len(text) + len(label) + 2 <= room:
+        lead = [Segment(" " * INDENT), Segment(f"{label}  " if label else "", context.palette.dim)]
+        return Lines([strip(_coloured(text, context.palette)[0], lead)], text)
+    text, complete = excerpt(value, MOST if context.whole else SHORT * context.width)
     strips = [strip([Segment(f"{' ' * INDENT}{label}", context.palette.dim)])] if label else []
     return Lines([*strips, *json_strips(text, context, complete=complete)], text)
 
 
 def json_strips(text: str, context: Context, *, complete: bool = True) -> list[Strip]:
     """The text of a JSON value in colours, folded to the width, and cut short when the context wants it."""
-    from acp_tui.ui.syntax import highlighted  # loads Pygments
-
     width = context.width - INDENT
     indent = Segment(" " * INDENT)
-    palette = context.palette
     limit = None if context.whole else SHORT
-    strips: list[Strip] = []
-    for line in highlighted(text, "json", palette):
-        for part in fold(
-            [Segment(span.text, palette.dim + (span.style or palette.dim)) for span in line], width
-        ):
-            if limit is not None and len(strips) >= limit:
-                complete = False
-                break
-            strips.append(strip(part, [indent]))
+    strips = [
+        strip(part, [indent]) for line in _coloured(text, context.palette) for part in fold(line, width)
+    ]
+    if limit is not None and len(strips) > limit:
+        del strips[limit:]
+        complete = False
     if not complete:
-        strips.append(strip([Segment("… more", palette.diff_fold)], [indent]))
+        strips.append(strip([Segment("▸ more", context.palette.diff_fold)], [indent]))
     return strips
 
 
-def excerpt(value: Any, characters: int) -> tuple[str, bool]:
-    """The beginning of a value as indented JSON, safe to display, and whether that is all of it.
+def excerpt(value: Any, characters: int, *, indent: int | None = 2) -> tuple[str, bool]:
+    """The beginning of a value as JSON, safe to display, and whether that is all of it.
 
     Costs no more than what is shown, however large or deep the value is.
     """
     pieces: list[str] = []
     size = 0
     try:
-        for piece in json.JSONEncoder(indent=2, ensure_ascii=False, default=str).iterencode(value):
+        for piece in json.JSONEncoder(indent=indent, ensure_ascii=False, default=str).iterencode(value):
             pieces.append(piece[: characters - size + 1])
             size += len(piece)
             if size > characters:
@@ -70,3 +70,12 @@ def excerpt(value: Any, characters: int) -> tuple[str, bool]:
         size = characters + 1  # nested too deeply: what came so far has to do
     text = "".join(pieces)
     return (visible(text), True) if size <= characters else (visible(text[:characters]), False)
+
+
+def _coloured(text: str, palette: Palette) -> list[list[Segment]]:
+    from acp_tui.ui.syntax import highlighted  # loads Pygments
+
+    return [
+        [Segment(text, palette.dim + style if style else palette.dim) for text, style, _ in line]
+        for line in highlighted(text, "json", palette)
+    ]

@@ -36,8 +36,8 @@ class OutputBody:
     def _lines(self) -> list[Strip]:
         if self._strips is None:
             output, context = self._output, self._context
-            lines = output.all() if context.whole else output.last(TAIL)
-            self._strips = tail_strips(lines, output.count - len(lines), context)
+            lines, hidden = (output.all(), 0) if context.whole else output.last(TAIL)
+            self._strips = tail_strips(lines, hidden, context)
         return self._strips
 
     @property
@@ -90,15 +90,14 @@ class TerminalBody:
         terminal, context = self._terminal, self._context
         palette = context.palette
         command = visible_line(terminal.command or "") or "a terminal of the agent"
-        facts = [(fact, palette.dim) for fact in (exit_fact(terminal), lasted(terminal, context)) if fact]
+        facts = [(exit_fact(terminal), palette.error)]
         where = f"  in {relative(terminal.cwd, context.cwd)}" if elsewhere(terminal, context) else ""
-        if self._embedded:
-            headline = Headline(lead=[Segment(" " * INDENT), Segment("$ ", palette.dim)])
-        else:
-            headline = Headline.of_entry("❯", context, foldable=True)
-        return headline.strip(
-            [(command, palette.tool), (where, palette.dim)], facts, (sign(terminal), palette), context.width
-        )
+        title = [(command, palette.tool), (where, palette.dim)]
+        if self._embedded:  # how long it takes, and whether it goes on, stands beside the call
+            return Headline([Segment(" " * INDENT), Segment("$ ", palette.dim)]).strip(title, facts, context)
+        facts.append((lasted(terminal.at, terminal.ended_at, context.now), palette.dim))
+        foldable = terminal.output.total > 0
+        return Headline.of_entry("❯", context, foldable=foldable).strip(title, facts, context, sign(terminal))
 
     def copy_text(self) -> str:
         """The command and its output."""

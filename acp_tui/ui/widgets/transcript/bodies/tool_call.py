@@ -10,6 +10,7 @@ from rich.segment import Segment
 from acp_tui.session.state import Diff, Terminal, TerminalRef
 from acp_tui.session.text import visible_line
 from acp_tui.ui.widgets.transcript.bodies.call_text import text_body
+from acp_tui.ui.widgets.transcript.bodies.content import content_lines
 from acp_tui.ui.widgets.transcript.bodies.diff import DiffBody, difference
 from acp_tui.ui.widgets.transcript.bodies.headline import Headline, lasted, relative
 from acp_tui.ui.widgets.transcript.bodies.raw import raw_body
@@ -106,8 +107,10 @@ class ToolCallBody:
                 if piece.heading:
                     return TerminalBody(what, context, embedded=True)
                 return OutputBody(what, context)
-            case "content":
+            case "content" if what.kind == "text" and (context.whole or not what.for_assistant_only):
                 return text_body(what, call.kind, context)
+            case "content":
+                return Lines(content_lines(what, context, [_INDENT]), what.text)
             case _:
                 return raw_body(what, context, label=piece.heading)
 
@@ -134,10 +137,10 @@ class ToolCallBody:
     def _drawn_headline(self) -> Strip:
         call, context = self._call, self._context
         palette = context.palette
-        foldable = bool(self._bodies) or (context.folded and any(True for _ in _pieces(call, context)))
+        foldable = self.height > 1 or (context.folded and any(True for _ in _pieces(call, context)))
         lead = Headline.of_entry(ICONS.get(call.kind, OTHER), context, foldable=foldable)
         title = [(title_of(call, context.cwd), palette.tool)]
-        return lead.strip(title, self._facts(), (call.status, palette), context.width)
+        return lead.strip(title, self._facts(), context, call.status)
 
     def _facts(self) -> list[Text]:
         """In short, how much changed, how it ended, how long it took."""
@@ -145,13 +148,15 @@ class ToolCallBody:
         palette = context.palette
         facts: list[Text] = []
         found = [difference(item, _first_line(call, item)) for item in call.content if isinstance(item, Diff)]
+        if new := _new_or_gone(call):
+            facts.append((new, palette.dim))
         if added := sum(one.added for one in found):
-            facts.append((f"+{added:,}", palette.diff_added_mark))
+            facts.append((f"+{added:,}", palette.success))
         if removed := sum(one.removed for one in found):
-            facts.append((f"−{removed:,}", palette.diff_removed_mark))
+            facts.append((f"−{removed:,}", palette.error))
         silent = [one.what for one in _pieces(call, context) if one.sort == "terminal" and not one.heading]
         facts += [(exit_fact(terminal), palette.error) for terminal in silent if exit_fact(terminal)]
-        if time := lasted(call, context):
+        if time := lasted(call.at, call.ended_at, None if call.done else context.now):
             facts.append((time, palette.dim))
         return facts
 
@@ -210,6 +215,14 @@ def _command_heading(terminal: Terminal, call: ToolCall, context: Context) -> st
     command = visible_line(terminal.command or "")
     said = not command or command in visible_line(call.title)
     return "" if said and not elsewhere(terminal, context) else command or terminal.terminal_id
+
+
+def _new_or_gone(call: ToolCall) -> str:
+    """What to say of a call that makes or deletes files and does nothing else to any."""
+    diffs = [item for item in call.content if isinstance(item, Diff) and item.patch is None]
+    if diffs and all(diff.old is None and diff.new is not None for diff in diffs):
+        return "new"
+    return "deleted" if diffs and all(diff.new is None and diff.old is not None for diff in diffs) else ""
 
 
 def _other_locations(call: ToolCall) -> tuple[Location, ...]:
