@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ from acp_tui.controller import Conversation, Options
 from acp_tui.errors import UserError
 from acp_tui.permissions.memory import Memory
 from acp_tui.store import folders, prune
+from acp_tui.store.drafts import Drafts
+from acp_tui.store.history import History
+from acp_tui.workspace.repository import branch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,6 +29,18 @@ if TYPE_CHECKING:
     from acp_tui.store.folders import NullFolder, SessionFolder, StoredSession
 
 
+class ProjectHistory:
+    """The prompts of one project, as the prompt wants them."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self.entries = history.entries
+
+    def add(self, text: str) -> None:
+        """Remember one that was sent."""
+        self._history.add(text, time.time())
+
+
 @dataclass(slots=True)
 class Workbench:
     """Settings, rules and store of one run of acp-tui."""
@@ -33,6 +49,7 @@ class Workbench:
     memory: Memory = field(default_factory=Memory)
     notices: list[str] = field(default_factory=list)
     """What went wrong on the way and stops nothing, in sentences."""
+    _drafts: Drafts = field(default_factory=lambda: Drafts(paths().state))
 
     @classmethod
     def open(cls, cwd: Path) -> Workbench:
@@ -87,6 +104,23 @@ class Workbench:
         past: Iterable[Record] = resumed.records() if resumed is not None else ()
         folder = self._folder(launch, options, resumed) if self._logs(keep_log) else folders.NullFolder()
         return Conversation(launch, options, self.settings, folder, memory=self.memory, past=past)
+
+    def history(self, project: Path) -> ProjectHistory:
+        """What was asked in a project."""
+        return ProjectHistory(History(paths().state, str(project)))
+
+    def draft(self, conversation: Conversation) -> str:
+        """What was being written in this session when it was last left."""
+        return self._drafts.load(conversation.folder.id) if conversation.folder.id else ""
+
+    def save_draft(self, conversation: Conversation, text: str) -> None:
+        """Keep what is being written."""
+        if conversation.folder.id:
+            self._drafts.save(conversation.folder.id, text)
+
+    def branch(self, folder: Path) -> str | None:
+        """The branch that is checked out there."""
+        return branch(folder)
 
     def prune(self) -> None:
         """Make room for new sessions, as the settings say."""

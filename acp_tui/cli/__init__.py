@@ -30,6 +30,7 @@ class CommandModule(Protocol):
 
 
 COMMANDS = {
+    "run": "hold a conversation on the screen; the word may be left out: acp-tui AGENT",
     "exec": "run one prompt without a screen",
     "doctor": "look at an agent: what it is, what it can do, where it departs from the protocol",
     "agents": "the agents known by name",
@@ -43,7 +44,7 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `acp-tui`; returns the exit code."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    words = _with_command(list(sys.argv[1:] if argv is None else argv))
     _prepare_streams()
     parser = _parser(words)
     args = parser.parse_args(words)
@@ -69,6 +70,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"acp-tui: the output cannot be written: {error.strerror}.", file=sys.stderr)
         return 1
     return code
+
+
+def _with_command(words: list[str]) -> list[str]:
+    """Without the name of a command it is the conversation on the screen: `acp-tui claude-code`."""
+    first = next((word for word in words if not word.startswith("-")), None)
+    general = not words or words[0] in ("-h", "--help", "--version")
+    return words if general or first in COMMANDS else ["run", *words]
 
 
 def _prepare_streams() -> None:

@@ -61,6 +61,14 @@ class Turns:
             self._conversation.note(Unqueued(prompt.id))
             self._send(prompt.text, prompt.blocks)
 
+    async def send_at_once(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
+        """Cancel what is going on and send this; without a text the first one that waits."""
+        queue = self._conversation.session.queue
+        if text:
+            self._queue(text, blocks, first=True)
+        if queue:
+            await self.send_now(queue[0].id)
+
     async def send_now(self, prompt_id: str) -> None:
         """Cancel what is going on; this one goes next."""
         prompt = self._waiting(prompt_id)

@@ -45,3 +45,9 @@ class AcpTui(App[int]):
     def on_mount(self) -> None:
         """Show the first screen."""
         self.push_screen(self._first(self.palette))
+
+    def action_help(self) -> None:
+        """The keys, and a few words on what has the focus."""
+        from acp_tui.ui.screens.help import HelpScreen
+
+        self.push_screen(HelpScreen.over(self.screen))

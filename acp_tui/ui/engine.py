@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
 
     from acp_tui.controller import Asker, Conversation
     from acp_tui.controller.turns import Turns
@@ -50,7 +49,8 @@ class Engine:
         self._make = make
         self._asker = asker
         self._watcher = watcher
-        self._commands: set[asyncio.Task[Any]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._early: list[str] = []  # typed before there was anything to take it
         self.held: Held | None = None
         self.turns: Turns | None = None
 
@@ -71,6 +71,8 @@ class Engine:
             self.turns = Turns(conversation, self._watcher.trouble)
             conversation.listen(self._watcher.happened)
             self._watcher.session_made(conversation.session)
+            for text in self._early:
+                self.turns.submit(text)
             await conversation.start()
             await held.open()
             self.turns.opened()
@@ -96,29 +98,92 @@ class Engine:
 
     async def close(self) -> None:
         """End everything."""
-        for task in self._commands:
+        for task in list(self._tasks):
             task.cancel()
         if self.held is not None:
             await self.held.conversation.close()
             await asyncio.to_thread(self.held.workbench.prune)
 
+    # ---- prompts
+
+    def submit(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
+        """Send a prompt, or let it wait for its turn."""
+        if self.turns is not None:
+            self.turns.submit(text, blocks)
+        else:
+            self._early.append(text)
+
+    def send_now(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
+        """Cancel what is going on and send this; without a text the first prompt that waits."""
+        if self.turns is not None:
+            self._spawn(self.turns.send_at_once(text, blocks))
+
+    def send_queued_now(self, prompt_id: str) -> None:
+        """Cancel what is going on and send one that waits."""
+        if self.turns is not None:
+            self._spawn(self.turns.send_now(prompt_id))
+
+    def resume(self) -> None:
+        """What is paused goes on."""
+        if self.turns is not None:
+            self.turns.next()
+
+    def take_back(self, prompt_id: str | None = None) -> str | None:
+        """The text of a prompt that waits (the last one), which is removed."""
+        return self.turns.take_back(prompt_id) if self.turns is not None else None
+
+    def remove_queued(self, prompt_id: str) -> None:
+        """This one is not sent."""
+        if self.turns is not None:
+            self.turns.remove(prompt_id)
+
+    def save_draft(self, text: str) -> None:
+        """Keep what is being written."""
+        if self.held is not None:
+            self.held.workbench.save_draft(self.held.conversation, text)
+
     # ---- commands
 
-    def do(self, command: Callable[[Conversation], Any]) -> None:
-        """Have the conversation do something that takes its time; an error is told."""
-        if self.held is not None:
-            task = asyncio.create_task(self._do(command(self.held.conversation)))
-            self._commands.add(task)
-            task.add_done_callback(self._commands.discard)
-
-    async def _do(self, command: Any) -> None:
-        try:
-            await command
-        except UserError as error:
-            self._watcher.trouble(error)
-
-    async def stop_turn(self) -> None:
+    def stop_turn(self) -> None:
         """Cancel the turn; the agent ends it."""
-        if self.conversation is not None:
-            with suppress(UserError):
-                await self.conversation.cancel()
+        self._do(lambda conversation: conversation.cancel())
+
+    def set_mode(self, mode: str) -> None:
+        """Change the agent's mode."""
+        self._do(lambda conversation: choose_mode(conversation, mode))
+
+    def set_option(self, option: str, value: str | bool) -> None:
+        """Change an option of the agent; `model` where models are offered apart."""
+        known = self.conversation is not None and any(
+            one.id == option for one in self.conversation.session.config_options
+        )
+        if known:
+            self._do(lambda conversation: conversation.set_config_option(option, value))
+        elif option == "mode":
+            self.set_mode(str(value))
+        else:
+            self._do(lambda conversation: conversation.set_model(str(value)))
+
+    def _do(self, command: Callable[[Conversation], Coroutine[Any, Any, None]]) -> None:
+        if self.held is not None:
+            self._spawn(command(self.held.conversation))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do it beside everything else; an error is told."""
+
+        async def told() -> None:
+            try:
+                await work
+            except UserError as error:
+                self._watcher.trouble(error)
+
+        task = asyncio.create_task(told())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+async def choose_mode(conversation: Conversation, mode: str) -> None:
+    """Change the mode, which some agents keep among their options."""
+    from acp_tui.controller import set_mode
+
+    await set_mode(conversation, mode)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,11 +24,10 @@ class Waiting:
 class Questions:
     """Who is asked (`controller.Asker`): the screen. `changed` is called when another question is shown."""
 
-    elicitation_modes: ClassVar[frozenset[str]] = frozenset()
-    """Forms and pages cannot be shown yet, so agents are not told that they could."""
-
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
+        self.elicitation_modes: frozenset[str] = frozenset()
+        """Forms and pages cannot be shown, so agents are not told that they could."""
         self._waiting: list[Waiting] = []
         self._answered = 0  # since there was none
 

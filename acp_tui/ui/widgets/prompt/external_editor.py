@@ -57,6 +57,30 @@ async def edit(text: str, command: list[str]) -> str:
         path.unlink(missing_ok=True)
 
 
+async def open_file(path: Path, line: int | None, command: list[str]) -> None:
+    """Open a file, at a line where the editor is known to take one."""
+    if not path.exists():
+        raise UserError(f"{path} does not exist.")
+    words = [*command, *_at_line(command[0], path, line)]
+    try:
+        process = await asyncio.create_subprocess_exec(*words)
+        with _keyboard_signals_ignored():
+            await process.wait()
+    except OSError as error:
+        raise UserError(f"{command[0]} could not be started: {error.strerror or error}.") from error
+
+
+def _at_line(editor: str, path: Path, line: int | None) -> list[str]:
+    if line is None:
+        return [str(path)]
+    match Path(editor).name:
+        case "code" | "codium" | "cursor" | "windsurf":
+            return ["--goto", f"{path}:{line}"]
+        case "hx" | "helix" | "subl" | "zed":
+            return [f"{path}:{line}"]
+    return [f"+{line}", str(path)]  # vi and its kin, emacs, nano, kakoune …
+
+
 @contextmanager
 def _keyboard_signals_ignored() -> Iterator[None]:
     """Ctrl+C and Ctrl+\\ are the editor's; the terminal sends them to all who are in the foreground.

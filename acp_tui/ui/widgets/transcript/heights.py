@@ -42,6 +42,11 @@ class Heights:
         self._ends = []
         self._valid = 0
 
+    def truncate(self, count: int) -> None:
+        """Keep so many."""
+        del self._heights[count:]
+        self._valid = min(self._valid, count)
+
     @property
     def total(self) -> int:
         """The height of all."""

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acp_tui.session.state import Compaction, Entry, Plan, Terminal, Thought, ToolCall, Unrecognised
 from acp_tui.ui.widgets.transcript.blocks import Block, estimated_height, gap_between
 from acp_tui.ui.widgets.transcript.bodies.registry import default_folded, make_body
 from acp_tui.ui.widgets.transcript.body import Context
 from acp_tui.ui.widgets.transcript.heights import Heights
 
 if TYPE_CHECKING:
-    from acp_tui.session.state import Entry, Session
+    from collections.abc import Collection
+
+    from acp_tui.session.state import Session
     from acp_tui.ui.palette import Palette
     from acp_tui.ui.widgets.transcript.body import Body
 
+FOLDING: frozenset[type[Entry]] = frozenset({Thought, ToolCall, Terminal, Plan, Unrecognised, Compaction})
+"""The kinds of entries that have a short form."""
 TRIES = 8
 """Correcting an estimate can bring others onto the screen; so often at most."""
 
@@ -110,10 +115,18 @@ class Stack:
 
     def toggle_kind(self, kind: type[Entry]) -> None:
         """Fold all entries of a kind, or unfold them when the newest is folded."""
-        newest = next((block.entry for block in reversed(self.blocks) if type(block.entry) is kind), None)
-        self._kinds_folded[kind] = newest is not None and not self.is_folded(newest)
+        self._fold({kind})
+
+    def toggle_all(self) -> None:
+        """Fold everything that folds, or unfold it when the newest is folded."""
+        self._fold(FOLDING)
+
+    def _fold(self, kinds: Collection[type[Entry]]) -> None:
+        newest = next((block.entry for block in reversed(self.blocks) if type(block.entry) in kinds), None)
+        folded = newest is not None and not self.is_folded(newest)
+        self._kinds_folded.update(dict.fromkeys(kinds, folded))
         for block in self.blocks:
-            if type(block.entry) is kind:
+            if type(block.entry) in kinds:
                 block.folded = None
                 block.forget()
 

@@ -193,32 +193,6 @@ class TranscriptView(ScrollView, can_focus=True):
         self.virtual_size = Size(self.stack.width + MARGIN, self.stack.total)
         self.scroll_to(y=y, animate=False, force=True, immediate=True)
 
-    # Without animation: a screen of text that glides cannot be read, and costs a frame for each step.
-
-    def action_scroll_up(self) -> None:
-        """A line up."""
-        self.scroll_lines(-1)
-
-    def action_scroll_down(self) -> None:
-        """A line down."""
-        self.scroll_lines(1)
-
-    def action_page_up(self) -> None:
-        """A screen up."""
-        self.scroll_lines(1 - self.size.height)
-
-    def action_page_down(self) -> None:
-        """A screen down."""
-        self.scroll_lines(self.size.height - 1)
-
-    def action_scroll_home(self) -> None:
-        """To the beginning."""
-        self._jump(0)
-
-    def action_scroll_end(self) -> None:
-        """To the end."""
-        self.follow()
-
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         """The wheel."""
         event.stop()
@@ -247,6 +221,12 @@ class TranscriptView(ScrollView, can_focus=True):
         self.stack.toggle_kind(kind)
         self._arrange(kept)
 
+    def toggle_all(self) -> None:
+        """Fold or unfold everything that folds."""
+        kept = self._kept()
+        self.stack.toggle_all()
+        self._arrange(kept)
+
     # ------------------------------------------------------------------------- the cursor
 
     def entry(self, entry_id: int | None) -> Entry | None:
@@ -267,22 +247,6 @@ class TranscriptView(ScrollView, can_focus=True):
         """The source text of an entry."""
         place = self.stack.place_of(entry_id)
         return self.stack.settle(place).copy_text() if place is not None else ""
-
-    def move_cursor(self, step: int, kinds: tuple[type[Entry], ...] = ()) -> bool:
-        """To the next (1) or previous (-1) visible entry, of some kinds only; False: there is none."""
-        places = range(len(self.stack))
-        start = self.stack.place_of(self.cursor)
-        if start is None:
-            start = len(self.stack) if step < 0 else -1
-        for place in places[start + 1 :] if step > 0 else reversed(places[: max(0, start)]):
-            entry = self.stack.blocks[place].entry
-            if kinds and not isinstance(entry, kinds):
-                continue
-            if self.stack.settle(place).height:
-                self.cursor = entry.id
-                self.scroll_to_entry(entry.id)
-                return True
-        return False
 
     def watch_cursor(self, old: int | None, new: int | None) -> None:
         """The bar moves."""

@@ -132,8 +132,13 @@ def _filled(text: str, start: int, width: int) -> int:
     for at in range(start, len(text)):
         room -= get_character_cell_size(text[at])
         if room < 0:
-            return max(at, start + 1)
-    return len(text)
+            end = max(at, start + 1)
+            break
+    else:
+        end = len(text)
+    while end > start + 1 and cell_len(text[start:end]) > width:  # what follows can make a sign wider
+        end -= 1
+    return end
 
 
 def _cut(spans: list[Segment], lines: list[tuple[int, int]]) -> list[list[Segment]]:

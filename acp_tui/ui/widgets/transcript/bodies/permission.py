@@ -41,7 +41,7 @@ def _verdict(entry: Permission, palette: Palette) -> tuple[str, str, Style]:
     if entry.option.kind.startswith("allow"):
         return "✔", "allowed", palette.success
     if entry.option.kind.startswith("reject"):
-        return "✘", "rejected", palette.error
+        return "✘", "rejected", palette.warning
     return "·", "answered", palette.text
 
 

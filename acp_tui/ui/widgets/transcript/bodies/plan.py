@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 from rich.style import Style
 
-from acp_tui.ui.widgets.transcript.bodies.folding import bounded, headed, paragraphs
+from acp_tui.ui.widgets.transcript.bodies.folding import INDENT, bounded, headed, paragraphs
 from acp_tui.ui.widgets.transcript.body import Lines
+from acp_tui.ui.widgets.transcript.wrap import shortened
 
 if TYPE_CHECKING:
     from textual.strip import Strip
@@ -49,7 +50,8 @@ def _header(entry: Plan, context: Context, *, superseded: bool) -> list[Strip]:
     elif superseded:
         spans.append(Segment(" · continued below", palette.dim))
     elif folded and (current := next((i for i in entry.items if i.status == "in_progress"), None)):
-        spans.append(Segment(f" · {_one_line(current.content)}", palette.dim))
+        room = context.width - INDENT - sum(span.cell_length for span in spans)
+        spans.append(Segment(shortened(f" · {_one_line(current.content)}", room), palette.dim))
     return headed([Segment("▸ " if folded else "▾ ", palette.faint)], spans, context.width)
 
 

@@ -48,13 +48,12 @@ MODULES: dict[type[Entry], str] = {
 
 def make_body(entry: Entry, context: Context) -> Body:
     """What this entry looks like."""
-    return _maker(type(entry))(entry, context)
+    return _maker(MODULES[type(entry)])(entry, context)
 
 
 @cache
-def _maker(kind: type[Entry]) -> Maker:
-    module = importlib.import_module(f"{__package__}.{MODULES[kind]}")
-    return cast("Maker", module.body)
+def _maker(module: str) -> Maker:
+    return cast("Maker", importlib.import_module(f"{__package__}.{module}").body)
 
 
 def default_folded(entry: Entry) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from acp_tui.session.text import visible_json
+from acp_tui.ui import keys
 from acp_tui.ui.widgets.transcript.bodies.folding import bounded, code_lines, headed, paragraphs
 from acp_tui.ui.widgets.transcript.body import Lines
 
@@ -32,7 +33,7 @@ def body(entry: TurnEnd, context: Context) -> Body:
     if entry.stop_reason == "refusal":
         return _offer("✘", _REFUSAL, [("e", "edit and send again")], context)
     if entry.empty:
-        return _offer("!", _EMPTY, [("s", "send again"), ("e", "edit first")], context)
+        return _offer("!", _EMPTY, [(keys.KEYS["turn.again"].named(), "send again")], context)
     if entry.stop_reason in (None, "end_turn"):
         return Lines([], "")
     sign, words = _REASONS.get(entry.stop_reason, ("!", f"ended: {entry.stop_reason}"))

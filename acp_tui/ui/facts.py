@@ -1,0 +1,77 @@
+"""From the state of a session to what the status line says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.session.state import Permission, ToolCall
+from acp_tui.ui.widgets.status_facts import Phase, StatusFacts
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import Session
+
+ACTING = frozenset({"edit", "delete", "move", "execute"})
+
+
+class Facts:
+    """Gathers them; what needs a look at all entries is kept from one time to the next."""
+
+    def __init__(self, agent: str) -> None:
+        self.agent = agent
+        self.project = ""
+        self.branch = ""
+        self.policy = "ask"
+        self.awaited = ""
+        self._looked_at = 0  # entries that have been looked at
+        self._acted = False
+        self._asked = False
+        self._phase: Phase = "connecting"
+        self._since: float | None = None
+
+    def of(self, session: Session, now: float, *, asking: bool) -> StatusFacts:
+        """What is true now."""
+        self._look_at_new_entries(session)
+        phase = _phase(session, asking=asking)
+        if phase != self._phase:
+            self._phase = phase
+            self._since = session.turn_started if phase == "working" else now
+        agent, usage = session.agent, session.usage
+        return StatusFacts(
+            agent=(agent.title or agent.name if agent else None) or self.agent,
+            project=self.project,
+            branch=self.branch,
+            mode=next((mode.name for mode in session.modes if mode.id == session.mode), session.mode or ""),
+            model=_model(session),
+            policy=self.policy,
+            acts_unasked=self._acted and not self._asked,
+            used=usage.used,
+            size=usage.size,
+            cost=usage.cost.amount if usage.cost else None,
+            currency=usage.cost.currency if usage.cost else "USD",
+            phase=phase,
+            awaited=self.awaited,
+            since=self._since,
+            heard=session.heard or "",
+            heard_at=session.heard_at,
+        )
+
+    def _look_at_new_entries(self, session: Session) -> None:
+        entries = session.entries
+        for entry in entries[self._looked_at :]:
+            self._acted |= isinstance(entry, ToolCall) and entry.kind in ACTING
+            self._asked |= isinstance(entry, Permission)
+        self._looked_at = len(entries)
+
+
+def _phase(session: Session, *, asking: bool) -> Phase:
+    if session.phase == "prompting":
+        if session.cancelling:
+            return "cancelling"
+        return "asking" if asking else "working"
+    return session.phase
+
+
+def _model(session: Session) -> str:
+    option = next((one for one in session.config_options if one.category == "model"), None)
+    choices, current = (option.choices, option.current) if option else (session.models, session.model)
+    return next((choice.name for choice in choices if choice.value == current), str(current or ""))

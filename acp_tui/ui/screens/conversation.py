@@ -1,0 +1,338 @@
+"""The screen one spends the day in: status, transcript, queue, prompt, keys.
+
+It wires things together: what the engine tells goes to the widgets once a frame, what the user wants goes to
+the engine. How a thing looks or works is the widget's own.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.screen import Screen
+
+from acp_tui.session.state import Session as SessionState
+from acp_tui.session.state import UserMessage
+from acp_tui.ui import keys
+from acp_tui.ui.engine import Engine
+from acp_tui.ui.facts import Facts
+from acp_tui.ui.frames import Frames
+from acp_tui.ui.questions import Questions
+from acp_tui.ui.screens.entry_keys import EntryKeys
+from acp_tui.ui.widgets.find_line import FindLine
+from acp_tui.ui.widgets.key_bar import KeyBar
+from acp_tui.ui.widgets.new_below import NewBelow
+from acp_tui.ui.widgets.prompt import Prompt
+from acp_tui.ui.widgets.queue import QueueStrip
+from acp_tui.ui.widgets.status_line import StatusLine
+from acp_tui.ui.widgets.transcript.finder import Finder
+from acp_tui.ui.widgets.transcript.keyboard import Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from textual.app import ComposeResult
+
+    from acp_tui.controller import Asker
+    from acp_tui.errors import UserError
+    from acp_tui.session.change import Change
+    from acp_tui.session.events import Event
+    from acp_tui.session.record import Record
+    from acp_tui.ui.engine import Held
+    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.questions import Waiting
+    from acp_tui.ui.screens.permission import PermissionScreen, Taken
+
+QUIT_PAUSE = 2.0
+"""Seconds in which a second Ctrl+C means to quit."""
+
+
+class ConversationScreen(EntryKeys, Screen[None]):
+    """One conversation."""
+
+    BINDINGS: ClassVar = keys.bindings("conversation")
+    CSS = """
+    ConversationScreen { layers: page above; }
+    """
+    AUTO_FOCUS = "Prompt PromptEditor"
+
+    def __init__(
+        self,
+        make: Callable[[Asker], Held],
+        agent: str,
+        palette: Palette,
+        *,
+        first_prompt: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.questions = Questions(self._question_changed)
+        self.engine = Engine(make, self.questions, self)
+        self.session = SessionState()  # until the engine has made the real one
+        self._palette = palette
+        self._first_prompt = first_prompt
+        self._facts = Facts(agent)
+        self._frames = Frames(self, self._show)
+        self._asked: Waiting | None = None  # the question that is on the screen
+        self._dialog: PermissionScreen | None = None  # … and what shows it
+        self._interrupted_at = 0.0
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield StatusLine(self._facts.of(self.session, time.time(), asking=False), self._palette)
+        yield Transcript(self.session, self._palette)
+        yield NewBelow()
+        yield FindLine()
+        yield QueueStrip()
+        yield Prompt()
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """The first frame comes first; then the agent is started."""
+        self.prompt.agent_title = self._facts.agent
+        self.finder = Finder(self.transcript)
+        self.watch(self.transcript, "unseen", self.query_one(NewBelow).show)
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette())
+        self.call_after_refresh(self.run_worker, self.engine.start(), exit_on_error=True)
+
+    # ------------------------------------------------------------------------- the widgets
+
+    @property
+    def transcript(self) -> Transcript:
+        """The conversation."""
+        return self.query_one(Transcript)
+
+    @property
+    def prompt(self) -> Prompt:
+        """Where the user writes."""
+        return self.query_one(Prompt)
+
+    # ------------------------------------------------------------------------- what the engine tells
+
+    def session_made(self, session: SessionState) -> None:
+        """The real state is there; what was recorded of it before is shown at once."""
+        self.session = session
+        held = self.engine.held
+        assert held is not None
+        conversation = held.conversation
+        self._facts.agent = conversation.launch.title
+        self._facts.project = conversation.cwd.name
+        self._facts.branch = held.workbench.branch(conversation.cwd) or ""
+        self._facts.policy = conversation.options.policy
+        self.prompt.agent_title = conversation.launch.title
+        self.prompt.history = held.workbench.history(conversation.cwd)
+        self.prompt.load_draft(held.workbench.draft(conversation))
+        self.transcript.use_session(session, str(conversation.cwd))
+        self._show_facts()
+        if self._first_prompt:
+            self.engine.submit(self._first_prompt)
+
+    def happened(self, _record: Record, _events: Sequence[Event], changes: Sequence[Change]) -> None:
+        """Something happened: it is shown with the next frame."""
+        self._frames.add(changes)
+
+    def trouble(self, error: UserError) -> None:
+        """Something failed. What the agent itself answered stands in the transcript already."""
+        self._facts.awaited = "" if self.session.phase != "dead" else "ended: F5 starts it again"
+        self.notify(str(error), severity="error", timeout=10, markup=False)
+        self._show_facts()
+        if self.session.last_error is not None and not self.prompt.text:
+            self.prompt.load(self._last_prompt())
+
+    def _show(self, changes: list[Change]) -> None:
+        """One frame."""
+        self.transcript.take(changes)
+        facts = {change.fact for change in changes if change.what == "fact"}
+        if "commands" in facts:
+            self.prompt.commands = self.session.commands
+        if facts & {"queue", "queue_paused"}:
+            self.query_one(QueueStrip).show(self.session.queue, paused=self.session.queue_paused)
+            self.prompt.queued = len(self.session.queue)
+        if "agent" in facts and self.session.agent is not None:
+            agent = self.session.agent
+            self.prompt.agent_title = agent.title or agent.name or self._facts.agent
+        self._show_facts()
+
+    def _show_facts(self) -> None:
+        asking = self.questions.shown is not None
+        self._facts.awaited = self._awaited()
+        self.query_one(StatusLine).facts = self._facts.of(self.session, time.time(), asking=asking)
+
+    def _awaited(self) -> str:
+        if self.session.phase == "dead":
+            return "ended · F5 starts it again"
+        if self.session.phase == "connecting":
+            return "starting" if self.session.agent is None else "opening a session"
+        return "loading" if self.session.phase == "loading" else ""
+
+    def _use_palette(self) -> None:
+        palette = self.app.palette  # type: ignore[attr-defined]  # the only app there is
+        self._palette = palette
+        self.transcript.use_palette(palette)
+        self.query_one(StatusLine).use_palette(palette)
+
+    # ------------------------------------------------------------------------- questions
+
+    def _question_changed(self) -> None:
+        """Another question is the first now, or there is none, or more wait behind it."""
+        shown = self.questions.shown
+        if self._dialog is not None:
+            if shown is self._asked:
+                self._dialog.show_position(self.questions.position)
+            elif self._dialog in self.app.screen_stack:  # its question was taken back
+                while self.app.screen is not self._dialog:
+                    self.app.pop_screen()
+                self._dialog.dismiss(None)
+        elif shown is not None:
+            self._put(shown)
+        self._show_facts()
+
+    def _put(self, waiting: Waiting) -> None:
+        from acp_tui.ui.screens.permission import PermissionScreen
+
+        self._asked = waiting
+        self._dialog = PermissionScreen(
+            waiting.question,
+            self._palette,
+            agent=self._facts.agent,
+            position=self.questions.position,
+            remember_words=waiting.question.rule_words,
+            session=self.session,
+            cwd=self.transcript.stack.cwd,
+        )
+        self.app.push_screen(self._dialog, lambda taken: self._answered(waiting, taken))
+
+    def _answered(self, waiting: Waiting, taken: Taken | None) -> None:
+        from acp_tui.controller import Answer
+
+        self._dialog = self._asked = None
+        if waiting.answer.done():  # it was taken back meanwhile
+            self._question_changed()
+        elif taken is None:
+            self.questions.give(waiting, Answer(None))
+            self.engine.stop_turn()
+        else:
+            self.questions.give(waiting, Answer(taken.option, remember=taken.remember))
+
+    # ------------------------------------------------------------------------- prompts and turns
+
+    @on(Prompt.Submitted)
+    def _submitted(self, event: Prompt.Submitted) -> None:
+        self.transcript.follow()
+        self.engine.submit(event.text, event.blocks)
+
+    @on(Prompt.SendNow)
+    def _send_now(self, event: Prompt.SendNow) -> None:
+        self.transcript.follow()
+        self.engine.send_now(event.text, event.blocks)
+
+    @on(Prompt.Resume)
+    def _resume(self) -> None:
+        self.engine.resume()
+
+    @on(Prompt.TakeBack)
+    def _take_back(self) -> None:
+        if text := self.engine.take_back():
+            self.prompt.load(text)
+
+    @on(Prompt.Changed)
+    def _draft_changed(self, event: Prompt.Changed) -> None:
+        self.engine.save_draft(event.text)
+
+    @on(QueueStrip.Left)
+    def _queue_left(self) -> None:
+        self.prompt.focus()
+
+    @on(QueueStrip.SendNow)
+    def _queued_now(self, event: QueueStrip.SendNow) -> None:
+        self.engine.send_queued_now(event.id)
+
+    @on(QueueStrip.Edit)
+    def _queued_edit(self, event: QueueStrip.Edit) -> None:
+        if text := self.engine.take_back(event.id):
+            self.prompt.load(text)
+            self.prompt.focus()
+
+    @on(QueueStrip.Remove)
+    def _queued_remove(self, event: QueueStrip.Remove) -> None:
+        self.engine.remove_queued(event.id)
+
+    def action_send_again(self) -> None:
+        """Send the last prompt again."""
+        if text := self._last_prompt():
+            self.engine.submit(text)
+
+    def _last_prompt(self) -> str:
+        entries = reversed(self.session.entries)
+        return next((entry.text for entry in entries if isinstance(entry, UserMessage)), "")
+
+    def action_stop(self) -> None:
+        """Close what is open, else stop the agent."""
+        find = self.query_one(FindLine)
+        if find.shown:
+            find.action_close()
+        elif self.session.working:
+            self._stop()
+        elif self.focused is not None and isinstance(self.focused, Transcript):
+            self.prompt.focus()
+
+    def _stop(self) -> None:
+        if self.session.cancelling:
+            self.notify("The agent has been asked to stop. F5 ends it and starts it again.", markup=False)
+        else:
+            self.engine.stop_turn()
+
+    def action_interrupt(self) -> None:
+        """Copy what is selected, else stop the agent; twice when it is idle: quit."""
+        if (selected := self.get_selected_text()) is not None:
+            self.app.copy_to_clipboard(selected)
+            self.clear_selection()
+            self.notify("Copied.", timeout=2)
+        elif self.session.working:
+            self._stop()
+        elif time.monotonic() - self._interrupted_at < QUIT_PAUSE:
+            self.app.exit()
+        else:
+            self._interrupted_at = time.monotonic()
+            self.notify("Press Ctrl+C again to quit.", timeout=QUIT_PAUSE)
+
+    def action_restart_agent(self) -> None:
+        """Start the agent again and open the session again."""
+        self.run_worker(self.engine.restart(), group="restart", exclusive=True)
+
+    # ------------------------------------------------------------------------- modes and options
+
+    def action_options(self, wanted: str | None = None) -> None:
+        """Everything that can be chosen, or one thing of it."""
+        self.run_worker(self._choose(wanted), group="choose", exclusive=True)
+
+    @on(StatusLine.ModeClicked)
+    def _mode_clicked(self) -> None:
+        self.action_options("mode")
+
+    @on(StatusLine.ModelClicked)
+    def _model_clicked(self) -> None:
+        self.action_options("model")
+
+    async def _choose(self, wanted: str | None) -> None:
+        from acp_tui.ui.choosing import chosen_option
+
+        chosen = await chosen_option(self.app, self.session, self._palette, wanted)
+        if chosen is not None:
+            self.engine.set_option(*chosen)
+
+    def action_next_mode(self) -> None:
+        """The agent's next mode."""
+        modes = [mode.id for mode in self.session.modes]
+        if not modes:
+            self.notify("This agent has no modes.", timeout=3)
+            return
+        place = modes.index(self.session.mode) + 1 if self.session.mode in modes else 0
+        self.engine.set_mode(modes[place % len(modes)])
+
+    # ------------------------------------------------------------------------- leaving
+
+    async def leave(self) -> None:
+        """End what runs; called once, when the app ends."""
+        self.engine.save_draft(self.prompt.text)
+        await self.engine.close()

@@ -1,0 +1,170 @@
+"""The transcript with its keys: a cursor from entry to entry, and what can be done with an entry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.message import Message
+
+from acp_tui.session.state import Notice, ToolCall, TurnEnd, UserMessage
+from acp_tui.ui import keys
+from acp_tui.ui.widgets.transcript.view import TranscriptView
+
+if TYPE_CHECKING:
+    from textual import events
+
+    from acp_tui.session.state import Entry
+
+
+class Transcript(TranscriptView):
+    """What the user moves about in. Letters act here, and anything else that is typed goes to the prompt."""
+
+    BINDINGS: ClassVar = keys.bindings("transcript")
+
+    class Wanted(Message):
+        """The user wants something done with an entry, or with the search, that is not the view's to do."""
+
+        def __init__(self, what: str, entry: Entry | None = None, step: int = 0) -> None:
+            super().__init__()
+            self.what = what
+            self.entry = entry
+            self.step = step
+
+    class Typed(Message):
+        """A key that means text."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    @property
+    def chosen(self) -> Entry | None:
+        """The entry the cursor is on; without a cursor the last one."""
+        if (entry := self.entry(self.cursor)) is not None:
+            return entry
+        return self.stack.blocks[-1].entry if self.stack.blocks else None
+
+    def on_key(self, event: events.Key) -> None:
+        """Typing goes to the prompt."""
+        if event.is_printable and event.character and not self._is_bound(event.key):
+            event.stop()
+            self.post_message(self.Typed(event.character))
+
+    def on_paste(self, event: events.Paste) -> None:
+        """So does what is pasted."""
+        event.stop()
+        self.post_message(self.Typed(event.text))
+
+    def _is_bound(self, key: str) -> bool:
+        return any(key == bound for bound, _ in self._bindings)
+
+    # ------------------------------------------------------------------------- the cursor
+
+    def move_cursor(self, step: int, wanted: str | None = None) -> bool:
+        """To the next (1) or previous (-1) visible entry, of some sort only; False: there is none."""
+        places = range(len(self.stack))
+        start = self.stack.place_of(self.cursor)
+        if start is None:
+            start = len(self.stack) if step < 0 else -1
+        for place in places[start + 1 :] if step > 0 else reversed(places[: max(0, start)]):
+            entry = self.stack.blocks[place].entry
+            if (wanted is None or _is(entry, wanted)) and self.stack.settle(place).height:
+                self.cursor = entry.id
+                self.scroll_to_entry(entry.id)
+                return True
+        return False
+
+    def action_jump(self, wanted: str, step: int) -> None:
+        """To the next prompt, tool call or error, or to the one before."""
+        if not self.move_cursor(step, wanted):
+            self.app.bell()
+
+    # ------------------------------------------------------------------------- scrolling
+
+    # Without animation: a screen of text that glides cannot be read, and costs a frame for each step.
+
+    def action_scroll_up(self) -> None:
+        """A line up."""
+        self.scroll_lines(-1)
+
+    def action_scroll_down(self) -> None:
+        """A line down."""
+        self.scroll_lines(1)
+
+    def action_page_up(self) -> None:
+        """A screen up."""
+        self.scroll_lines(1 - self.size.height)
+
+    def action_page_down(self) -> None:
+        """A screen down."""
+        self.scroll_lines(self.size.height - 1)
+
+    def action_scroll_home(self) -> None:
+        """To the beginning."""
+        self._jump(0)
+
+    def action_scroll_end(self) -> None:
+        """To the end."""
+        self.follow()
+
+    # ------------------------------------------------------------------------- folding
+
+    def action_fold(self) -> None:
+        """Fold or unfold the entry."""
+        if (entry := self.chosen) is not None:
+            self.toggle_fold(entry.id)
+
+    def action_fold_kind(self) -> None:
+        """All entries of its kind."""
+        if (entry := self.chosen) is not None:
+            self.toggle_kind(type(entry))
+
+    def action_fold_all(self) -> None:
+        """Everything that folds, as the newest of them."""
+        self.toggle_all()
+
+    # ------------------------------------------------------------------------- for others to do
+
+    def action_copy_entry(self) -> None:
+        """Copy its source text."""
+        self.post_message(self.Wanted("copy", self.chosen))
+
+    def action_copy_code(self) -> None:
+        """Copy its code."""
+        self.post_message(self.Wanted("copy code", self.chosen))
+
+    def action_raw(self) -> None:
+        """Show it as it was sent."""
+        self.post_message(self.Wanted("raw", self.chosen))
+
+    def action_open_in_editor(self) -> None:
+        """Open the place it is about."""
+        self.post_message(self.Wanted("edit", self.chosen))
+
+    def action_open(self) -> None:
+        """Open what it links to."""
+        self.post_message(self.Wanted("open", self.chosen))
+
+    def action_search(self) -> None:
+        """Search."""
+        self.post_message(self.Wanted("search"))
+
+    def action_find_next(self, step: int) -> None:
+        """The next hit."""
+        self.post_message(self.Wanted("find", step=step))
+
+    def action_leave(self) -> None:
+        """Back to the prompt."""
+        self.post_message(self.Wanted("leave"))
+
+
+def _is(entry: Entry, wanted: str) -> bool:
+    match wanted:
+        case "prompt":
+            return isinstance(entry, UserMessage)
+        case "tool":
+            return isinstance(entry, ToolCall)
+        case _:
+            failed = isinstance(entry, ToolCall) and entry.status == "failed"
+            ended = isinstance(entry, TurnEnd) and entry.error is not None
+            return failed or ended or (isinstance(entry, Notice) and entry.level == "error")
