@@ -236,7 +236,7 @@ def _content(question: Question, context: Context) -> Iterator[Lines]:
             continue
         text = part.text or " ".join(filter(None, (f"[{part.kind}]", part.name, part.uri, part.mime)))
         if text.strip():
-            yield Lines(paragraphs(text.strip("\n"), context.palette.text, context.width, 0), text)
+            yield Lines([*paragraphs(text.strip("\n"), context.palette.text, context.width, 0)], text)
 
 
 def _raw(question: Question, context: Context) -> list[Body]:

@@ -14,7 +14,6 @@ from acp_tui.ui.widgets.transcript.marking import restyled
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from textual import events
     from textual.selection import Selection
 
     from acp_tui.ui.widgets.transcript.body import Body
@@ -62,9 +61,9 @@ class Page(ScrollView):
             self.virtual_size = Size(width, self._heights.total)
         return self._heights.total
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Lines break elsewhere now."""
-        self.height_at(event.size.width)
+        self.height_at(self.size.width)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:

@@ -111,9 +111,9 @@ class Rows(ScrollView):
         """As high as its lines, unless the style says otherwise."""
         return self.height_at(width)
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Lines break elsewhere now."""
-        self.height_at(event.size.width)
+        self.height_at(self.size.width)
         self._reveal()
         self.refresh()
 

@@ -26,11 +26,11 @@ def body(entry: Compaction, context: Context) -> Body:
     palette, width = context.palette, context.width
     summary = str(entry.summary)
     words = _WORDS.get(entry.status, f"condensing the context: {entry.status}")
-    fold = ("▸ " if context.folded else "▾ ") if summary else "  "
+    fold = ("▸ " if context.folded else "▾ ") if summary else "· "
     look = palette.error if entry.status == "failed" else palette.dim
     lines = headed([Segment(fold, palette.faint)], [Segment(words, look)], width)
     if entry.error:
         lines += paragraphs(entry.error, palette.error, width)
     if summary and not context.folded:
-        lines += bounded(paragraphs(summary, palette.thought, width), palette.dim, width)
+        lines += bounded(paragraphs(summary, palette.thought, width), palette.dim)
     return Lines(lines, "\n".join(filter(None, (words, entry.error, summary))))

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
 from acp_tui.session.text import visible_line
-from acp_tui.ui.widgets.transcript.bodies.folding import code_lines, headed
+from acp_tui.ui.widgets.transcript.bodies.folding import INDENT, headed
 from acp_tui.ui.widgets.transcript.body import Lines
+from acp_tui.ui.widgets.transcript.wrap import fold, strip
 
 if TYPE_CHECKING:
     from rich.style import Style
+    from textual.strip import Strip
 
     from acp_tui.session.state import Elicitation
     from acp_tui.ui.palette import Palette
     from acp_tui.ui.widgets.transcript.body import Body, Context
+
+_HOST = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/*(?:[^/?#\\]*@)?(?P<host>[^/?#\\:]*)")
+"""What stands before an @ is no host, however much it looks like one."""
 
 
 def body(entry: Elicitation, context: Context) -> Body:
@@ -27,12 +33,21 @@ def body(entry: Elicitation, context: Context) -> Body:
     lines = headed([Segment(f"{sign} ", look)], [asks, Segment(message, palette.text)], width)
     url = visible_line(entry.url) if entry.url else ""
     if url:
-        lines += code_lines(url, palette.accent, width)  # whole, and not a link: opening it needs consent
+        lines += _address(url, palette, width)
     names = _asked_for(entry)
     if names:
         lines += headed([Segment("  ")], [Segment(f"for {names}", palette.dim)], width)
     lines += headed([Segment("  ")], [Segment(outcome, look)], width)
     return Lines(lines, "\n".join(filter(None, (entry.message, url))))
+
+
+def _address(url: str, palette: Palette, width: int) -> list[Strip]:
+    """Whole, with its host marked; not a link, because opening it needs consent."""
+    found = _HOST.match(url)
+    start, end = found.span("host") if found else (0, 0)
+    parts = [(url[:start], palette.dim), (url[start:end], palette.strong), (url[end:], palette.dim)]
+    pieces = fold([Segment(text, style) for text, style in parts], width - INDENT)
+    return [strip(piece, [Segment(" " * INDENT)]) for piece in pieces]
 
 
 def _outcome(entry: Elicitation, palette: Palette) -> tuple[str, str, Style]:
@@ -42,7 +57,7 @@ def _outcome(entry: Elicitation, palette: Palette) -> tuple[str, str, Style]:
         finished = "; the page is finished" if entry.completed else ""
         return "✔", f"answered{finished}", palette.success
     if entry.outcome == "decline":
-        return "✘", "declined", palette.error
+        return "✘", "declined", palette.warning
     if entry.outcome == "cancel":
         return "⊘", "put away unanswered", palette.warning
     return "✘", "answered with an error", palette.error

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
+from textual.strip import Strip
 
+from acp_tui.ui.widgets.transcript.body import Lines
 from acp_tui.ui.widgets.transcript.wrap import expanded, fold, strip, wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from rich.style import Style
-    from textual.strip import Strip
 
     from acp_tui.ui.widgets.transcript.body import Spans
+
+    Cut = Callable[[Iterable[Segment], int], list[list[Segment]]]
 
 INDENT = 2
 """Cells before the text of an entry, for its signs."""
@@ -29,30 +33,38 @@ def headed(first: Spans, spans: Spans, width: int, indent: int = INDENT) -> list
     return [strip(line, first if number == 0 else lead) for number, line in enumerate(lines)]
 
 
-def paragraphs(text: str, style: Style, width: int, indent: int = INDENT) -> list[Strip]:
+def paragraphs(text: str, style: Style, width: int, indent: int = INDENT) -> Iterator[Strip]:
     """Text of several lines, wrapped."""
-    return _lines(text, style, width, indent, code=False)
+    return _lines(text, style, width, indent, cut=wrap)
 
 
-def code_lines(text: str, style: Style, width: int, indent: int = INDENT) -> list[Strip]:
+def code_lines(text: str, style: Style, width: int, indent: int = INDENT) -> Iterator[Strip]:
     """Text whose columns matter, cut where the width ends."""
-    return _lines(text, style, width, indent, code=True)
+    return _lines(text, style, width, indent, cut=fold)
 
 
-def bounded(lines: Iterable[Strip], note: Style, width: int, most: int = MOST_LINES) -> list[Strip]:
-    """The first lines, and a word about the rest."""
-    kept = list(lines)
-    if len(kept) <= most:
-        return kept
-    rest = f"⋯ {len(kept) - most} more lines: open the details to see all"
-    return [*kept[:most], *headed([Segment(" " * INDENT)], [Segment(rest, note)], width)]
+def bounded(lines: Iterable[Strip], note: Style, most: int = MOST_LINES) -> list[Strip]:
+    """The first lines; that there are more is said."""
+    kept = list(islice(lines, most + 1))
+    if len(kept) > most:
+        kept[most] = Strip([Segment(" " * INDENT), Segment("⋯ more: open the details", note)])
+    return kept
 
 
-def _lines(text: str, style: Style, width: int, indent: int, *, code: bool) -> list[Strip]:
+def _lines(text: str, style: Style, width: int, indent: int, cut: Cut) -> Iterator[Strip]:
     lead = [Segment(" " * indent)] if indent else []
-    cut = fold if code else wrap
-    return [
-        strip(piece, lead)
-        for line in text.split("\n")
-        for piece in cut([Segment(expanded(line), style)], max(1, width - indent))
-    ]
+    for line in text.split("\n"):
+        for piece in cut([Segment(expanded(line), style)], max(1, width - indent)):
+            yield strip(piece, lead)
+
+
+class Source(Lines):
+    """Lines whose source is made only when it is copied."""
+
+    def __init__(self, lines: list[Strip], make: Callable[[], str]) -> None:
+        super().__init__(lines, "")
+        self._make = make
+
+    def copy_text(self) -> str:
+        """All of it."""
+        return self._make()

@@ -65,7 +65,7 @@ def _steps(entry: Plan, context: Context) -> list[Strip]:
     if entry.uri:
         link = palette.link + Style(link=entry.uri) + Style.from_meta({"link": entry.uri})
         lines += headed([Segment("  ")], [Segment(entry.uri, link)], width)
-    return bounded(lines, palette.dim, width)
+    return bounded(lines, palette.dim)
 
 
 def _step(item: PlanItem, palette: Palette, width: int) -> list[Strip]:

@@ -58,7 +58,7 @@ def _failed(error: RpcError, context: Context) -> Body:
     lines = headed([Segment("✘ ", palette.error)], [Segment(what, palette.error)], width)
     detail = "\n".join(rest).strip("\n")
     if detail:
-        lines += bounded(paragraphs(detail, palette.text, width), palette.dim, width, 12)
+        lines += bounded(paragraphs(detail, palette.text, width), palette.dim, 12)
     if context.folded:
         lines += headed([Segment("▸ ", palette.faint)], [Segment(_code(error), palette.dim)], width)
     else:
@@ -78,4 +78,4 @@ def _everything(error: RpcError, context: Context) -> list[Strip]:
         lines += paragraphs(error.detail, palette.text, width)
     if error.raw is not None:
         lines += code_lines(visible_json(error.raw), palette.dim, width)
-    return bounded(lines, palette.dim, width)
+    return bounded(lines, palette.dim)

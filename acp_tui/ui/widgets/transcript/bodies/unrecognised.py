@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from acp_tui.session.text import visible_json
-from acp_tui.ui.widgets.transcript.bodies.folding import bounded, code_lines, headed
-from acp_tui.ui.widgets.transcript.body import Lines
+from acp_tui.ui.widgets.transcript.bodies.folding import Source, bounded, code_lines, headed
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Unrecognised
@@ -20,7 +19,6 @@ def body(entry: Unrecognised, context: Context) -> Body:
     palette, width = context.palette, context.width
     spans = [Segment("not recognised: ", palette.dim), Segment(entry.what, palette.text)]
     lines = headed([Segment("▸ " if context.folded else "▾ ", palette.faint)], spans, width)
-    text = visible_json(entry.raw)
     if not context.folded:
-        lines += bounded(code_lines(text, palette.dim, width), palette.dim, width)
-    return Lines(lines, text)
+        lines += bounded(code_lines(visible_json(entry.raw), palette.dim, width), palette.dim)
+    return Source(lines, lambda: visible_json(entry.raw))
