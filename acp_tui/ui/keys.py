@@ -74,8 +74,8 @@ class Key:
 
     def named(self, keymap: Mapping[str, str] | None = None) -> str:
         """Its keys as a person writes them, after rebinding."""
-        keys = (keymap or {}).get(self.id, self.keys)
-        return " ".join(key_name(key.strip()) for key in keys.split(","))
+        keys = (keymap or {}).get(self.id, self.keys).split(",")
+        return " ".join(key_name(key.strip()) for key in keys)
 
 
 TABLE: tuple[Key, ...] = (
@@ -295,32 +295,26 @@ TABLE: tuple[Key, ...] = (
     Key("app.suspend", "ctrl+z", "suspend_process", "", "app", "Back to the shell; `fg` returns"),
     Key("app.quit", "ctrl+q", "quit", "quit", "app", "Quit", 14, priority=True),
     # -- editing
-    Key("edit.left", "left", "focused.cursor_left", "", "edit", "A character back, forward"),
-    Key("edit.right", "right", "focused.cursor_right", "", "edit", "A character back, forward"),
-    Key("edit.word_left", "ctrl+left,alt+b", "focused.cursor_word_left", "", "edit", "A word back, forward"),
-    Key(
-        "edit.word_right", "ctrl+right,alt+f", "focused.cursor_word_right", "", "edit", "A word back, forward"
-    ),
-    Key("edit.home", "home,ctrl+a", "focused.cursor_line_start", "", "edit", "To the line's beginning, end"),
-    Key("edit.end", "end,ctrl+e", "focused.cursor_line_end", "", "edit", "To the line's beginning, end"),
-    Key("select.left", "shift+left", "focused.cursor_left(True)", "", "edit", "Select"),
-    Key("select.right", "shift+right", "focused.cursor_right(True)", "", "edit", "Select"),
-    Key("select.up", "shift+up", "focused.cursor_up(True)", "", "edit", "Select"),
-    Key("select.down", "shift+down", "focused.cursor_down(True)", "", "edit", "Select"),
-    Key("select.home", "shift+home", "focused.cursor_line_start(True)", "", "edit", "Select"),
-    Key("select.end", "shift+end", "focused.cursor_line_end(True)", "", "edit", "Select"),
-    Key("select.word_left", "ctrl+shift+left", "focused.cursor_word_left(True)", "", "edit", "Select words"),
-    Key(
-        "select.word_right", "ctrl+shift+right", "focused.cursor_word_right(True)", "", "edit", "Select words"
-    ),
-    Key("select.all", "f7", "focused.select_all", "", "edit", "Select everything"),
-    Key(
-        "edit.backspace", "backspace", "focused.delete_left", "", "edit", "Delete the character before, after"
-    ),
+    Key("edit.left", "left", "cursor_left", "", "edit", "A character back, forward"),
+    Key("edit.right", "right", "cursor_right", "", "edit", "A character back, forward"),
+    Key("edit.word_left", "ctrl+left,alt+b", "cursor_word_left", "", "edit", "A word back, forward"),
+    Key("edit.word_right", "ctrl+right,alt+f", "cursor_word_right", "", "edit", "A word back, forward"),
+    Key("edit.home", "home,ctrl+a", "cursor_line_start", "", "edit", "To the line's beginning, end"),
+    Key("edit.end", "end,ctrl+e", "cursor_line_end", "", "edit", "To the line's beginning, end"),
+    Key("select.left", "shift+left", "cursor_left(True)", "", "edit", "Select"),
+    Key("select.right", "shift+right", "cursor_right(True)", "", "edit", "Select"),
+    Key("select.up", "shift+up", "cursor_up(True)", "", "edit", "Select"),
+    Key("select.down", "shift+down", "cursor_down(True)", "", "edit", "Select"),
+    Key("select.home", "shift+home", "cursor_line_start(True)", "", "edit", "Select"),
+    Key("select.end", "shift+end", "cursor_line_end(True)", "", "edit", "Select"),
+    Key("select.word_left", "ctrl+shift+left", "cursor_word_left(True)", "", "edit", "Select words"),
+    Key("select.word_right", "ctrl+shift+right", "cursor_word_right(True)", "", "edit", "Select words"),
+    Key("select.all", "f7", "select_all", "", "edit", "Select everything"),
+    Key("edit.backspace", "backspace", "delete_left", "", "edit", "Delete the character before, after"),
     Key(
         "edit.delete",
         "delete,ctrl+d",
-        "focused.delete_right",
+        "delete_right",
         "",
         "edit",
         "Delete the character before, after",
@@ -328,7 +322,7 @@ TABLE: tuple[Key, ...] = (
     Key(
         "edit.delete_word_left",
         "ctrl+w,alt+backspace,ctrl+backspace",
-        "focused.delete_word_left",
+        "delete_word_left",
         "",
         "edit",
         "Delete the word before, after",
@@ -336,7 +330,7 @@ TABLE: tuple[Key, ...] = (
     Key(
         "edit.delete_word_right",
         "alt+d,alt+delete,ctrl+delete",
-        "focused.delete_word_right",
+        "delete_word_right",
         "",
         "edit",
         "Delete the word before, after",
@@ -344,7 +338,7 @@ TABLE: tuple[Key, ...] = (
     Key(
         "edit.delete_to_start",
         "ctrl+u",
-        "focused.delete_to_start_of_line",
+        "delete_to_start_of_line",
         "",
         "edit",
         "Delete to the line's beginning, end",
@@ -352,16 +346,16 @@ TABLE: tuple[Key, ...] = (
     Key(
         "edit.delete_to_end",
         "ctrl+k",
-        "focused.delete_to_end_of_line_or_delete_line",
+        "delete_to_end_of_line_or_delete_line",
         "",
         "edit",
         "Delete to the line's beginning, end",
     ),
-    Key("edit.undo", "ctrl+underscore,super+z", "focused.undo", "", "edit", "Undo"),
-    Key("edit.redo", "ctrl+y,super+y", "focused.redo", "", "edit", "Redo"),
-    Key("edit.cut", "ctrl+x,super+x", "focused.cut", "", "edit", "Cut, copy, paste"),
-    Key("edit.copy", "ctrl+c,super+c", "focused.copy", "", "edit", "Cut, copy, paste"),
-    Key("edit.paste", "ctrl+v", "focused.paste", "", "edit", "Cut, copy, paste"),
+    Key("edit.undo", "ctrl+underscore", "undo", "", "edit", "Undo"),
+    Key("edit.redo", "ctrl+y", "redo", "", "edit", "Redo"),
+    Key("edit.cut", "ctrl+x", "cut", "", "edit", "Cut, copy, paste"),
+    Key("edit.copy", "ctrl+c,super+c", "copy", "", "edit", "Cut, copy, paste"),
+    Key("edit.paste", "ctrl+v", "paste", "", "edit", "Cut, copy, paste"),
     # -- help
     Key("help.close", "escape,f1,q", "close", "close", "help", "Close the help", 1),
 )

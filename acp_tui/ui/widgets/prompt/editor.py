@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 class PromptEditor(TextArea, inherit_bindings=False):
     """Several lines of plain text. Large pastes fold to a token, which moves and goes as one.
 
-    Its own bindings are those of the command menu, because they come before those of the prompt around it.
+    The keys of the command menu are bound here, because they come before those of the prompt around it.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings("menu")
+    BINDINGS: ClassVar[list[BindingType]] = bindings("menu", "edit")
 
     def __init__(self, menu: CommandMenu) -> None:
         self.pastes = Pastes()
@@ -44,6 +44,11 @@ class PromptEditor(TextArea, inherit_bindings=False):
     def expanded(self) -> str:
         """The text with everything that was pasted."""
         return self.pastes.expand(self.text)
+
+    @property
+    def is_empty(self) -> bool:
+        """Is nothing written? Asked at every keystroke."""
+        return self.document.line_count == 1 and not self.document[0]
 
     @property
     def before_cursor(self) -> str:
@@ -184,7 +189,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
     def check_action(self, action: str, _: tuple[object, ...]) -> bool | None:
         """The keys of the menu work while it is open."""
         if action == "menu_open":
-            return not self.text and bool(self._menu.commands)
+            return self.is_empty and bool(self._menu.commands)
         return self._menu.is_open if action.startswith("menu_") else True
 
     def action_menu_open(self) -> None:

@@ -58,7 +58,7 @@ class Prompt(Vertical):
         }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = bindings("prompt", "edit")
+    BINDINGS: ClassVar[list[BindingType]] = bindings("prompt")
 
     agent_title: reactive[str] = reactive("the agent")
     """Whom the placeholder names."""
@@ -150,7 +150,7 @@ class Prompt(Vertical):
 
     def load_draft(self, text: str) -> None:
         """Put a draft of another time there, unless something is written already."""
-        if text and not self._editor.text:
+        if text and self._editor.is_empty:
             self.load(text)
 
     def insert(self, text: str) -> None:
@@ -167,7 +167,7 @@ class Prompt(Vertical):
     @on(TextArea.Changed)
     def _edited(self, event: TextArea.Changed) -> None:
         event.stop()
-        empty = not self._editor.text
+        empty = self._editor.is_empty
         if empty != self._was_empty:
             self._was_empty = empty
             self.screen.refresh_bindings()
@@ -234,9 +234,9 @@ class Prompt(Vertical):
     def action_up(self) -> None:
         """A row up, or back in time."""
         editor = self._editor
-        if not editor.text and self.queued:
+        if editor.is_empty and self.queued:
             self.post_message(self.TakeBack())
-        elif editor.on_first_row and (not editor.text or self._recall.walking):
+        elif editor.on_first_row and (editor.is_empty or self._recall.walking):
             self._walk(-1)
         else:
             editor.action_cursor_up()
@@ -293,7 +293,7 @@ class Prompt(Vertical):
                 self._editor.pastes.tokens(line) for line in self._editor.document.lines
             )
         if action == "send_now":
-            return bool(self.queued or self._editor.text)
+            return bool(self.queued) or not self._editor.is_empty
         return True
 
     def action_unfold(self) -> None:

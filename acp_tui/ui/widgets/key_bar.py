@@ -1,0 +1,104 @@
+"""The footer: the keys that do something right now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.strip import Strip
+from textual.widget import Widget
+
+from acp_tui.ui.keys import KEYS, key_name
+from acp_tui.ui.widgets.component_style import foreground
+
+if TYPE_CHECKING:
+    from textual import events
+    from textual.dom import DOMNode
+    from textual.screen import Screen
+
+GAP = 2
+
+
+class _Item(NamedTuple):
+    key: str
+    label: str
+    action: str
+    node: DOMNode
+
+    @property
+    def width(self) -> int:
+        return cell_len(self.key) + 1 + cell_len(self.label)
+
+
+class KeyBar(Widget):
+    """One line. It follows the focus, what is open and how keys were rebound; a click is as good as a key."""
+
+    DEFAULT_CSS = """
+    KeyBar {
+        height: 1;
+        padding: 0 1;
+        color: $text-muted;
+        & > .key-bar--key { color: $text-accent; text-style: bold; }
+    }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"key-bar--key"}
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  as in Textual
+        super().__init__(id=id)
+        self._items: list[_Item] = []
+        self._stale = False
+
+    def on_mount(self) -> None:
+        """Follow the bindings of the screen."""
+        self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
+        self._bindings_changed(self.screen)
+
+    def _bindings_changed(self, _: Screen[object]) -> None:
+        if not self._stale:  # several changes at once are one
+            self._stale = True
+            self.call_later(self._update)
+
+    def _update(self) -> None:
+        self._stale = False
+        items = self._current_items()
+        if items != self._items:
+            self._items = items
+            self.refresh()
+
+    def _current_items(self) -> list[_Item]:
+        found: dict[str, _Item] = {}
+        for active in self.screen.active_bindings.values():
+            key = KEYS.get(active.binding.id or "")
+            if key is not None and key.rank and active.enabled and key.id not in found:
+                name = key_name(active.binding.key)
+                found[key.id] = _Item(name, key.label, active.binding.action, active.node)
+        return [found[name] for name in sorted(found, key=lambda name: KEYS[name].rank)]
+
+    def _placed(self) -> list[tuple[int, _Item]]:
+        """The items that fit, and where."""
+        placed = []
+        at = 0
+        for item in self._items:
+            if at + item.width > self.size.width:
+                break
+            placed.append((at, item))
+            at += item.width + GAP
+        return placed
+
+    def render_line(self, _: int) -> Strip:
+        """The line."""
+        key_style = foreground(self, "key-bar--key")
+        segments: list[Segment] = []
+        for at, item in self._placed():
+            if at:
+                segments.append(Segment(" " * GAP))
+            segments += (Segment(item.key, key_style), Segment(f" {item.label}"))
+        return Strip(segments).crop_extend(0, self.size.width, self.rich_style).apply_style(self.rich_style)
+
+    async def on_click(self, event: events.Click) -> None:
+        """Do what the key does."""
+        x = event.x - self.gutter.left
+        for at, item in self._placed():
+            if at <= x < at + item.width:
+                await self.app.run_action(item.action, item.node)

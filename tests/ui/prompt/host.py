@@ -1,0 +1,112 @@
+"""A small app around the prompt, which writes down what it is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App
+from textual.widgets import Static
+
+from acp_tui.session.state import Command, QueuedPrompt
+from acp_tui.ui.keys import bindings
+from acp_tui.ui.screens.help import HelpScreen
+from acp_tui.ui.widgets.key_bar import KeyBar
+from acp_tui.ui.widgets.prompt import Prompt
+from acp_tui.ui.widgets.prompt.editor import PromptEditor
+from acp_tui.ui.widgets.queue import QueueStrip
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+    from textual.message import Message
+    from textual.pilot import Pilot
+
+COMMANDS = [
+    Command("edit", "Edit a file", "<path>"),
+    Command("explain", "Explain how something works"),
+    Command("review pr", "Review a pull request", "<number>"),
+    Command("review", "Review what was changed"),
+]
+
+
+class Remembered:
+    """A history in memory."""
+
+    def __init__(self, *texts: str) -> None:
+        self.texts = list(texts)
+
+    def entries(self) -> list[str]:
+        return list(self.texts)
+
+    def add(self, text: str) -> None:
+        self.texts.append(text)
+
+
+class Host(App[None]):
+    """Only as much of a conversation as the prompt needs."""
+
+    CSS = "#above { height: 1fr; }"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = bindings("app", "conversation")
+
+    def __init__(self, *history: str, theme: str = "textual-dark") -> None:
+        super().__init__()
+        self.theme = theme
+        self.history = Remembered(*history)
+        self.told: list[Message] = []
+        self.interrupted = 0
+
+    def compose(self) -> ComposeResult:
+        yield Static("\n".join(f"line {number} of the conversation" for number in range(60)), id="above")
+        yield QueueStrip()
+        yield Prompt(history=self.history)
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        self.prompt.agent_title = "Demo"
+        self.prompt.commands = COMMANDS
+        self.prompt.focus()
+
+    @property
+    def prompt(self) -> Prompt:
+        return self.query_one(Prompt)
+
+    @property
+    def editor(self) -> PromptEditor:
+        return self.query_one(PromptEditor)
+
+    @property
+    def queue(self) -> QueueStrip:
+        return self.query_one(QueueStrip)
+
+    def show_queue(self, *texts: str, paused: bool = False) -> None:
+        self.queue.show([QueuedPrompt(f"q{at}", text) for at, text in enumerate(texts, 1)], paused=paused)
+        self.prompt.queued = len(texts)
+
+    def heard(self, kind: type[Message]) -> list[Message]:
+        return [message for message in self.told if type(message) is kind]
+
+    def _tell(self, message: Message) -> None:
+        self.told.append(message)
+
+    on_prompt_submitted = on_prompt_send_now = on_prompt_resume = on_prompt_take_back = _tell
+    on_prompt_changed = on_queue_strip_send_now = on_queue_strip_edit = on_queue_strip_remove = _tell
+
+    def on_queue_strip_left(self) -> None:
+        self.prompt.focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return action in {"interrupt", "help", "quit", "page", "focus_next"}
+
+    def action_interrupt(self) -> None:
+        self.interrupted += 1
+
+    def action_help(self) -> None:
+        self.push_screen(HelpScreen.over(self.screen))
+
+
+async def write(pilot: Pilot[None], text: str) -> None:
+    """Type a text, a character at a time."""
+    for char in text:
+        await pilot.press({"\n": "ctrl+j", " ": "space"}.get(char, char))
+    await pilot.pause()

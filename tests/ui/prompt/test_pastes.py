@@ -1,0 +1,133 @@
+"""Large pastes stand as a token until they are sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.events import Paste
+
+from acp_tui.ui.widgets.prompt import Prompt
+from tests.ui.prompt.host import Host, write
+
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
+
+LINES = "\n".join(f"line {number}" for number in range(120))
+
+
+async def paste(pilot: Pilot[None], text: str) -> None:
+    """What the terminal does."""
+    pilot.app.post_message(Paste(text))
+    await pilot.pause()
+
+
+async def test_a_small_paste_is_text() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        await paste(pilot, "two\nlines")
+        assert app.editor.text == "two\nlines"
+
+
+async def test_large_ones_fold_to_numbered_tokens_and_are_sent_whole() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        await paste(pilot, LINES)
+        await write(pilot, " and ")
+        await paste(pilot, "x" * 2000)
+        assert app.editor.text == "[pasted 120 lines] and [pasted 2,000 characters #2]"
+        await pilot.press("enter")
+        await pilot.pause()
+        (sent,) = app.heard(Prompt.Submitted)
+        assert isinstance(sent, Prompt.Submitted)
+        assert sent.text == f"{LINES} and {'x' * 2000}"
+
+
+async def test_what_was_pasted_is_not_looked_through_for_tokens() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        await paste(pilot, LINES)
+        await paste(pilot, "[pasted 120 lines]" + "y" * 2000)
+        assert app.prompt.text == LINES + "[pasted 120 lines]" + "y" * 2000
+
+
+async def test_a_token_is_deleted_as_one_from_either_side() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        await write(pilot, "a")
+        await paste(pilot, LINES)
+        await pilot.press("backspace")
+        await pilot.pause()
+        assert app.editor.text == "a"
+        await paste(pilot, LINES)
+        await pilot.press("left", "delete")
+        await pilot.pause()
+        assert app.editor.text == "a"
+        await paste(pilot, LINES)
+        await pilot.press("ctrl+w")
+        await pilot.pause()
+        assert app.editor.text == "a"
+        await pilot.press("ctrl+underscore")
+        await pilot.pause()
+        assert app.prompt.text == f"a{LINES}"
+
+
+async def test_the_cursor_never_stands_inside_a_token() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        await write(pilot, "a")
+        await paste(pilot, LINES)
+        await write(pilot, "b")
+        await pilot.press("left", "left", "x", "right", "y")
+        await pilot.pause()
+        assert app.prompt.text == f"ax{LINES}yb"
+        await pilot.click(app.editor, offset=(8, 0))
+        await pilot.press("z")
+        await pilot.pause()
+        assert LINES in app.prompt.text
+
+
+async def test_a_token_unfolds_on_a_key() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        await paste(pilot, LINES)
+        await write(pilot, " ")
+        await paste(pilot, "x" * 2000)
+        await pilot.press("ctrl+a", "ctrl+t")
+        await pilot.pause()
+        assert app.editor.text.startswith("line 0\nline 1\n")
+        assert app.editor.text.endswith("[pasted 2,000 characters #2]")
+        await pilot.press("ctrl+t")
+        await pilot.pause()
+        assert app.editor.text == f"{LINES} {'x' * 2000}"
+
+
+async def test_copied_tokens_are_what_was_pasted() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        await paste(pilot, LINES)
+        await pilot.press("f7", "ctrl+x")
+        await pilot.pause()
+        assert app.clipboard == LINES
+        assert app.editor.text == ""
+        await pilot.press("ctrl+v")
+        await pilot.pause()
+        assert app.prompt.text == LINES
+
+
+async def test_nothing_in_a_paste_reaches_the_terminal_as_a_command() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        await paste(pilot, "a\x1b[31mred\x07\x9b\u202eb\r\nc\td\re")
+        assert app.editor.text == "a[31mredb\nc\td\ne"
+
+
+async def test_a_draft_holds_what_was_pasted() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        await paste(pilot, LINES)
+        await pilot.press("enter")
+        await write(pilot, "x")
+        assert app.prompt.text == "x"
+        await pilot.press("backspace", "up")
+        await pilot.pause()
+        assert app.editor.text == LINES
