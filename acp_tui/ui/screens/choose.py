@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 FRAME = 6
 """Rows of the dialog beside the list: borders, title, filter, a blank row, keys."""
+MOST = 20
+"""Rows of the list that are seen at once."""
 
 
 class ChooseScreen(ModalScreen[str | None]):
@@ -79,7 +81,7 @@ class ChooseScreen(ModalScreen[str | None]):
         wanted = max(
             rows.height_at(min(72, width) - 4), rows.styles.height.value if rows.styles.height else 0
         )
-        rows.styles.height = max(1, min(int(wanted), height - FRAME - 2))
+        rows.styles.height = max(1, min(int(wanted), height - FRAME - 2, MOST))
 
     def _rows(self) -> list[Row]:
         palette = self._palette

@@ -39,6 +39,8 @@ _LETTERS = {
 }
 FRAME = 5
 """Rows of the dialog beside what is asked and the options: borders, head, a blank row, keys."""
+ROOMY = 30
+"""Rows of a screen on which a blank row more can be had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class PermissionScreen(ModalScreen[Taken | None]):
     }
     PermissionScreen #dialog.dangerous { border: heavy $error; }
     PermissionScreen #what { margin-bottom: 1; }
+    PermissionScreen .roomy #options { margin-bottom: 1; }
     """
     BINDINGS: ClassVar = keys.bindings("permission")
     AUTO_FOCUS = ""
@@ -178,7 +181,9 @@ class PermissionScreen(ModalScreen[Taken | None]):
         limit = height if self._full else height - max(2, height // 4)
         choices = min(options.height_at(inner), max(3, limit // 2))
         options.styles.height = choices
-        room = max(3, limit - FRAME - choices)
+        roomy = height >= ROOMY
+        self.query_one("#dialog").set_class(roomy, "roomy")
+        room = max(3, limit - FRAME - choices - roomy)
         wanted = page.height_at(inner - 1)
         page.styles.height = room if self._full else min(wanted, room)
 

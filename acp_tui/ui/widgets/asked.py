@@ -9,6 +9,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
+from textual.strip import Strip
 
 from acp_tui.session.state import Content, Diff
 from acp_tui.session.text import visible, visible_json, visible_line
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rich.style import Style
-    from textual.strip import Strip
 
     from acp_tui.controller.asking import Question
     from acp_tui.ui.palette import Palette
@@ -60,22 +60,15 @@ def asks_to(question: Question) -> str:
 
 def asked(question: Question, context: Context, *, raw: bool = False) -> list[Body]:
     """Everything about it, below each other. `raw`: with what the agent sent."""
-    parts = [_words(question, context), _command(question, context), _facts(question, context)]
-    parts += _content(question, context)
-    bodies: list[Body] = [part for part in parts if part.height]
-    for diff in _diffs(question):
-        bodies += _diff(diff, context)
+    groups: list[list[Body]] = [[_words(question, context)], [_command(question, context)]]
+    groups.append([_facts(question, context)])
+    groups += [[part] for part in _content(question, context)]
+    groups += [_diff(diff, question, context) for diff in _diffs(question)]
     if raw or not _tells(question):
-        bodies += _raw(question, context)
-    return _apart(bodies)
-
-
-def _apart(bodies: list[Body]) -> list[Body]:
-    """With a blank line between them."""
-    from textual.strip import Strip
-
+        groups.append(_raw(question, context))
     blank: Body = Lines([Strip([Segment(" ")])], "")
-    return [one for body in bodies for one in (blank, body)][1:]
+    seen = [group for group in groups if any(body.height for body in group)]
+    return [body for group in seen for body in (blank, *group)][1:]
 
 
 def _tells(question: Question) -> bool:
@@ -190,8 +183,10 @@ def _named_facts(question: Question, context: Context) -> Iterator[tuple[str, st
         yield "MCP server", subject.server, ""
     if subject.tool is not None:
         yield "tool", subject.tool, ""
-    label = "file" if len(subject.targets) == 1 else "files"
-    for target in subject.targets:
+    shown = {diff.path for diff in _diffs(question)}  # they name their files themselves
+    targets = [target for target in subject.targets if target.path not in shown]
+    label = "file" if len(targets) == 1 else "files"
+    for target in targets:
         yield label, target.path, _remark(target.path, target.real, target.inside)
         label = ""
 
@@ -215,15 +210,19 @@ def _diffs(question: Question) -> Iterator[Diff]:
         yield from (part for part in question.call.content if isinstance(part, Diff))
 
 
-def _diff(diff: Diff, context: Context) -> list[Body]:
+def _diff(diff: Diff, question: Question, context: Context) -> list[Body]:
     from acp_tui.ui.widgets.transcript.bodies.diff import DiffBody, difference
 
     palette = context.palette
     found = difference(diff)
     counts = [Segment(f"  +{found.added}", palette.success), Segment(f" −{found.removed}", palette.error)]
-    what = "  new file" if diff.old is None and diff.patch is None else ""
-    what = "  deleted" if diff.new is None and diff.patch is None else what
-    head = [Segment(diff.path, palette.strong), *counts, Segment(what, palette.warning)]
+    remarks = [
+        _remark(one.path, one.real, one.inside) for one in question.subject.targets if one.path == diff.path
+    ]
+    if diff.patch is None and None in (diff.old, diff.new):
+        remarks.append("new file" if diff.old is None else "deleted")
+    remark = Segment(f"  {', '.join(filter(None, remarks))}", palette.warning)
+    head = [Segment(visible_line(diff.path), palette.strong), *counts, remark]
     return [Lines(headed([], head, context.width, indent=0), diff.path), DiffBody(diff, context)]
 
 

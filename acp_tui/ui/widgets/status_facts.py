@@ -116,7 +116,7 @@ def _phase(facts: StatusFacts, now: float) -> Piece:
         case "connecting" | "loading":
             text = facts.awaited or ("connecting" if facts.phase == "connecting" else "loading")
             waited = f" {gone}" if now - since >= 3 else ""
-            return Piece(f"◌ {text}{waited}", "warning", "phase")
+            return Piece(f"◐ {text}{waited}", "warning", "phase")
         case "working":
             return _working(facts, now, since)
         case "asking":

@@ -1,0 +1,1 @@
+"""Tests of what the short entries of the transcript look like."""

@@ -1,0 +1,93 @@
+"""Questions as the controller puts them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from acp_tui.controller.asking import Question
+from acp_tui.permissions.asked import Place
+from acp_tui.permissions.subject import subject_of_call, subject_of_command, subject_of_write
+from acp_tui.session.state import Content, Diff, Location, PermissionOption, ToolCall
+
+HOME = "/home/ada"
+CWD = f"{HOME}/my-project"
+PLACE = Place(CWD, [CWD], lambda path: path)
+
+YES = PermissionOption("y", "Yes", "allow_once")
+ALWAYS = PermissionOption("ya", "Yes, and don't ask again for `pytest` commands", "allow_always")
+NO = PermissionOption("n", "No, and tell Claude what to do differently", "reject_once")
+NEVER = PermissionOption("na", "Never", "reject_always")
+GUARD = [
+    PermissionOption("allow", "Allow once", "allow_once"),
+    PermissionOption("reject", "Reject", "reject_once"),
+]
+
+OLD = "\n".join(f"127.0.0.{number}  host{number}" for number in range(60))
+NEW = OLD.replace("host12\n", "twelve\n").replace("host40\n", "forty\n")
+LOGIN = "def login(user):\n    if user = None:\n        return\n    greet(user)\n"
+LOGIN_NEW = LOGIN.replace("user = None", "user is None").replace("return\n", "return False\n")
+
+
+def permission(
+    title: str, kind: str, *, options: list[PermissionOption] | None = None, why: str = "", **call: Any
+) -> Question:
+    """A permission request of the agent."""
+    asked = ToolCall(id=1, at=0, call_id="t1", title=title, kind=kind, **call)
+    subject = subject_of_call(asked, PLACE)
+    return Question(1, "permission", subject, options or [YES, ALWAYS, NO], why, asked)
+
+
+def command() -> Question:
+    """A command that is unwrapped, with an environment of its own."""
+    sent = {"command": "bash -lc 'cd src && pytest -q --maxfail=1'", "env": {"CI": "1"}}
+    return permission(
+        "Run the tests", "execute", raw_input=sent, why="the policy ask asks about running commands"
+    )
+
+
+def dangerous() -> Question:
+    """A command no rule may allow."""
+    return permission("Clean up", "execute", raw_input={"command": "rm -rf / --no-preserve-root; echo done"})
+
+
+def edit() -> Question:
+    """Two files, one of them outside."""
+    paths = (f"{CWD}/login.py", "/etc/hosts")
+    return permission(
+        "Edit login.py",
+        "edit",
+        content=[Diff(paths[0], LOGIN, LOGIN_NEW), Diff(paths[1], OLD, NEW)],
+        locations=[Location(path) for path in paths],
+    )
+
+
+def many_options() -> Question:
+    """More answers than keys, several of one kind, one of a kind that nobody knows."""
+    kinds = ["allow_once", "allow_once", "allow_always", "reject_once", "reject_always", "perhaps"]
+    words = "rather long words that say what would be done if this one were taken"
+    options = [
+        PermissionOption(str(number), f"Option {number}: {words}", kind)
+        for number, kind in enumerate([*kinds, *kinds], 1)
+    ]
+    plan = Content("text", text="# Plan\n1. Find the bug\n2. Mend it")
+    return permission(
+        "Ready to code?", "switch_mode", content=[plan], raw_input={"plan": "…"}, options=options
+    )
+
+
+def unclear() -> Question:
+    """A tool of an MCP server, of which only the raw input tells anything."""
+    return permission("create_issue", "other", raw_input={"title": "It is broken", "labels": ["bug"]})
+
+
+def guarded_write() -> Question:
+    """The agent has us write a sensitive file outside."""
+    subject = subject_of_write(f"{HOME}/.npmrc", inside=False, sensitive="may hold a token")
+    return Question(2, "write", subject, GUARD, "", old_text="registry=a\n", new_text="registry=b\ntoken=c\n")
+
+
+def guarded_command() -> Question:
+    """The agent has us run a program elsewhere."""
+    env = {"LD_PRELOAD": "/tmp/x.so"}
+    subject = subject_of_command("make", ["install"], cwd="/usr/src", env=env, place=PLACE)
+    return Question(3, "command", subject, GUARD, "", environment=env)

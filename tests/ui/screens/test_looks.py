@@ -1,0 +1,177 @@
+"""Pictures of dialogs, lists and details."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acp_tui.session.state import Choice
+from acp_tui.session.text import visible_json
+from acp_tui.ui.screens.choose import ChooseScreen
+from acp_tui.ui.screens.detail import DetailScreen
+from acp_tui.ui.screens.permission import PermissionScreen
+from acp_tui.ui.widgets.status_facts import StatusFacts
+from acp_tui.ui.widgets.status_line import StatusLine
+from tests.ui.looks import Show, every_look, every_size, look
+from tests.ui.screens import questions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.pilot import Pilot
+
+    from acp_tui.controller.asking import Question
+    from acp_tui.ui.palette import Palette
+
+WORDS = {"allow_always": "run `pytest …` in this session"}
+
+
+class Clock:
+    """Time that passes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def permission_app(theme: str, question: Question, *, armed: bool = True) -> Show:
+    """The dialog, in a quiet moment."""
+    clock = Clock()
+
+    def screen(palette: Palette) -> PermissionScreen:
+        return PermissionScreen(
+            question,
+            palette,
+            agent="Claude Code",
+            position=(2, 3),
+            remember_words=WORDS,
+            cwd=questions.CWD,
+            clock=clock,
+        )
+
+    app = Show(theme, screen=screen)  # type: ignore[arg-type]  # of whatever result
+    app.clock = clock  # type: ignore[attr-defined]
+    app.armed = armed  # type: ignore[attr-defined]
+    return app
+
+
+async def _quiet(pilot: Pilot[None]) -> None:
+    """So much time has passed that keys count."""
+    pilot.app.clock.now += 1  # type: ignore[attr-defined]
+    pilot.app.screen._hint()  # type: ignore[attr-defined]
+    await pilot.pause()
+
+
+ASKED: dict[str, Callable[[], Question]] = {
+    "command": questions.command,
+    "dangerous": questions.dangerous,
+    "edit": questions.edit,
+    "many-options": questions.many_options,
+    "unclear": questions.unclear,
+    "guarded-write": questions.guarded_write,
+    "guarded-command": questions.guarded_command,
+}
+
+
+@every_look
+@every_size
+@pytest.mark.parametrize("asked", ["command", "edit"])
+def test_permission_in_every_look(asked: str, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+    app = permission_app(theme, ASKED[asked]())
+    assert snap_compare(app, terminal_size=size, run_before=_quiet)
+
+
+@look
+@pytest.mark.parametrize(
+    "asked", ["dangerous", "many-options", "unclear", "guarded-write", "guarded-command"]
+)
+def test_permission(asked: str, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+    app = permission_app(theme, ASKED[asked]())
+    assert snap_compare(app, terminal_size=size, run_before=_quiet)
+
+
+def test_permission_says_that_keys_do_not_count_yet(snap_compare: Any) -> None:
+    assert snap_compare(permission_app("dark", questions.command()), terminal_size=(80, 24))
+
+
+def test_permission_in_full_size_with_raw_input(snap_compare: Any) -> None:
+    async def act(pilot: Pilot[None]) -> None:
+        await _quiet(pilot)
+        await pilot.press("v", "i")
+
+    assert snap_compare(permission_app("dark", questions.edit()), terminal_size=(80, 24), run_before=act)
+
+
+MODELS = [
+    Choice("default", "Default", "What your plan recommends"),
+    Choice("opus", "Opus", "For hard problems; uses your limits up several times as fast as the others do"),
+    Choice("sonnet", "Sonnet", "For daily work", group="Anthropic"),
+    Choice("haiku", "Haiku", group="Anthropic"),
+    *(Choice(f"local/{number}", f"Local model {number}", group="local") for number in range(30)),
+]
+
+
+@look
+def test_choose(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+    app = Show(
+        theme,
+        screen=lambda palette: ChooseScreen("Model", MODELS, palette, current="sonnet"),  # type: ignore[arg-type, return-value]
+    )
+    assert snap_compare(app, terminal_size=size)
+
+
+@look
+def test_choose_narrowed(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+    app = Show(
+        theme,
+        screen=lambda palette: ChooseScreen("Model", MODELS, palette, current="sonnet"),  # type: ignore[arg-type, return-value]
+    )
+    assert snap_compare(app, terminal_size=size, press=["l", "1"])
+
+
+@look
+def test_detail(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+    text = visible_json(
+        [{"sessionUpdate": "weather", "number": number, "wide": "漢字 " * 30} for number in range(9)]
+    )
+    app = Show(theme, screen=lambda palette: DetailScreen("session update 'weather'", text, palette))  # type: ignore[arg-type, return-value]
+    assert snap_compare(app, terminal_size=size, press=["pagedown"])
+
+
+FACTS = StatusFacts(
+    agent="Claude Code",
+    project="my-project",
+    branch="main",
+    mode="Ask",
+    model="Sonnet",
+    used=54_000,
+    size=200_000,
+    cost=0.05,
+    phase="working",
+    since=100.0,
+    heard="tool call",
+    heard_at=110.0,
+)
+LINES = [
+    FACTS,
+    replace(FACTS, phase="idle", used=170_000),
+    replace(FACTS, phase="connecting", awaited="starting npx", mode="", model="", used=None, cost=None),
+    replace(FACTS, since=0.0, heard_at=40.0),
+    replace(FACTS, phase="asking", policy="yolo"),
+    replace(FACTS, phase="cancelling", acts_unasked=True),
+    replace(FACTS, phase="dead", awaited="the agent ended with code 3"),
+    replace(FACTS, agent="An Agent With A Very Long Name Indeed", project="漢字の計画"),
+]
+
+
+@every_look
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_status_line(width: int, theme: str, snap_compare: Any) -> None:
+    def widgets(palette: Palette) -> list[StatusLine]:
+        return [StatusLine(facts, palette, clock=lambda: 112.0) for facts in LINES]
+
+    assert snap_compare(Show(theme, widgets=widgets), terminal_size=(width, 10))
