@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import errno
 import importlib
-import io
-import os
 import signal
 import sys
 from typing import TYPE_CHECKING, Protocol, cast
 
 from acp_tui import __version__
+from acp_tui.cli.streams import forget_output, prepare_streams
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
@@ -45,7 +43,7 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `acp-tui`; returns the exit code."""
     words = _with_command(list(sys.argv[1:] if argv is None else argv))
-    _prepare_streams()
+    prepare_streams()
     parser = _parser(words)
     args = parser.parse_args(words)
     if args.command is None:
@@ -61,12 +59,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except BrokenPipeError:
-        _forget_output()  # its reader is gone (`| head`): not worth a word
+        forget_output()  # its reader is gone (`| head`): not worth a word
         return 128 + signal.SIGPIPE
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
             raise
-        _forget_output()
+        forget_output()
         print(f"acp-tui: the output cannot be written: {error.strerror}.", file=sys.stderr)
         return 1
     return code
@@ -77,26 +75,6 @@ def _with_command(words: list[str]) -> list[str]:
     first = next((word for word in words if not word.startswith("-")), None)
     general = not words or words[0] in ("-h", "--help", "--version")
     return words if general or first in COMMANDS else ["run", *words]
-
-
-def _prepare_streams() -> None:
-    """Standard streams that are there (somebody may have closed them), and take every character."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        stream = getattr(sys, name)
-        if stream is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  # until we end
-        elif mode == "w" and isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def _forget_output() -> None:
-    """What could not be written would be tried, and complained about, again when the interpreter exits."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
-            stream.flush()
-            continue
-        os.dup2(nowhere, stream.fileno())
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.exec_output import OUTPUTS
 from acp_tui.cli.exec_result import Decisions, result_of
@@ -34,16 +34,17 @@ async def execute(args: argparse.Namespace, agent: str | None, prompt: str) -> i
     conversation = headless.conversation
     output = OUTPUTS[args.output](sys.stdout)
     decisions = Decisions()
-    printing = Printing(output, decisions, headless.output_lost)
+    printing = Printing(output, decisions, headless)
     conversation.listen(printing)
 
     async def end() -> None:
-        if headless.failure is not None:
-            output.flush()
-            complain(headless.failure, headless.last_words[-LAST_WORDS:])
-        result = await result_of(conversation, decisions, headless.failure)
-        printing.stop()
-        output.end(result)
+        told = headless.failure
+        if told is not None:
+            printing.flush()
+            complain(told, headless.last_words[-LAST_WORDS:])
+        printing.end(await result_of(conversation, decisions, told))
+        if headless.failure is not None and told is None:  # it is the printing that failed
+            complain(headless.failure)
 
     try:
         await headless.work(_turn(headless, args, prompt))
@@ -72,16 +73,12 @@ async def _turn(headless: Headless, args: argparse.Namespace, prompt: str) -> No
 class Printing:
     """Prints what happens; text is brought out soon, but not for every chunk of it."""
 
-    def __init__(self, output: Output, decisions: Decisions, lost: Callable[[OSError], None]) -> None:
+    def __init__(self, output: Output, decisions: Decisions, headless: Headless) -> None:
         self._output = output
         self._decisions = decisions
-        self._lost = lost
+        self._headless = headless
         self._flushing: asyncio.TimerHandle | None = None
         self._stopped = False
-
-    def stop(self) -> None:
-        """What comes from now on is not worth a word: the result is what ends the output."""
-        self._stopped = True
 
     def __call__(self, record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
         """Something happened."""
@@ -89,22 +86,27 @@ class Printing:
             self._decisions.see(event)
         if self._stopped:
             return
-        try:
-            self._output.see(record, events, changes)
-        except OSError as error:
-            self._lose(error)
+        self._print(self._output.see, record, events, changes)
         if self._flushing is None:
-            self._flushing = asyncio.get_running_loop().call_later(FLUSHED_AFTER, self._flush)
+            self._flushing = asyncio.get_running_loop().call_later(FLUSHED_AFTER, self.flush)
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Bring out what is held back."""
         self._flushing = None
-        if self._stopped:
-            return
-        try:
-            self._output.flush()
-        except OSError as error:
-            self._lose(error)
+        if not self._stopped:
+            self._print(self._output.flush)
 
-    def _lose(self, error: OSError) -> None:
-        self.stop()
-        self._lost(error)
+    def end(self, result: dict[str, Any]) -> None:
+        """The last words. What comes from now on is not worth one: the result is what ends the output."""
+        self._stopped = True
+        self._print(self._output.end, result)
+
+    def _print(self, act: Callable[..., None], *args: Any) -> None:
+        self._headless.printing = True
+        try:
+            act(*args)
+        except OSError as error:
+            self._stopped = True
+            self._headless.output_lost(error)
+        finally:
+            self._headless.printing = False

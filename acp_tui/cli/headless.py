@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from acp_tui.agents import catalogue
 from acp_tui.cli.holding import Held
 from acp_tui.cli.options import at_a_terminal
+from acp_tui.cli.streams import forget_output
 from acp_tui.controller import SignInNeeded, terminal_command
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
@@ -30,6 +31,10 @@ GRACE = 5.0
 """Seconds an agent has to end a turn that took too long."""
 
 
+class OutputBlockedError(OSError):
+    """We were told to end while nobody read what is printed."""
+
+
 class Headless:
     """One conversation of a command."""
 
@@ -41,6 +46,9 @@ class Headless:
         self.last_words: list[str] = []
         """What the agent wrote to stderr before it failed, safe to display."""
         self.stopped_by: int | None = None  # the signal that ends us
+        self.printing = False
+        """Set while output is written, which may block for as long as nobody reads it."""
+        self._interruptions = 0
         self._work: asyncio.Task[None] | None = None
         self._cancelling: asyncio.Task[None] | None = None
         self._timers: list[asyncio.TimerHandle] = []
@@ -99,10 +107,13 @@ class Headless:
 
     def output_lost(self, error: OSError) -> None:
         """Nobody reads what is printed any more, or it has no room: there is nothing left to work for."""
+        forget_output()
+        if isinstance(error, OutputBlockedError):
+            return  # the loop hears of the signal, too
         if isinstance(error, BrokenPipeError):
             self.stopped_by = signal.SIGPIPE
         else:
-            self.failure = f"The output cannot be written: {error.strerror}."
+            self.failure = self.failure or f"The output cannot be written: {error.strerror}."
         self._give_up()
 
     async def close(self) -> None:
@@ -117,6 +128,14 @@ class Headless:
         loop.add_signal_handler(signal.SIGINT, self._interrupted)
         for number in (signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self._ended, number)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._unblock)  # in addition: the loop hears of signals by another way
+
+    def _unblock(self, number: int, _frame: object) -> None:
+        """The loop learns of signals only when it gets a turn, and none comes while a write is blocked."""
+        self._interruptions += number == signal.SIGINT
+        if self.printing and (number != signal.SIGINT or self._interruptions > 1):
+            raise OutputBlockedError
 
     def _interrupted(self) -> None:
         """Ctrl+C: politely while a turn runs; at once when there is none, or for the second time."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from acp_tui.config.policies import POLICIES
 from acp_tui.connection.logs import log_to_file
 from acp_tui.controller import Options
 from acp_tui.errors import UserError
-from acp_tui.permissions.decide import POLICIES
 from acp_tui.permissions.spec import parse_spec
 from acp_tui.workbench import Workbench
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import argparse
 
     from acp_tui.agents.launch import Launch
+    from acp_tui.config.policies import Policy
     from acp_tui.controller import Asker, Conversation
-    from acp_tui.permissions.decide import Policy
 
 
 class Held:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.config.checks import POLICIES
+from acp_tui.config.policies import POLICIES
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:

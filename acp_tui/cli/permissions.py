@@ -31,8 +31,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     import argparse
 
+    from acp_tui.config.policies import POLICIES
     from acp_tui.permissions.asked import KINDS
-    from acp_tui.permissions.decide import POLICIES
 
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
@@ -95,7 +95,8 @@ def _revoke(number: str, memory: Memory) -> None:
 
 
 def _explain(args: argparse.Namespace, memory: Memory) -> None:
-    from acp_tui.permissions.decide import POLICIES, decide
+    from acp_tui.config.policies import POLICIES
+    from acp_tui.permissions.decide import decide
     from acp_tui.permissions.spec import parse_spec
 
     place = _place(args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ def run(args: argparse.Namespace) -> int:
     """Do it; the exit code."""
     agent, prompt = agent_and_prompt(args.words, args.program, needed=not args.resume)
     need_a_terminal()
+    gc.disable()  # until the first frame: collecting while modules are loaded is a tenth of the start
 
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.screens.conversation import ConversationScreen

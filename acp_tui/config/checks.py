@@ -7,12 +7,12 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.config.policies import POLICIES
 from acp_tui.config.problems import nearest, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-POLICIES = ("deny", "read-only", "ask", "accept-edits", "yolo")
 """How permission requests are answered when no rule does, from the strictest on."""
 
 _SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kMG]?)B", re.IGNORECASE)

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
     from acp_tui.agents.launch import Launch
     from acp_tui.config.mcp import Server
+    from acp_tui.config.policies import Policy
     from acp_tui.config.settings import Settings
     from acp_tui.connection.process import Exit
     from acp_tui.controller.asking import Asker
-    from acp_tui.permissions.decide import Policy
     from acp_tui.permissions.memory import Memory
     from acp_tui.permissions.rules import Rule
     from acp_tui.session.change import Change

@@ -19,8 +19,8 @@ from acp_tui.session.state import PermissionOption
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from acp_tui.config.policies import Policy
     from acp_tui.controller.asking import Answer, Asker, Question
-    from acp_tui.permissions.decide import Policy
     from acp_tui.permissions.memory import Memory
     from acp_tui.permissions.rules import Rule
     from acp_tui.permissions.subject import Subject

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from acp_tui.config.policies import POLICIES, Policy
 from acp_tui.permissions.rules import applies, matches, strongest, words
 from acp_tui.session.text import visible_line
 
@@ -15,9 +16,7 @@ if TYPE_CHECKING:
     from acp_tui.permissions.rules import Rule
     from acp_tui.session.state import PermissionOption
 
-Policy = Literal["deny", "read-only", "ask", "accept-edits", "yolo"]
 Verdict = Literal["allow", "reject", "ask"]
-POLICIES: tuple[Policy, ...] = ("deny", "read-only", "ask", "accept-edits", "yolo")
 
 # What each policy does, in the order of POLICIES: yes, no, or ask.
 _TABLE: dict[str, tuple[Verdict, ...]] = {

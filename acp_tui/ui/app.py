@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import App
 
 from acp_tui.ui import keys
-from acp_tui.ui.theming import available, load
+from acp_tui.ui.theming import DEFAULT, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,24 +27,29 @@ class AcpTui(App[int]):
     Screen { background: $background; }
     """
 
-    def __init__(self, first: Callable[[Palette], Screen[None]], *, theme: str = "dark") -> None:
+    def __init__(self, first: Callable[[Palette], Screen[None]], *, theme: str = DEFAULT) -> None:
         super().__init__(ansi_color=False)
         self._first = first
-        self.palettes: dict[str, Palette] = {}
-        for name in available():
-            loaded = load(name)
-            self.register_theme(loaded.theme)
-            self.palettes[loaded.theme.name] = loaded.palette
-        self.theme = load(theme).theme.name
+        self._palettes: dict[str, Palette] = {}
+        self.use_theme(theme)
+
+    def use_theme(self, name: str) -> None:
+        """Change all colours; a theme is read when it is first used."""
+        loaded = load(name)
+        self._palettes[loaded.theme.name] = loaded.palette
+        self.register_theme(loaded.theme)
+        self.theme = loaded.theme.name
+        for problem in loaded.problems:
+            self.call_later(self.notify, problem, severity="warning", markup=False)
 
     @property
     def palette(self) -> Palette:
         """The colours in force."""
-        return self.palettes[self.theme]
+        return self._palettes[self.theme]
 
-    def on_mount(self) -> None:
-        """Show the first screen."""
-        self.push_screen(self._first(self.palette))
+    def get_default_screen(self) -> Screen[None]:
+        """The first screen is the one at the bottom: a blank one below it would only cost time."""
+        return self._first(self.palette)
 
     def action_help(self) -> None:
         """The keys, and a few words on what has the focus."""

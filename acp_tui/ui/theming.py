@@ -28,7 +28,7 @@ TERMINAL_COLOURS = 16
 
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _ATTRIBUTES = frozenset({"bold", "dim", "italic", "underline", "strike", "reverse"})
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_SHARE = re.compile(r"\d{1,3}%\Z")
 _THEME_KEYS = (
     *("background", "surface", "panel", "foreground"),
     *("primary", "secondary", "accent", "success", "warning", "error"),
@@ -60,7 +60,9 @@ def load(name: str = DEFAULT) -> Loaded:
     if name in BUILT_IN:
         return _made(name, _built_in(name))
     known = ", ".join(available())
-    return _made(name, _built_in(DEFAULT), [f"There is no theme {name!r}; known: {known}. Using {DEFAULT!r}"])
+    return _made(
+        name, _built_in(DEFAULT), [f"There is no theme {name!r}; known: {known}. Using {DEFAULT!r}."]
+    )
 
 
 _NAMES_A_FILE = re.compile(r"[\w][\w .-]*")
@@ -96,7 +98,7 @@ def _load_own(name: str, file: Path) -> Loaded:
     styled = _style_complaint(data["colors"])
     coloured = _named_complaint(data["colors"])
     data["theme"] |= _checked_table(own, "theme", _THEME_KEYS, coloured)
-    data["variables"] |= _checked_table(own, "variables", None, _text_complaint)
+    data["variables"] |= _checked_table(own, "variables", None, _variable_complaint(data["colors"]))
     data["styles"] |= _checked_table(own, "styles", _STYLES, styled)
     data["syntax"] |= _checked_table(own, "syntax", SYNTAX, styled)
     data["terminal"] |= _checked_table(own, "terminal", ("colors",), _sixteen_complaint(data["colors"]))
@@ -138,10 +140,6 @@ def _unknown(key: str, known: Iterable[str]) -> str:
     return unknown(key, known)
 
 
-def _text_complaint(value: Any) -> str | None:
-    return None if isinstance(value, str) else "must be text"
-
-
 def _colour_complaint(value: Any) -> str | None:
     good = isinstance(value, str) and _COLOUR.fullmatch(value)
     return None if good else "must be a colour such as '#8ab4f0'"
@@ -151,6 +149,23 @@ def _named_complaint(colours: dict[str, str]) -> Complaint:
     def complaint(value: Any) -> str | None:
         good = isinstance(value, str) and (value in colours or _COLOUR.fullmatch(value))
         return None if good else "must be a name from [colors] or a colour such as '#8ab4f0'"
+
+    return complaint
+
+
+def _variable_complaint(colours: dict[str, str]) -> Complaint:
+    named = _named_complaint(colours)
+
+    def complaint(value: Any) -> str | None:
+        words = value.split() if isinstance(value, str) else []
+        if words and all(word in _ATTRIBUTES or word in ("none", "not") for word in words):
+            return None
+        colour = (
+            bool(words)
+            and not named(words[0])
+            and (len(words) == 1 or bool(_SHARE.match(" ".join(words[1:]))))
+        )
+        return None if colour else "must be a colour such as 'blue' or 'blue 40%', or for a style 'bold'"
 
     return complaint
 

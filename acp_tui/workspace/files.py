@@ -71,9 +71,13 @@ class Files:
             lock = self._locks.setdefault(real, threading.Lock())
         return Writing(path, place, lock, inside=self.roots.contains(real), why=self._sensitive(path, real))
 
+    def sensitive(self, path: str | Path) -> str | None:
+        """Why the user should be asked about a file of this name, with the patterns of the settings."""
+        return sensitive(path, self._patterns)
+
     def _sensitive(self, asked: str, real: Path) -> str | None:
         """A link with a harmless name hides nothing, nor does a harmless target of a telling name."""
-        return sensitive(real, self._patterns) or sensitive(asked, self._patterns)
+        return self.sensitive(real) or self.sensitive(asked)
 
 
 class Reading:

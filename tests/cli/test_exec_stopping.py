@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import signal
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +18,6 @@ from tests.leftovers import processes_with
 
 if TYPE_CHECKING:
     import subprocess
-    from pathlib import Path
 
 WAITING = steps(["say", "on it\n"], ["wait"])
 DEAF = steps(["say", "on it\n"], ["ignore"])
@@ -128,10 +127,25 @@ def test_an_agent_that_holds_on_is_ended_at_the_end_of_the_run(tmp_path: Path) -
         gone(mark)
 
 
-def test_a_blocked_reader_does_not_keep_the_run_from_being_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)],
+    ids=["SIGTERM", "SIGINT", "SIGKILL"],
+)
+def test_a_run_that_nobody_reads_can_be_ended(tmp_path: Path, number: signal.Signals, code: int) -> None:
     prompt = steps(["say", "on it\n"], ["repeat", 5000, "x" * 1000], ["ignore"])
     with running("exec", "--command", script(), prompt, cwd=tmp_path) as (process, mark):
         under_way(process)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        while not writing_waits(process.pid):
+            time.sleep(0.01)
+        process.send_signal(number)
+        while number == signal.SIGINT and process.poll() is None:  # two of the same at once are one
+            process.send_signal(number)
+        assert process.wait() == code
         gone(mark)
+
+
+def writing_waits(pid: int) -> bool:
+    """Is the process stuck in writing to a pipe that is full?"""
+    place = Path(f"/proc/{pid}/wchan")
+    return "pipe" in place.read_text() if place.exists() else True

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-WINDOWS = (1, 3, 8)
+WINDOWS = (1, 3, 8, 24)
 """How many lines together are looked for: where no single line is unique, several in a row may be."""
 
 PAIRS = 200_000

@@ -6,6 +6,7 @@ the engine. How a thing looks or works is the widget's own.
 
 from __future__ import annotations
 
+import gc
 import time
 from typing import TYPE_CHECKING, ClassVar
 
@@ -93,7 +94,12 @@ class ConversationScreen(EntryKeys, Screen[None]):
         self.finder = Finder(self.transcript)
         self.watch(self.transcript, "unseen", self.query_one(NewBelow).show)
         self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette())
-        self.call_after_refresh(self.run_worker, self.engine.start(), exit_on_error=True)
+        self.call_after_refresh(self._after_first_frame)
+
+    def _after_first_frame(self) -> None:
+        gc.freeze()  # what the program itself consists of need not be looked at again
+        gc.enable()
+        self.run_worker(self.engine.start())
 
     # ------------------------------------------------------------------------- the widgets
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
+import shutil
 import signal
 import tempfile
 from contextlib import contextmanager
@@ -21,8 +22,6 @@ FALLBACKS = ("sensible-editor", "nano", "vi")
 
 def editor_command(environment: Mapping[str, str]) -> list[str]:
     """The command line of the user's editor, without a file."""
-    import shutil
-
     wanted = environment.get("VISUAL") or environment.get("EDITOR")
     for command in [wanted] if wanted else FALLBACKS:
         try:
@@ -44,7 +43,7 @@ async def edit(text: str, command: list[str]) -> str:
     path = Path(name)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+            file.write(f"{text}\n" if text else "")  # the last line ends, as in any file
         process = await asyncio.create_subprocess_exec(*command, name)
         with _keyboard_signals_ignored():
             code = await process.wait()

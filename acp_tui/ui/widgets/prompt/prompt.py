@@ -154,8 +154,8 @@ class Prompt(Vertical):
             self.load(text)
 
     def insert(self, text: str) -> None:
-        """Write a text at the cursor, as if it were typed."""
-        self._editor.insert(text)
+        """Write at the cursor what was typed or pasted elsewhere."""
+        self._editor.paste(text)
 
     def focus(self, scroll_visible: bool = True, **_: Any) -> Self:
         """The cursor goes to the text."""

@@ -45,6 +45,7 @@ class Heights:
     def truncate(self, count: int) -> None:
         """Keep so many."""
         del self._heights[count:]
+        del self._ends[count:]
         self._valid = min(self._valid, count)
 
     @property

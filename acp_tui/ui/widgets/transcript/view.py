@@ -49,8 +49,8 @@ class TranscriptView(ScrollView, can_focus=True):
         background: $background;
         color: $foreground;
         scrollbar-size-vertical: 1;
-        scrollbar-gutter: stable;
         overflow-x: hidden;
+        overflow-y: scroll;
     }
     """
 
@@ -146,10 +146,18 @@ class TranscriptView(ScrollView, can_focus=True):
         """Scroll there; not the user's doing."""
         self._moving = True
         try:
-            self.virtual_size = Size(self.stack.width + MARGIN, self.stack.total)
+            self._measure()
             self.scroll_y = self.scroll_target_y = y
         finally:
             self._moving = False
+
+    def _measure(self) -> None:
+        """Tell the height of all. Setting `virtual_size` would lay out the whole screen anew, every frame."""
+        total = self.stack.total
+        self.set_reactive(TranscriptView.virtual_size, Size(self.stack.width + MARGIN, total))
+        scrollbar = self.vertical_scrollbar
+        scrollbar.window_virtual_size = total
+        scrollbar.window_size = self.size.height
 
     # ------------------------------------------------------------------------- scrolling
 
@@ -190,7 +198,7 @@ class TranscriptView(ScrollView, can_focus=True):
             self._jump(max(0, y - self.size.height // 4))
 
     def _jump(self, y: int) -> None:
-        self.virtual_size = Size(self.stack.width + MARGIN, self.stack.total)
+        self._measure()
         self.scroll_to(y=y, animate=False, force=True, immediate=True)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:

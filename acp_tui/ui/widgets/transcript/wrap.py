@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from rich.style import Style
 
 TAB = 4
+_JOINER = "\u200d"
+_JOINING = (_JOINER, "\ufe0f")
+"""What makes one sign of several characters, or a narrow one wide."""
 
 
 def wrap(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
@@ -36,6 +39,18 @@ def fold(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
 def fold_count(text: str, width: int) -> int:
     """How many lines `fold` makes of it, without making them."""
     return len(_broken(text, max(1, width), at_spaces=False))
+
+
+def whole_signs(spans: Iterable[Segment]) -> list[Segment]:
+    """The same, but with no sign divided between two spans: as wide together as each by itself."""
+    found: list[Segment] = []
+    for text, style, _ in spans:
+        while text and found and (text[0] in _JOINING or found[-1].text[-1] == _JOINER):
+            found[-1] = Segment(found[-1].text + text[0], found[-1].style)
+            text = text[1:]
+        if text:
+            found.append(Segment(text, style))
+    return found
 
 
 def strip(spans: Iterable[Segment], indent: Iterable[Segment] = ()) -> Strip:

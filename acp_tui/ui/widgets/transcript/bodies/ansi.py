@@ -9,6 +9,8 @@ from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 
+from acp_tui.ui.widgets.transcript.wrap import whole_signs
+
 if TYPE_CHECKING:
     from acp_tui.controller.display import Line
     from acp_tui.controller.display import Style as Look
@@ -20,7 +22,7 @@ THEMED = 16
 
 def segments(line: Line, palette: Palette) -> list[Segment]:
     """One line of output."""
-    return [Segment(text, rich_style(look, palette.terminal)) for text, look in line]
+    return whole_signs(Segment(text, rich_style(look, palette.terminal)) for text, look in line)
 
 
 @lru_cache(maxsize=4096)

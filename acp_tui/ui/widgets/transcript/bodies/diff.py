@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from itertools import chain, groupby, islice, zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from acp_tui.ui.diffing import Difference, Row, compared, patched
 from acp_tui.ui.widgets.transcript.bodies.diff_drawing import Drawing, SplitDrawing, UnifiedDrawing
@@ -19,18 +20,31 @@ if TYPE_CHECKING:
 
 SPLIT_FROM = 120
 """Cells that old and new need beside each other."""
+LEAST_SPLIT = 50
+"""… also when the user wishes for it."""
 PREVIEW = 40
 """Rows that a tool call shows of a long diff."""
 DRAWN = 400
 """Rows kept ready; many screens of them."""
 
+Text = TypeVar("Text", str, str | None)
 Pair = tuple[Row | None, Row | None]
 _SIGNS = {"same": " ", "removed": "-", "added": "+"}
 
 
 def difference(diff: Diff, first: int = 1) -> Difference:
     """What changed in a file; remembered for the next one who asks. `first` numbers its first line."""
-    return patched(diff.patch) if diff.patch is not None else compared(diff.old, diff.new, first)
+    if diff.patch is not None:
+        return patched(_told(diff.patch))
+    return compared(_told(diff.old), _told(diff.new), first)
+
+
+_HIDDEN = re.compile("(?<![^\x00-\x7f])\u200d|\u200d(?![^\x00-\x7f])")
+
+
+def _told(text: Text) -> Text:
+    """Joiners that join nothing would be there unseen, in code of all things: they are made visible."""
+    return _HIDDEN.sub("‹200d›", text) if text is not None and "\u200d" in text else text
 
 
 class DiffBody:
@@ -55,7 +69,7 @@ class DiffBody:
 
     def _made_drawing(self, context: Context) -> Drawing:
         wish = context.preferences.diff
-        split = wish == "split" or (wish == "auto" and context.width >= SPLIT_FROM)
+        split = wish != "unified" and context.width >= (SPLIT_FROM if wish == "auto" else LEAST_SPLIT)
         # Where one side is empty, two columns would waste half of the room.
         kind = SplitDrawing if split and not self._difference.one_sided else UnifiedDrawing
         return kind(self._difference, self.diff.path, context)

@@ -18,6 +18,7 @@ from acp_tui.ui.widgets.transcript.wrap import (
     padded,
     shortened,
     shortened_path,
+    whole_signs,
 )
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.transcript.body import Context
 
 INDENT = 4
-LEAST_TEXT = 10
+LEAST_TEXT = 4
 SIGNS = {"removed": "-", "added": "+"}
 GAP = "⋯"
 
@@ -113,7 +114,7 @@ class _Column:
             text = _without_tabs(text, column, visibly=marked)
             column += cell_len(text)
             segments.append(Segment(text, look + word if marked else look))
-        return segments
+        return whole_signs(segments)
 
 
 class UnifiedDrawing:

@@ -64,4 +64,4 @@ def default_folded(entry: Entry) -> bool:
         from acp_tui.ui.widgets.transcript.bodies.tool_call import default_folded as folded
 
         return folded(entry)
-    return isinstance(entry, (Unrecognised, Compaction))
+    return isinstance(entry, (Unrecognised, Compaction, Notice, TurnEnd))

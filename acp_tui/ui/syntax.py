@@ -1,0 +1,147 @@
+"""Colours for code: Pygments finds the tokens, the palette has a style for each sort of them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.ui.palette import NO_STYLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pygments.lexer import Lexer  # type: ignore[import-untyped]
+    from pygments.token import _TokenType as TokenType  # type: ignore[import-untyped]
+
+    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.widgets.transcript.body import Spans
+
+NAMES = {
+    "Comment": "comment",
+    "Comment.Hashbang": "comment",
+    "Comment.Preproc": "decorator",
+    "Error": "error",
+    "Generic.Deleted": "deleted",
+    "Generic.Error": "error",
+    "Generic.Heading": "heading",
+    "Generic.Inserted": "inserted",
+    "Generic.Prompt": "decorator",
+    "Generic.Subheading": "heading",
+    "Keyword": "keyword",
+    "Keyword.Constant": "constant",
+    "Keyword.Type": "type",
+    "Literal": "number",
+    "Literal.Date": "constant",
+    "Literal.Number": "number",
+    "Literal.String": "string",
+    "Literal.String.Doc": "comment",
+    "Name": "name",
+    "Name.Attribute": "attribute",
+    "Name.Builtin": "builtin",
+    "Name.Class": "class",
+    "Name.Constant": "constant",
+    "Name.Decorator": "decorator",
+    "Name.Exception": "class",
+    "Name.Function": "function",
+    "Name.Tag": "tag",
+    "Name.Variable": "variable",
+    "Operator": "operator",
+    "Operator.Word": "keyword",
+    "Punctuation": "punctuation",
+}
+"""What the sorts of tokens are called in the palette; one that is missing goes by what it belongs to."""
+
+LONGEST = 4000
+"""Characters of a line; one that is longer is no code to be read, and may cost a lexer dearly."""
+
+
+class Highlighter:
+    """Gives code its colours, stretch by stretch: each goes on in the state the one before ended in."""
+
+    def __init__(self, language: str, palette: Palette) -> None:
+        self._lexer = lexer_of(language)
+        self._styles = palette.syntax
+        self._stack: list[str] | None = None
+
+    def lines(self, code: str) -> list[Spans]:
+        """The code's lines, without their ends; styles are foregrounds only, to be laid over another."""
+        plain = code.removesuffix("\n").split("\n")
+        if self._lexer is None or any(len(line) > LONGEST for line in plain):
+            return [[Segment(line, NO_STYLE)] for line in plain]
+        coloured = self._coloured(code)[: len(plain)]
+        if ["".join(span.text for span in line) for line in coloured] != plain:
+            return [[Segment(line, NO_STYLE)] for line in plain]  # a lexer lost something: we do not
+        return coloured
+
+    def _coloured(self, code: str) -> list[Spans]:
+        lines: list[Spans] = [[]]
+        for sort, text in self._tokens(code):
+            style = self._styles.get(_name_of(sort), NO_STYLE)
+            for number, piece in enumerate(text.split("\n")):
+                if number:
+                    lines.append([])
+                line = lines[-1]
+                if piece and line and line[-1].style is style:
+                    line[-1] = Segment(line[-1].text + piece, style)
+                elif piece:
+                    line.append(Segment(piece, style))
+        return lines
+
+    def _tokens(self, code: str) -> Iterator[tuple[TokenType, str]]:
+        from pygments.lexer import ExtendedRegexLexer, LexerContext, RegexLexer
+
+        lexer = self._lexer
+        assert lexer is not None
+        if type(lexer).get_tokens_unprocessed is not RegexLexer.get_tokens_unprocessed:
+            return ((sort, text) for _, sort, text in lexer.get_tokens_unprocessed(code))
+        # The plain lexers do not tell their state at the end; the extended one, which drives the same
+        # tables, does. A few tables call back in a way that only the plain ones understand.
+        context = LexerContext(code, 0, stack=list(self._stack or ["root"]))
+        try:
+            found = list(ExtendedRegexLexer.get_tokens_unprocessed(lexer, context=context))
+        except (TypeError, AttributeError):
+            return ((sort, text) for _, sort, text in lexer.get_tokens_unprocessed(code))
+        self._stack = context.stack
+        return ((sort, text) for _, sort, text in found)
+
+
+def highlighted(code: str, language: str, palette: Palette) -> list[Spans]:
+    """The lines of a piece of code, with foregrounds."""
+    return Highlighter(language, palette).lines(code)
+
+
+@lru_cache(maxsize=256)
+def language_of(path: str) -> str:
+    """The language a file is written in, by its name; "" when it is not known."""
+    from pygments.lexers import find_lexer_class_for_filename  # type: ignore[import-untyped]
+
+    found = find_lexer_class_for_filename(path)
+    return str(found.aliases[0]) if found is not None and found.aliases else ""
+
+
+@lru_cache(maxsize=64)
+def lexer_of(language: str) -> Lexer | None:
+    """The lexer for a language by any of its names, or None."""
+    if not language:
+        return None
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+
+    try:
+        return get_lexer_by_name(language.lower(), stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None
+
+
+@lru_cache(maxsize=512)
+def _name_of(sort: TokenType) -> str:
+    parts: Iterable[str] = sort
+    names = list(parts)
+    while names:
+        name = NAMES.get(".".join(names))
+        if name is not None:
+            return name
+        names.pop()
+    return ""
