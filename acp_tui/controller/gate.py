@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from acp_tui.errors import UserError
 from acp_tui.permissions.decide import Decision, choose_option, decide
 from acp_tui.permissions.proposals import narrowest_rule
-from acp_tui.permissions.rules import words
+from acp_tui.permissions.rules import matched_words, words
 from acp_tui.permissions.subject import covers
 from acp_tui.session.events import Decided, Noticed
 from acp_tui.session.state import PermissionOption
@@ -112,7 +112,7 @@ class Gate:
             )
             if rule is not None:
                 question.rules[f"{decision}_always"] = rule
-                question.rule_words[f"{decision}_always"] = words(rule)
+                question.rule_words[f"{decision}_always"] = f"{matched_words(rule)}, in this project"
         answer: Answer = await asker.ask(question)
         if answer.option is None:
             return Verdict(None, None, "the question was put away")

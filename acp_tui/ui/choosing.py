@@ -1,4 +1,4 @@
-"""From the menu of what can be chosen to the value that was: one list for all options, then one for a value."""
+"""What the user can choose of an agent: one list for all options, then one for a value."""
 
 from __future__ import annotations
 

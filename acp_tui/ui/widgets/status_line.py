@@ -87,6 +87,11 @@ class StatusLine(Widget):
         """Time may be running already."""
         self._tick_while_needed()
 
+    @property
+    def ticking(self) -> bool:
+        """Does it look at the clock every second?"""
+        return self._timer is not None
+
     def _tick_while_needed(self) -> None:
         """An idle conversation costs nothing."""
         needed = self._facts.phase in TICKING and self.is_mounted

@@ -10,6 +10,7 @@ from textual.widgets import Static
 from acp_tui.session.state import Command, QueuedPrompt
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.screens.help import HelpScreen
+from acp_tui.ui.theming import load
 from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.prompt import Prompt
 from acp_tui.ui.widgets.prompt.editor import PromptEditor
@@ -45,13 +46,18 @@ class Remembered:
 class Host(App[None]):
     """Only as much of a conversation as the prompt needs."""
 
-    CSS = "#above { height: 1fr; }"
+    CSS = """
+    Screen { background: $background; }
+    #above { height: 1fr; }
+    """
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = bindings("app", "conversation")
 
-    def __init__(self, *history: str, theme: str = "textual-dark") -> None:
+    def __init__(self, *history: str, theme: str = "dark") -> None:
         super().__init__()
-        self.theme = theme
+        loaded = load(theme).theme
+        self.register_theme(loaded)
+        self.theme = loaded.name
         self.history = Remembered(*history)
         self.told: list[Message] = []
         self.interrupted = 0

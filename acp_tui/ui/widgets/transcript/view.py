@@ -110,10 +110,10 @@ class TranscriptView(ScrollView, can_focus=True):
         self.stack.forget()
         self._arrange(self._kept())
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Lines break elsewhere now; what was at the top stays there."""
         kept = self._kept()
-        width = max(LEAST_WIDTH, event.size.width - MARGIN)
+        width = max(LEAST_WIDTH, self.scrollable_content_region.width - MARGIN)
         if width != self.stack.width:
             place_part = None
             if kept is not None:
