@@ -1,0 +1,85 @@
+"""The prompt in a program of its own on a terminal: this module is the program, and what drives it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import subprocess
+import sys
+import termios
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from tests.ui.prompt.host import Host
+
+if TYPE_CHECKING:
+    from acp_tui.ui.widgets.prompt import Prompt
+
+_ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_=>])")
+
+
+class Program:
+    """A program on a pty of 80x24."""
+
+    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
+        self._master, self._slave = pty.openpty()
+        termios.tcsetwinsize(self._slave, (24, 80))
+        self._process = subprocess.Popen(
+            command,
+            stdin=self._slave,
+            stdout=self._slave,
+            stderr=self._slave,
+            env={**os.environ, "TERM": "xterm-256color", **environment},
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(self._slave)
+        self._seen = b""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._master)
+
+    def type(self, text: str) -> None:
+        """Keys, as the terminal sends them."""
+        os.write(self._master, text.encode())
+
+    def wait_for(self, text: str, times: int = 1) -> None:
+        """Read until the text was shown so often since the last time."""
+        while _ESCAPES.sub(b"", self._seen).count(text.encode()) < times:
+            self._read(text)
+        self._seen = b""
+
+    def ended(self) -> int:
+        """Read until the end; the exit code."""
+        try:
+            while True:
+                self._read("its end")
+        except AssertionError:
+            return self._process.wait()
+
+    def _read(self, wanted: str) -> None:
+        try:
+            data = os.read(self._master, 65536)
+        except OSError:  # Linux says so when the last one has closed it
+            data = b""
+        assert data, f"the program ended before {wanted!r}; it showed {self._seen[-2000:]!r}"
+        self._seen += data
+
+
+class Once(Host):
+    """Sends one prompt, and ends."""
+
+    def on_prompt_submitted(self, event: Prompt.Submitted) -> None:  # type: ignore[override]
+        Path(sys.argv[1]).write_text(event.text, encoding="utf-8")
+        self.exit()
+
+
+if __name__ == "__main__":
+    Once().run()

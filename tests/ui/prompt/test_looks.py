@@ -1,0 +1,109 @@
+"""What the prompt and its surroundings look like."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.events import Paste
+
+from tests.ui.looks import every_look, every_size
+from tests.ui.prompt.host import Host, write
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from textual.pilot import Pilot
+
+    Snap = Callable[..., bool]
+    Steps = Callable[[Host, Pilot[None]], Awaitable[None]]
+
+HISTORY = ("fix the login bug", "explain this:\ndef f(): ...", "run the tests and fix what fails", "漢字 too")
+
+
+async def _empty(app: Host, pilot: Pilot[None]) -> None:
+    await pilot.pause()
+
+
+async def _written(app: Host, pilot: Pilot[None]) -> None:
+    await write(pilot, "a few words\nand a second line, which goes on ")
+    app.post_message(Paste("line\n" * 120))
+    await pilot.pause()
+    app.post_message(Paste("x" * 2000))
+    await pilot.pause()
+    await write(pilot, " until it has to wrap around at the edge of the screen, wide as that is")
+
+
+async def _menu(app: Host, pilot: Pilot[None]) -> None:
+    await write(pilot, "/e")
+
+
+async def _hint(app: Host, pilot: Pilot[None]) -> None:
+    await write(pilot, "/ed")
+    await pilot.press("tab")
+
+
+async def _search(app: Host, pilot: Pilot[None]) -> None:
+    await pilot.press("ctrl+r")
+    await write(pilot, "fi")
+
+
+async def _queue(app: Host, pilot: Pilot[None]) -> None:
+    app.show_queue("then run the tests", "and " + "tell me about them " * 10, paused=True)
+    await pilot.pause()
+    app.queue.focus()
+
+
+async def _help(app: Host, pilot: Pilot[None]) -> None:
+    await pilot.press("f1")
+
+
+def _look(snap_compare: Snap, theme: str, size: tuple[int, int], steps: Steps) -> bool:
+    app = Host(*HISTORY, theme=theme)
+
+    async def before(pilot: Pilot[None]) -> None:
+        await steps(app, pilot)
+        await pilot.pause()
+
+    return snap_compare(app, terminal_size=size, run_before=before)
+
+
+@every_look
+@every_size
+def test_an_empty_prompt(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
+    assert _look(snap_compare, theme, size, _empty)
+
+
+@every_look
+@every_size
+def test_a_prompt_with_pastes(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
+    assert _look(snap_compare, theme, size, _written)
+
+
+@every_look
+@every_size
+def test_the_menu_of_commands(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
+    assert _look(snap_compare, theme, size, _menu)
+
+
+@every_look
+@every_size
+def test_the_hint_of_a_command(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
+    assert _look(snap_compare, theme, size, _hint)
+
+
+@every_look
+@every_size
+def test_the_search_in_the_history(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
+    assert _look(snap_compare, theme, size, _search)
+
+
+@every_look
+@every_size
+def test_the_queue(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
+    assert _look(snap_compare, theme, size, _queue)
+
+
+@every_look
+@every_size
+def test_the_help(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
+    assert _look(snap_compare, theme, size, _help)

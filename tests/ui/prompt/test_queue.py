@@ -1,0 +1,97 @@
+"""The queue above the prompt."""
+
+from __future__ import annotations
+
+from acp_tui.ui.widgets.queue import QueueStrip
+from tests.ui.prompt.host import Host, write
+
+
+def lines(app: Host) -> list[str]:
+    return [app.queue.render_line(row).text.rstrip() for row in range(app.queue.size.height)]
+
+
+async def test_an_empty_queue_takes_no_room() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        assert app.queue.size.height == 0
+        app.show_queue("one")
+        await pilot.pause()
+        assert app.queue.size.height == 1
+        app.show_queue()
+        await pilot.pause()
+        assert app.queue.size.height == 0
+
+
+async def test_each_prompt_is_one_line_and_data() -> None:
+    app = Host()
+    async with app.run_test(size=(60, 24)) as pilot:
+        app.show_queue("two\nlines", "[b]long[/b]\x1b " * 20)
+        await pilot.pause()
+        first, second = lines(app)
+        assert first.startswith("  1 two lines ")
+        assert first.endswith("2 queued")
+        assert second.startswith("  2 [b]long[/b]␛ [b]long")
+        assert second.endswith("…")
+
+
+async def test_a_paused_queue_says_how_it_goes_on() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        app.show_queue("one", paused=True)
+        await pilot.pause()
+        assert lines(app)[0].endswith("queued, paused: Enter sends")
+
+
+async def test_keys_send_edit_and_remove_the_marked_one() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        app.show_queue("one", "two", "three")
+        await pilot.pause()
+        app.queue.focus()
+        await pilot.press("up", "s", "up", "e", "down", "down", "d")
+        await pilot.pause()
+        assert [message for message in app.told if type(message).__module__ == QueueStrip.__module__] == [
+            QueueStrip.SendNow("q2"),
+            QueueStrip.Edit("q1"),
+            QueueStrip.Remove("q3"),
+        ]
+
+
+async def test_down_from_the_last_one_and_escape_lead_back_to_the_prompt() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        app.show_queue("one", "two")
+        await pilot.pause()
+        for key in ("down", "escape"):
+            app.queue.focus()
+            await pilot.press(key)
+            await pilot.pause()
+            assert app.focused is app.editor
+
+
+async def test_the_mark_stays_with_its_prompt_and_the_focus_leaves_an_empty_queue() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        app.show_queue("one", "two", "three")
+        await pilot.pause()
+        app.queue.focus()
+        await pilot.press("up")
+        app.queue.show([], paused=False)
+        await pilot.pause()
+        assert app.focused is app.editor
+        await write(pilot, "typing goes on")
+        assert app.prompt.text == "typing goes on"
+
+
+async def test_a_long_queue_scrolls() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.show_queue(*(f"prompt {number}" for number in range(1, 31)))
+        await pilot.pause()
+        app.queue.focus()
+        await pilot.pause()
+        assert app.queue.size.height == 5
+        assert " 30 prompt 30" in lines(app)[-1]
+        await pilot.press(*["up"] * 29)
+        await pilot.pause()
+        assert "  1 prompt 1 " in lines(app)[0]

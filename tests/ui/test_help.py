@@ -1,0 +1,58 @@
+"""F1."""
+
+from __future__ import annotations
+
+from textual.widgets import Static
+
+from acp_tui.ui.keys import PLACES, TABLE
+from acp_tui.ui.screens.help import HelpScreen
+from tests.ui.prompt.host import Host
+
+
+def titles(screen: HelpScreen) -> list[str]:
+    return [str(title.render()) for title in screen.query(".help--title").results(Static)]
+
+
+async def test_it_begins_with_what_has_the_focus() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        await pilot.press("f1")
+        await pilot.pause()
+        assert isinstance(app.screen, HelpScreen)
+        assert titles(app.screen)[0] == PLACES["prompt"].title
+        await pilot.press("escape")
+        await pilot.pause()
+        app.show_queue("one")
+        await pilot.pause()
+        app.queue.focus()
+        await pilot.press("f1")
+        await pilot.pause()
+        assert isinstance(app.screen, HelpScreen)
+        assert titles(app.screen)[0] == PLACES["queue"].title
+        assert sorted(titles(app.screen)) == sorted(place.title for place in PLACES.values())
+
+
+async def test_every_key_is_in_it_as_it_is_bound_now() -> None:
+    app = Host()
+    async with app.run_test(size=(120, 400)) as pilot:
+        app.push_screen(HelpScreen(keymap={"prompt.send": "f9"}))
+        await pilot.pause()
+        text = "".join(segment.text for strip in app.screen._compositor.render_strips() for segment in strip)
+        assert "F9" in text
+        words = set(text.split())
+        for key in TABLE:
+            if key.id != "prompt.send":
+                assert set(key.named().split()) <= words, key.id
+
+
+async def test_its_own_keys_close_it() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        for key in ("escape", "q", "f1"):
+            await pilot.press("f1")
+            await pilot.pause()
+            assert isinstance(app.screen, HelpScreen)
+            await pilot.press(key)
+            await pilot.pause()
+            assert not isinstance(app.screen, HelpScreen)
+            assert app.focused is app.editor

@@ -1,0 +1,158 @@
+"""The one table of keys."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from textual.app import App
+
+from acp_tui.ui.app import AcpTui
+from acp_tui.ui.keys import PLACES, TABLE, Where, bindings, key_name
+from acp_tui.ui.screens.choose import ChooseScreen
+from acp_tui.ui.screens.conversation import ConversationScreen
+from acp_tui.ui.screens.detail import DetailScreen
+from acp_tui.ui.screens.help import HelpScreen
+from acp_tui.ui.screens.permission import PermissionScreen
+from acp_tui.ui.widgets.find_line import FindLine
+from acp_tui.ui.widgets.key_bar import KeyBar
+from acp_tui.ui.widgets.prompt import Prompt
+from acp_tui.ui.widgets.prompt.editor import PromptEditor
+from acp_tui.ui.widgets.prompt.history_search import SearchLine
+from acp_tui.ui.widgets.queue import QueueStrip
+from acp_tui.ui.widgets.transcript.keyboard import Transcript
+from tests.ui.prompt.host import Host, write
+
+if TYPE_CHECKING:
+    from textual.dom import DOMNode
+
+OWNERS: dict[Where, type[DOMNode]] = {
+    "app": AcpTui,
+    "conversation": ConversationScreen,
+    "prompt": Prompt,
+    "menu": PromptEditor,
+    "edit": PromptEditor,
+    "history": SearchLine,
+    "queue": QueueStrip,
+    "transcript": Transcript,
+    "find": FindLine,
+    "permission": PermissionScreen,
+    "choose": ChooseScreen,
+    "detail": DetailScreen,
+    "help": HelpScreen,
+}
+
+
+def keys_of(*places: Where) -> list[str]:
+    return [key for entry in TABLE if entry.where in places for key in entry.keys.split(",")]
+
+
+def test_ids_are_unique() -> None:
+    assert [name for name, count in Counter(key.id for key in TABLE).items() if count > 1] == []
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_no_key_means_two_things_in_one_place(place: Where) -> None:
+    assert [key for key, count in Counter(keys_of(place)).items() if count > 1] == []
+
+
+def test_what_is_typed_and_edited_hides_nothing_that_works_anywhere() -> None:
+    near, far = set(keys_of("edit", "prompt")), set(keys_of("conversation", "app"))
+    assert near & far == {"ctrl+c"}  # copies, and goes on to the screen when nothing is selected
+
+
+def test_no_key_is_one_that_terminals_send_as_another() -> None:
+    assert {"ctrl+m", "ctrl+i", "ctrl+h", "ctrl+left_square_bracket"} & set(keys_of(*PLACES)) == set()
+
+
+def test_letters_act_only_where_nothing_is_written() -> None:
+    letters = {
+        entry.where for entry in TABLE for key in entry.keys.split(",") if len(key) == 1 and key.isalpha()
+    }
+    assert letters <= {"transcript", "permission", "queue", "choose", "detail", "help"}
+
+
+@pytest.mark.parametrize("entry", TABLE, ids=lambda entry: entry.id)
+def test_every_key_is_bound_under_its_id_to_something_that_is_done(entry: object) -> None:
+    key = next(found for found in TABLE if found is entry)
+    owner = OWNERS[key.where]
+    bound = {binding.id for _, binding in owner._merge_bindings()}
+    assert key.id in bound
+    name = key.action.split("(")[0]
+    target: type[DOMNode] = App if name.startswith("app.") else owner
+    assert hasattr(target, f"action_{name.removeprefix('app.')}")
+
+
+def test_every_place_is_bound_somewhere_and_explained() -> None:
+    assert set(OWNERS) == set(PLACES) == {key.where for key in TABLE}
+    assert all(key.help for key in TABLE)
+    assert all(key.label for key in TABLE if key.rank)
+
+
+def test_bindings_are_those_of_the_places_asked_for() -> None:
+    ids = {binding.id for binding in bindings("queue", "help") if not isinstance(binding, tuple)}
+    assert ids == {key.id for key in TABLE if key.where in ("queue", "help")}
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("ctrl+j", "Ctrl+J"),
+        ("shift+tab", "Shift+Tab"),
+        ("alt+up", "Alt+↑"),
+        ("escape", "Esc"),
+        ("slash", "/"),
+        ("C", "C"),
+        ("c", "c"),
+        ("f1", "F1"),
+        ("left_curly_bracket", "{"),
+    ],
+)
+def test_keys_are_named_as_people_write_them(key: str, name: str) -> None:
+    assert key_name(key) == name
+
+
+async def shown(app: Host) -> str:
+    return app.query_one(KeyBar).render_line(0).text.strip()
+
+
+async def test_the_footer_follows_what_is_open_and_what_has_the_focus() -> None:
+    app = Host()
+    async with app.run_test(size=(100, 24)) as pilot:
+        await pilot.pause()
+        assert (await shown(app)).startswith("Enter send  Ctrl+J newline  / commands  F1 help")
+        await write(pilot, "/")
+        assert (await shown(app)).startswith("Tab complete  Enter take")
+        await pilot.press("backspace")
+        app.show_queue("one")
+        await pilot.pause()
+        app.queue.focus()
+        await pilot.pause()
+        assert (await shown(app)).startswith("s send now  Enter edit  Del remove  Esc back  F1 help")
+
+
+async def test_the_footer_shows_other_keys_when_they_were_given() -> None:
+    app = Host()
+    async with app.run_test(size=(100, 24)) as pilot:
+        app.set_keymap({"prompt.send": "f9", "app.help": "f2"})
+        await pilot.pause()
+        footer = await shown(app)
+        assert "F9 send" in footer
+        assert "F2 help" in footer
+
+
+async def test_the_footer_shows_whole_keys_only() -> None:
+    app = Host()
+    async with app.run_test(size=(30, 24)) as pilot:
+        await pilot.pause()
+        assert await shown(app) == "Enter send  Ctrl+J newline"
+
+
+async def test_a_click_on_the_footer_does_what_the_key_does() -> None:
+    app = Host()
+    async with app.run_test(size=(100, 24)) as pilot:
+        await write(pilot, "hello")
+        await pilot.click(KeyBar, offset=(2, 0))
+        await pilot.pause()
+        assert len(app.heard(Prompt.Submitted)) == 1
