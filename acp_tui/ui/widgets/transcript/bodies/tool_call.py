@@ -19,7 +19,7 @@ from acp_tui.ui.widgets.transcript.body import Lines
 from acp_tui.ui.widgets.transcript.wrap import shortened_path, strip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from textual.strip import Strip
 
@@ -61,13 +61,14 @@ class _Piece(NamedTuple):
 
     sort: Literal["locations", "diff", "terminal", "content", "input", "output"]
     what: Any
-    heading: str = ""
+    label: str = ""  # what stands above it; of content, the kind of call that it is drawn for
+    first: int = 1  # the number of a diff's first line
 
     def same(self, other: _Piece) -> bool:
-        """Would it look the same? Big values are compared only where they are the same object mostly."""
-        if self.what is other.what:
-            return self[::2] == other[::2]
-        return self.sort in ("locations", "diff", "content") and self == other
+        """Would it look the same? A terminal grows, and large values are not compared."""
+        if self.what is not other.what and self.sort in ("terminal", "input", "output"):
+            return False
+        return self[2:] == other[2:] and self.sort == other.sort and bool(self.what == other.what)
 
 
 class ToolCallBody:
@@ -97,22 +98,22 @@ class ToolCallBody:
         self._pieces, self._bodies = pieces, bodies
 
     def _made(self, piece: _Piece) -> Body:
-        call, context, what = self._call, self._context, piece.what
+        context, what = self._context, piece.what
         match piece.sort:
             case "locations":
                 return _locations(what, context)
             case "diff":
-                return DiffBody(what, context, heading=piece.heading, first=_first_line(call, what))
+                return DiffBody(what, context, heading=piece.label, first=piece.first)
             case "terminal":
-                if piece.heading:
+                if piece.label:
                     return TerminalBody(what, context, embedded=True)
                 return OutputBody(what, context)
             case "content" if what.kind == "text" and (context.whole or not what.for_assistant_only):
-                return text_body(what, call.kind, context)
+                return text_body(what, piece.label, context)
             case "content":
                 return Lines(content_lines(what, context, [_INDENT]), what.text)
             case _:
-                return raw_body(what, context, label=piece.heading)
+                return raw_body(what, context, label=piece.label)
 
     # ---- the lines
 
@@ -148,13 +149,13 @@ class ToolCallBody:
         palette = context.palette
         facts: list[Text] = []
         found = [difference(item, _first_line(call, item)) for item in call.content if isinstance(item, Diff)]
-        if new := _new_or_gone(call):
+        if new := _new_or_gone(item for item in call.content if isinstance(item, Diff)):
             facts.append((new, palette.dim))
         if added := sum(one.added for one in found):
             facts.append((f"+{added:,}", palette.success))
         if removed := sum(one.removed for one in found):
             facts.append((f"−{removed:,}", palette.error))
-        silent = [one.what for one in _pieces(call, context) if one.sort == "terminal" and not one.heading]
+        silent = [one.what for one in _pieces(call, context) if one.sort == "terminal" and not one.label]
         facts += [(exit_fact(terminal), palette.error) for terminal in silent if exit_fact(terminal)]
         if time := lasted(call.at, call.ended_at, None if call.done else context.now):
             facts.append((time, palette.dim))
@@ -200,14 +201,17 @@ def _pieces(call: ToolCall, context: Context) -> Iterator[_Piece]:
 
 def _piece(item: Any, call: ToolCall, context: Context, *, several: bool) -> _Piece | None:
     if isinstance(item, Diff):
-        named = not several and _says(call, item.path)
-        return _Piece("diff", item, "" if named else relative(item.path, context.cwd))
+        label = relative(item.path, context.cwd) if several or not _says(call, item.path) else ""
+        new_or_gone = _new_or_gone([item])
+        return _Piece(
+            "diff", item, f"{label}  ({new_or_gone})" if label and new_or_gone else label, _first_line(call, item)
+        )
     if isinstance(item, TerminalRef):
         terminal = context.session.terminals.get(item.terminal_id)
         return _Piece("terminal", terminal, _command_heading(terminal, call, context)) if terminal else None
     if item.kind == "text" and not item.text.strip():
         return None
-    return _Piece("content", item)
+    return _Piece("content", item, "message" if call.status == "failed" and call.kind != "execute" else call.kind)
 
 
 def _command_heading(terminal: Terminal, call: ToolCall, context: Context) -> str:
@@ -217,12 +221,13 @@ def _command_heading(terminal: Terminal, call: ToolCall, context: Context) -> st
     return "" if said and not elsewhere(terminal, context) else command or terminal.terminal_id
 
 
-def _new_or_gone(call: ToolCall) -> str:
-    """What to say of a call that makes or deletes files and does nothing else to any."""
-    diffs = [item for item in call.content if isinstance(item, Diff) and item.patch is None]
-    if diffs and all(diff.old is None and diff.new is not None for diff in diffs):
-        return "new"
-    return "deleted" if diffs and all(diff.new is None and diff.old is not None for diff in diffs) else ""
+def _new_or_gone(diffs: Iterable[Diff]) -> str:
+    """What to say where files were made or deleted and nothing else was done to any."""
+    done = {
+        "" if diff.patch is not None else "new" if diff.old is None else "deleted" if diff.new is None else ""
+        for diff in diffs
+    }
+    return done.pop() if len(done) == 1 else ""
 
 
 def _other_locations(call: ToolCall) -> tuple[Location, ...]:

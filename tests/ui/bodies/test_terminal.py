@@ -1,0 +1,190 @@
+"""Terminals on the screen."""
+
+from __future__ import annotations
+
+from acp_tui.session import events as ev
+from acp_tui.session.reduce import reduce
+from acp_tui.session.state import Session, TerminalRef
+from acp_tui.session.text import KEPT, TerminalText
+from acp_tui.ui.widgets.transcript.bodies.terminal import TAIL, body
+from acp_tui.ui.widgets.transcript.bodies.tool_call import body as call_body
+from tests.ui.bodies.drawn import CWD, call, colour_of, context, lines, terminal
+
+
+def numbered(first: int, last: int) -> str:
+    return "".join(f"line {number}\n" for number in range(first, last))
+
+
+def test_the_command_how_it_ended_and_how_long_it_took_stand_on_one_line() -> None:
+    session = Session(cwd=CWD)
+    entry = terminal(session, "oops\n", command="make test", cwd=CWD, exit_code=2, ended_at=103.5)
+    first, second = lines(body(entry, context(session)))
+    assert first.startswith("▾ ❯ make test ")
+    assert first.endswith("exit 2  3.5 s  ✘")
+    assert second == "    oops"
+
+
+def test_a_signal_is_told_and_success_is_not() -> None:
+    session = Session(cwd=CWD)
+    killed = terminal(session, command="a", signal="SIGKILL", ended_at=100.0)
+    assert lines(body(killed, context(session)))[0].endswith("SIGKILL  ✘")
+    good = terminal(session, command="b", exit_code=0, ended_at=100.0)
+    assert "exit" not in lines(body(good, context(session)))[0]
+
+
+def test_another_directory_than_the_sessions_is_told() -> None:
+    session = Session(cwd=CWD)
+    inside = terminal(session, command="make", cwd=f"{CWD}/sub")
+    assert "make  in sub" in lines(body(inside, context(session)))[0]
+    outside = terminal(session, command="make", cwd="/etc")
+    assert "make  in /etc" in lines(body(outside, context(session)))[0]
+    here = terminal(session, command="make", cwd=f"{CWD}/")
+    assert " in " not in lines(body(here, context(session)))[0]
+
+
+def test_the_last_lines_are_shown_and_how_many_came_before() -> None:
+    session = Session(cwd=CWD)
+    shown = lines(body(terminal(session, numbered(0, 100), command="x"), context(session)))
+    assert shown[1] == f"    ▸ {100 - TAIL} more lines"
+    assert shown[2:] == [f"    line {number}" for number in range(100 - TAIL, 100)]
+
+
+def test_all_lines_are_shown_where_they_are_wanted() -> None:
+    session = Session(cwd=CWD)
+    shown = body(terminal(session, numbered(0, 100), command="x"), context(session, whole=True))
+    assert shown.height == 101
+
+
+def test_a_folded_terminal_is_one_line() -> None:
+    session = Session(cwd=CWD)
+    shown = lines(body(terminal(session, "out\n", command="x"), context(session, folded=True)))
+    assert len(shown) == 1
+    assert shown[0].startswith("▸ ❯ x")
+
+
+def test_colours_are_those_of_the_theme() -> None:
+    session = Session(cwd=CWD)
+    output = "\x1b[32mgreen\x1b[0m \x1b[38;5;196mred\x1b[0m \x1b[48;2;1;2;3mback\x1b[0m\n"
+    strip = body(terminal(session, output, command="x"), context(session)).line(1)
+    assert colour_of(strip, "green") == ("#111102", None)
+    assert colour_of(strip, "red") == ("#ff0000", None)
+    assert colour_of(strip, "back") == (None, "#010203")
+
+
+def test_progress_is_drawn_in_place() -> None:
+    session = Session(cwd=CWD)
+    entry = terminal(session, "building\n10 %", command="x")
+    shown = body(entry, context(session))
+    assert lines(shown)[1:] == ["    building", "    10 %"]
+    entry.output.append("\r55 %")
+    assert shown.update()
+    assert lines(shown)[1:] == ["    building", "    55 %"]
+    entry.output.append("\r\x1b[Kdone\n")
+    assert shown.update()
+    assert lines(shown)[1:] == ["    building", "    done"]
+
+
+def test_an_escape_sequence_may_come_in_two_pieces() -> None:
+    session = Session(cwd=CWD)
+    entry = terminal(session, "a\x1b[3", command="x")
+    shown = body(entry, context(session))
+    lines(shown)
+    entry.output.append("1mb\n")
+    assert shown.update()
+    assert lines(shown)[1:] == ["    ab"]
+
+
+def test_output_that_the_agent_sends_again_as_a_whole_replaces_what_was_there() -> None:
+    session = Session(cwd=CWD)
+    entry = terminal(session, "one\ntwo\n", command="x")
+    shown = body(entry, context(session))
+    lines(shown)
+    entry.output = TerminalText()
+    entry.output.append("six\nten\n")  # as long as what was there
+    assert shown.update()
+    assert lines(shown)[1:] == ["    six", "    ten"]
+
+
+def test_what_was_not_kept_is_told_once_and_the_end_is_right() -> None:
+    session = Session(cwd=CWD)
+    entry = terminal(session, "first\n", command="x")
+    shown = body(entry, context(session, whole=True))
+    lines(shown)
+    line = "y" * 99 + "\n"
+    for _ in range(4 * KEPT // len(line)):
+        entry.output.append(line)
+    entry.output.append("last\n")
+    assert shown.update()
+    seen = lines(shown)
+    assert seen[1] == "    first"
+    assert seen[-1] == "    last"
+    assert sum("characters not kept" in text for text in seen) == 1
+
+
+def test_of_much_output_that_was_followed_the_last_lines_are_right() -> None:
+    session = Session(cwd=CWD)
+    entry = terminal(session, command="x")
+    shown = body(entry, context(session))
+    for first in range(0, 100_000, 10_000):
+        entry.output.append(numbered(first, first + 10_000))
+        assert shown.update()
+    assert lines(shown)[1] == f"    ▸ {100_000 - TAIL:,} more lines"
+    assert lines(shown)[-1] == "    line 99999"
+
+
+def test_a_line_longer_than_the_page_is_folded() -> None:
+    session = Session(cwd=CWD)
+    shown = lines(body(terminal(session, "x" * 100 + "\n", command="x"), context(session, 60)))
+    assert shown[1:] == ["    " + "x" * 56, "    " + "x" * 44]
+
+
+def test_a_copy_is_all_the_output_without_colours() -> None:
+    session = Session(cwd=CWD)
+    entry = terminal(session, numbered(0, 20) + "\x1b[31mred\x1b[0m\n", command="x")
+    for folded in (False, True):
+        copied = body(entry, context(session, folded=folded)).copy_text()
+        assert copied == "$ x\n" + numbered(0, 20) + "red"
+
+
+# --------------------------------------------------------------------------- in a tool call
+
+
+def test_a_terminal_that_a_call_shows_is_not_shown_on_its_own() -> None:
+    session = Session(cwd=CWD)
+    entry = terminal(session, "out\n", command="make")
+    alone = body(entry, context(session))
+    assert alone.height == 2
+    made = call(session, title="make", kind="execute", content=[TerminalRef("t")])
+    assert body(entry, context(session)).height == 0
+    assert "    out" in lines(call_body(made, context(session)))
+    made.content = []  # the call shows something else now: the output must not be lost
+    assert body(entry, context(session)).height == 2
+
+
+def test_the_call_says_the_command_unless_its_title_does() -> None:
+    session = Session(cwd=CWD)
+    terminal(session, "out\n", command="make all", cwd=CWD, exit_code=1)
+    said = call(session, title="`make all`", kind="execute", content=[TerminalRef("t")])
+    assert lines(call_body(said, context(session)))[1:] == ["    out"]
+    assert "exit 1" in lines(call_body(said, context(session)))[0]
+    unsaid = call(session, title="Build it", kind="execute", content=[TerminalRef("t")])
+    assert lines(call_body(unsaid, context(session)))[1].startswith("    $ make all")
+    assert lines(call_body(unsaid, context(session)))[1].endswith("exit 1")
+
+
+def test_the_call_says_where_a_command_runs_that_runs_elsewhere() -> None:
+    session = Session(cwd=CWD)
+    terminal(session, "out\n", command="make", cwd="/etc")
+    made = call(session, title="make", kind="execute", content=[TerminalRef("t")])
+    assert lines(call_body(made, context(session)))[1] == "    $ make  in /etc"
+
+
+def test_the_state_tells_which_call_shows_a_terminal() -> None:
+    session = Session(cwd=CWD)
+    reduce(session, ev.TerminalCreated("t", command="make"), 1.0)
+    changes = reduce(session, ev.ToolCallChanged("c", announced=True, content=[TerminalRef("t")]), 2.0)
+    made = session.tool_calls["c"]
+    assert session.terminal_calls["t"] is made
+    assert [change.entry for change in changes] == [made, session.terminals["t"]]
+    again = reduce(session, ev.ToolCallChanged("c", content=[TerminalRef("t")]), 3.0)
+    assert [change.entry for change in again] == [made]

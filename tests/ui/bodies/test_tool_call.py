@@ -1,0 +1,331 @@
+"""Tool calls on the screen."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+
+from acp_tui.session.state import Annotations, Content, Diff, Location, Session, TerminalRef, ToolCall
+from acp_tui.ui.widgets.transcript.bodies.headline import STATUS, duration
+from acp_tui.ui.widgets.transcript.bodies.tool_call import ICONS, OTHER, body, default_folded
+from tests.ui.bodies.drawn import CWD, call, colour_of, context, lines, strips, terminal
+
+
+def headline(entry: ToolCall, session: Session | None = None, width: int = 80, **other: object) -> str:
+    return body(entry, context(session, width, **other)).line(0).text.rstrip()
+
+
+# --------------------------------------------------------------------------- the first line
+
+
+def test_the_first_line_tells_kind_title_how_much_changed_how_long_it_took_and_how_it_ended() -> None:
+    edit = call(
+        title="Edit login.py",
+        kind="edit",
+        status="completed",
+        ended_at=100.8,
+        content=[Diff(f"{CWD}/login.py", "a\nb\n", "a\nc\nd\n")],
+    )
+    line = headline(edit)
+    assert line.startswith("▾ ✎ Edit login.py ")
+    assert line.endswith(" +2  −1  0.8 s  ✔")
+    assert cell_len(line) == 79
+
+
+@pytest.mark.parametrize("sign", [*ICONS.values(), OTHER, *STATUS.values()])
+def test_every_sign_is_one_cell_wide(sign: str) -> None:
+    assert cell_len(sign) == 1
+
+
+@pytest.mark.parametrize(("status", "sign"), STATUS.items())
+def test_each_status_has_its_sign(status: str, sign: str) -> None:
+    assert headline(call(title="x", status=status)).endswith(sign)
+
+
+def test_a_status_nobody_knows_is_told_in_its_own_word() -> None:
+    assert headline(call(title="x", status="paused")).endswith("paused")
+
+
+def test_a_call_without_anything_to_unfold_has_no_fold_sign() -> None:
+    assert headline(call(title="Fetch x", kind="fetch")).startswith("  ↧ Fetch x")
+    assert headline(call(title="Fetch x", kind="fetch", raw_input={"url": "x"}), folded=True).startswith("▸")
+
+
+def test_how_long_it_has_taken_so_far_comes_from_the_clock() -> None:
+    now = [100.5]
+    shown = body(call(title="x", status="in_progress"), context(now=lambda: now[0]))
+    assert " s " not in shown.line(0).text
+    now[0] = 112.0
+    assert shown.line(0).text.rstrip().endswith("12 s  ●")
+
+
+def test_a_finished_call_does_not_count_on() -> None:
+    assert " s" not in headline(call(title="x", status="completed"), now=lambda: 500.0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.84, "0.8 s"), (7, "7 s"), (42.4, "42 s"), (187, "3:07"), (3723, "1:02:03"), (59.7, "1:00")],
+)
+def test_durations_are_short(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
+
+
+def test_titles_give_way_at_the_end_and_paths_at_the_beginning() -> None:
+    path = "/srv/data/" + "folder/" * 12 + "file.py"
+    line = headline(call(title=f"Read {path}", kind="read", status="completed"), width=60)
+    assert line.startswith("  ◇ Read …")
+    assert "folder/file.py" in line
+    words = headline(call(title="Look at " + "many things " * 10), width=60)
+    assert words.startswith("  · Look at many")
+    assert "…" in words
+
+
+def test_facts_go_before_the_title_does() -> None:
+    edit = call(title="Edit", kind="edit", ended_at=165.0, content=[Diff("a", "a\n" * 5000, "b\n" * 5000)])
+    line = headline(edit, width=24)
+    assert line.startswith("▾ ✎ Edit")
+    assert cell_len(line) <= 24
+
+
+def test_paths_below_the_sessions_directory_are_relative_but_commands_stay_as_they_are() -> None:
+    assert "Read src/a.py" in headline(call(title=f"Read {CWD}/src/a.py", kind="read"))
+    assert f"cat {CWD}/a.py" in headline(call(title=f"cat {CWD}/a.py", kind="execute"))
+    assert f"Read /other{CWD}/a.py" in headline(call(title=f"Read /other{CWD}/a.py", kind="read"))
+
+
+def test_a_call_without_title_is_called_by_what_else_is_known() -> None:
+    assert "ls -l" in headline(call(kind="execute", raw_input={"command": ["ls", "-l"]}))
+    assert "lookup" in headline(call(name="lookup"))
+    assert "switch mode" in headline(call(kind="switch_mode"))
+    assert headline(call(title="`make all`", kind="execute")).startswith("  ❯ make all")
+
+
+# --------------------------------------------------------------------------- folding
+
+
+@pytest.mark.parametrize("kind", ["read", "search", "think", "fetch", "other", "switch_mode"])
+def test_looking_is_folded_unless_it_failed(kind: str) -> None:
+    assert default_folded(call(kind=kind, status="completed"))
+    assert not default_folded(call(kind=kind, status="failed"))
+
+
+@pytest.mark.parametrize("kind", ["edit", "delete", "move", "execute"])
+def test_what_changes_or_runs_something_is_open(kind: str) -> None:
+    assert not default_folded(call(kind=kind, status="completed"))
+
+
+def test_a_call_of_any_kind_is_open_when_it_shows_a_diff_or_a_terminal() -> None:
+    assert not default_folded(call(content=[Diff("a", None, "b")]))
+    assert not default_folded(call(content=[TerminalRef("t")]))
+
+
+def test_a_folded_call_is_one_line_that_still_tells_how_much_changed() -> None:
+    shown = body(call(title="Edit", kind="edit", content=[Diff("a", None, "b\n")]), context(folded=True))
+    assert shown.height == 1
+    assert "+1" in shown.line(0).text
+    assert shown.line(0).text.startswith("▸")
+
+
+def test_a_call_that_fails_is_made_anew_so_that_it_opens() -> None:
+    read = call(title="Read", kind="read", status="in_progress")
+    shown = body(read, context(folded=True))
+    assert shown.update()
+    read.status = "failed"
+    assert not shown.update()
+
+
+# --------------------------------------------------------------------------- what it shows
+
+
+def test_a_new_and_a_deleted_file_are_told_from_a_change() -> None:
+    assert "new  +1" in headline(call(kind="edit", content=[Diff("a", None, "x\n")]))
+    assert "deleted  −1" in headline(call(kind="edit", content=[Diff("a", "x\n", None)]))
+
+
+def test_one_file_named_by_the_title_needs_no_heading_and_several_do() -> None:
+    one, two = Diff(f"{CWD}/src/a.py", None, "x\n"), Diff(f"{CWD}/src/b.py", None, "y\n")
+    assert lines(body(call(title="Edit a.py", kind="edit", content=[one]), context()))[1:] == ["     1 + x"]
+    shown = lines(body(call(title="Edit a.py", kind="edit", content=[one, two]), context()))[1:]
+    assert shown == ["    src/a.py  (new)", "     1 + x", "    src/b.py  (new)", "     1 + y"]
+
+
+def test_the_numbers_of_a_snippet_begin_where_the_call_says_it_is() -> None:
+    path = f"{CWD}/a.py"
+    snippet = call(title="Edit a.py", kind="edit", content=[Diff(path, "old", "new")])
+    snippet.locations = [Location(path, 120)]
+    assert lines(body(snippet, context()))[1].strip() == "120 - old"
+    whole = call(title="Edit a.py", kind="edit", content=[Diff(path, "a\nb\nc\nd\n", "a\nb\nc\nD\n")])
+    whole.locations = [Location(path, 2)]
+    assert lines(body(whole, context()))[1].strip() == "1   a"
+
+
+def test_places_that_nothing_else_names_are_listed() -> None:
+    moved = call(title="Move a.py", kind="move")
+    moved.locations = [Location(f"{CWD}/a.py"), Location(f"{CWD}/lib/b.py", 7), Location("/etc/hosts")]
+    assert lines(body(moved, context()))[1:] == ["    ↳ lib/b.py:7", "    ↳ /etc/hosts"]
+    many = call(title="Move", kind="move")
+    many.locations = [Location(f"{CWD}/{number}.py") for number in range(9)]
+    assert lines(body(many, context()))[-1] == "    ▸ 4 more files"
+
+
+def test_the_output_of_a_command_has_its_colours_and_shows_its_end() -> None:
+    text = "".join(f"line {number}\n" for number in range(30)) + "\x1b[31mfailed\x1b[0m\n"
+    plain = text.replace("\x1b[31m", "").replace("\x1b[0m", "")
+    shown = body(call(title="x", kind="execute", content=[Content("text", plain, coloured=text)]), context())
+    assert lines(shown)[1] == "    ▸ 19 more lines"
+    assert lines(shown)[-1] == "    failed"
+    assert colour_of(shown.line(shown.height - 1), "failed")[0] == "#111101"
+
+
+def test_a_fence_around_the_output_of_a_command_is_not_part_of_it() -> None:
+    fenced = Content("text", "```console\n$ ls\na.py\n```")
+    assert lines(body(call(title="x", kind="execute", content=[fenced]), context()))[1:] == [
+        "    $ ls",
+        "    a.py",
+    ]
+
+
+def test_the_text_of_a_file_is_shown_as_it_is() -> None:
+    text = Content("text", "# not a heading\n* not a list")
+    assert lines(body(call(title="x", kind="read", content=[text]), context()))[1:] == [
+        "    # not a heading",
+        "    * not a list",
+    ]
+
+
+def test_why_a_call_failed_is_a_message() -> None:
+    text = Content("text", "**Denied**")
+    shown = body(call(title="x", kind="read", status="failed", content=[text]), context())
+    assert lines(shown)[1:] == ["    Denied"]
+
+
+def test_content_is_drawn_anew_when_the_kind_of_call_becomes_known() -> None:
+    entry = call(title="x", kind="edit", content=[Content("text", "**a**")])
+    shown = body(entry, context())
+    entry.kind = "execute"
+    assert shown.update()
+    assert lines(shown)[1:] == ["    **a**"]
+
+
+def test_other_text_is_markdown() -> None:
+    text = Content("text", "It is **done**.")
+    assert lines(body(call(title="x", kind="think", content=[text]), context()))[1:] == ["    It is done."]
+
+
+def test_long_texts_are_cut_short_unless_they_are_wanted_whole() -> None:
+    text = Content("text", "".join(f"{number}\n" for number in range(100)))
+    entry = call(title="x", kind="read", content=[text])
+    assert lines(body(entry, context()))[-1] == "    ▸ 80 more lines"
+    assert body(entry, context(whole=True)).height == 101
+    thought = call(title="x", kind="think", content=[Content("text", "word " * 5000)])
+    assert body(thought, context()).height == 22
+    assert body(thought, context(whole=True)).height > 300
+
+
+def test_an_image_is_a_line_and_what_is_for_the_agent_alone_is_only_mentioned() -> None:
+    image = Content("image", data="AAAA", mime="image/png")
+    secret = Content("text", "for you", annotations=Annotations(audience=("assistant",)))
+    shown = lines(body(call(title="x", content=[image, secret]), context()))
+    assert "image/png" in shown[1]
+    assert "for the agent only" in shown[2]
+    assert "for you" not in "".join(shown)
+
+
+def test_without_content_the_input_and_the_output_are_shown_as_they_came() -> None:
+    entry = call(title="x", raw_input={"pattern": "a\x1bb", "n": 1}, raw_output=["ok"])
+    assert lines(body(entry, context()))[1:] == [
+        '    input  {"pattern": "a\\u001bb", "n": 1}',
+        '    output  ["ok"]',
+    ]
+
+
+def test_large_and_deep_input_is_cut_short() -> None:
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    for value in (deep, {"text": "x" * 1_000_000}, list(range(100_000))):
+        shown = lines(body(call(title="x", raw_input=value), context()))
+        assert len(shown) < 20
+        assert shown[-1] == "    ▸ more"
+
+
+def test_empty_content_does_not_hide_the_input() -> None:
+    entry = call(title="x", raw_input={"a": 1}, content=[Content("text", "\n"), TerminalRef("unknown")])
+    assert lines(body(entry, context()))[1:] == ['    input  {"a": 1}']
+
+
+def test_a_copy_holds_the_title_and_all_that_would_be_shown() -> None:
+    entry = call(title="Edit a", kind="edit", content=[Diff("a", "x\n", "y\n"), Content("text", "done")])
+    for folded in (False, True):
+        copied = body(entry, context(folded=folded)).copy_text()
+        assert copied == "Edit a\n--- a\n+++ a\n-x\n+y\ndone"
+
+
+# --------------------------------------------------------------------------- changes
+
+
+def test_an_update_makes_only_that_anew_which_changed() -> None:
+    session = Session(cwd=CWD)
+    running = terminal(session, "one\n", command="make")
+    diff = Diff("a.py", "x\n", "y\n")
+    entry = call(session, title="make", kind="execute", content=[diff, TerminalRef("t")])
+    shown = body(entry, context(session))
+    before = strips(shown)
+    running.output.append("two\n")
+    assert shown.update()
+    after = strips(shown)
+    assert [line.text.strip() for line in after[-2:]] == ["one", "two"]
+    assert after[2] is before[2]  # a line of the diff
+
+
+def test_content_that_comes_again_as_it_was_is_not_drawn_again() -> None:
+    entry = call(title="Edit a.py", kind="edit", content=[Diff("a.py", "x\n", "y\n")])
+    shown = body(entry, context())
+    before = strips(shown)
+    entry.content = [Diff("a.py", "x\n", "y\n")]
+    entry.status = "completed"
+    assert shown.update()
+    assert shown.line(2) is before[2]
+    assert shown.line(0).text.rstrip().endswith("✔")
+
+
+def test_content_that_is_replaced_is_drawn_anew() -> None:
+    entry = call(title="Edit a.py", kind="edit", content=[Diff("a.py", "x\n", "y\n")])
+    shown = body(entry, context())
+    entry.content = [Diff("a.py", "x\n", "y\nz\n"), Content("text", "done")]
+    assert shown.update()
+    assert lines(shown)[-2:] == ["     2 + z", "    done"]
+    assert "+2" in shown.line(0).text
+
+
+def test_input_that_streams_in_is_followed() -> None:
+    entry = call(title="x", raw_input={"a": 1})
+    shown = body(entry, context())
+    entry.raw_input = {"a": 12}
+    assert shown.update()
+    assert lines(shown)[1] == '    input  {"a": 12}'
+
+
+@pytest.mark.parametrize("width", [20, 33, 80, 140])
+def test_nothing_is_wider_than_the_page(width: int) -> None:
+    session = Session(cwd=CWD)
+    terminal(session, "x" * 500 + "漢字" * 100, command="make " * 30, cwd="/elsewhere", signal="SIGKILL")
+    entry = call(
+        session,
+        title="Edit 漢字 " * 20,
+        kind="edit",
+        status="cancelled",
+        ended_at=4000.0,
+        content=[
+            Diff(f"{CWD}/{'long/' * 40}a.py", "漢字\t" * 50, "漢字 " * 50),
+            Diff("b", None, "x\n" * 60),
+            TerminalRef("t"),
+            Content("text", "漢字 word " * 100),
+            Content("image", mime="image/png", uri="file:///" + "x" * 200),
+        ],
+    )
+    entry.locations = [Location("/tmp/" + "y" * 200, 3)]
+    for whole in (False, True):
+        for strip in strips(body(entry, context(session, width, whole=whole))):
+            assert strip.cell_length <= width
