@@ -154,7 +154,9 @@ def test_a_terminal_that_a_call_shows_is_not_shown_on_its_own() -> None:
     entry = terminal(session, "out\n", command="make")
     alone = body(entry, context(session))
     assert alone.height == 2
+    assert alone.update()
     made = call(session, title="make", kind="execute", content=[TerminalRef("t")])
+    assert not alone.update()  # another body takes its place
     assert body(entry, context(session)).height == 0
     assert "    out" in lines(call_body(made, context(session)))
     made.content = []  # the call shows something else now: the output must not be lost

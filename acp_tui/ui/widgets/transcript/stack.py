@@ -52,6 +52,11 @@ class Stack:
         """Where the entry is among the blocks."""
         return None if entry_id is None else self._places.get(entry_id)
 
+    def place_of_call(self, entry: Entry) -> int | None:
+        """Where the tool call is that shows this terminal, if the entry is one: it changes with it."""
+        call = self.session.terminal_calls.get(entry.terminal_id) if isinstance(entry, Terminal) else None
+        return self.place_of(call.id) if call is not None else None
+
     # ------------------------------------------------------------------------- what happens
 
     def append(self, entry: Entry) -> None:
@@ -68,7 +73,6 @@ class Stack:
         if block.body is None:
             self.heights[place] = block.gap + estimated_height(block.entry, self.width or 80)
             return
-        block.drawn.clear()
         if block.body.update():
             self._measure(place)
         else:

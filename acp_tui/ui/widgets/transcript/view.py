@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from textual import events
+    from textual.geometry import Region
     from textual.selection import Selection
 
     from acp_tui.session.change import Change
@@ -75,6 +77,7 @@ class TranscriptView(ScrollView, can_focus=True):
         self._following = True
         self._seen_total = 0
         self._moving = False  # we scroll, not the user
+        self._style = Style()  # of the page
 
     def use_session(self, session: Session, cwd: str) -> None:
         """Show this session from its beginning on."""
@@ -99,6 +102,8 @@ class TranscriptView(ScrollView, can_focus=True):
                 self.stack.append(change.entry)
             else:
                 touched.add(place)
+            if (shown_in := self.stack.place_of_call(change.entry)) is not None:
+                touched.add(shown_in)
         kept = self._kept()
         for place in touched:
             self.stack.refresh(place)
@@ -277,7 +282,7 @@ class TranscriptView(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
         row = self.scroll_offset.y + y
-        width, style = self.size.width, self.rich_style
+        width, style = self.size.width, self._style
         if row >= self.stack.total or not self.stack.width:
             return Strip.blank(width, style)
         place, line = self.stack.heights.at(row)
@@ -285,10 +290,7 @@ class TranscriptView(ScrollView, can_focus=True):
         line -= block.gap
         if line < 0 or block.body is None or line >= block.body.height:
             return Strip.blank(width, style)
-        strip = block.drawn.get(line)
-        if strip is None:
-            strip = self._draw(block, line).apply_style(style).crop_extend(0, width, style)
-            block.drawn[line] = strip
+        strip = self._drawn(block, line, width)
         if self.marking.needle:
             strip = self.marking.laid_over(strip, block.entry.id, line, self.stack.palette)
         anchor = (block.entry.id << LINE_BITS) + line
@@ -296,10 +298,24 @@ class TranscriptView(ScrollView, can_focus=True):
             strip = self._with_selection(strip, selection, anchor)
         return strip.apply_offsets(0, anchor)
 
-    def _draw(self, block: Block, line: int) -> Strip:
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """All that is to be painted. The style of the page is worked out once for it, which takes a while."""
+        self._style = self.rich_style
+        return super().render_lines(crop)
+
+    def _drawn(self, block: Block, line: int, width: int) -> Strip:
+        """A line with its margin. While a message grows, the lines that stay are not made again."""
         assert block.body is not None
+        source = block.body.line(line)
+        known = block.drawn.get(line)
+        if known is not None and known[0] is source:
+            return known[1]
+        strip = self._with_margin(block, source).apply_style(self._style).crop_extend(0, width, self._style)
+        block.drawn[line] = source, strip
+        return strip
+
+    def _with_margin(self, block: Block, strip: Strip) -> Strip:
         palette = self.stack.palette
-        strip = block.body.line(line)
         if block.entry.withdrawn:
             strip = Strip(
                 [Segment(text, (own or palette.text) + palette.withdrawn) for text, own, _ in strip]

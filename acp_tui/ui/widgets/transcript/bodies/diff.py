@@ -44,7 +44,7 @@ _HIDDEN = re.compile("(?<![^\x00-\x7f])\u200d|\u200d(?![^\x00-\x7f])")
 
 def _told(text: Text) -> Text:
     """Joiners that join nothing would be there unseen, in code of all things: they are made visible."""
-    return _HIDDEN.sub("‹200d›", text) if text is not None and "\u200d" in text else text
+    return _HIDDEN.sub("‹200d›", text) if text and "\u200d" in text else text
 
 
 class DiffBody:

@@ -105,7 +105,9 @@ class TerminalBody:
         return f"$ {visible(self._terminal.command or '')}\n{output.copy_text()}"
 
     def update(self) -> bool:
-        """Costs what came since."""
+        """Costs what came since. When a call has begun to show it, nothing is to be seen here any more."""
+        if not self._embedded and is_shown_by_call(self._terminal, self._context.session):
+            return False
         self._headline = None
         if self._output is not None:
             self._output.update()

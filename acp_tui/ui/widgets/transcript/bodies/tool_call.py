@@ -202,16 +202,16 @@ def _pieces(call: ToolCall, context: Context) -> Iterator[_Piece]:
 def _piece(item: Any, call: ToolCall, context: Context, *, several: bool) -> _Piece | None:
     if isinstance(item, Diff):
         label = relative(item.path, context.cwd) if several or not _says(call, item.path) else ""
-        new_or_gone = _new_or_gone([item])
-        return _Piece(
-            "diff", item, f"{label}  ({new_or_gone})" if label and new_or_gone else label, _first_line(call, item)
-        )
+        if label and (what := _new_or_gone([item])):
+            label = f"{label}  ({what})"
+        return _Piece("diff", item, label, _first_line(call, item))
     if isinstance(item, TerminalRef):
         terminal = context.session.terminals.get(item.terminal_id)
         return _Piece("terminal", terminal, _command_heading(terminal, call, context)) if terminal else None
     if item.kind == "text" and not item.text.strip():
         return None
-    return _Piece("content", item, "message" if call.status == "failed" and call.kind != "execute" else call.kind)
+    failure = call.status == "failed" and call.kind != "execute"
+    return _Piece("content", item, "message" if failure else call.kind)
 
 
 def _command_heading(terminal: Terminal, call: ToolCall, context: Context) -> str:
