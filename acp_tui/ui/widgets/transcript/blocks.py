@@ -33,7 +33,7 @@ class Block:
     folded: bool | None = None  # the user's wish; None: as its kind is
     body: Body | None = None  # None: never near the screen, or outdated; the height is an estimate
     gap: int = 0  # blank lines before it
-    drawn: dict[int, Strip] = field(default_factory=dict)  # lines with margin, ready for the screen
+    drawn: dict[int, tuple[Strip, Strip]] = field(default_factory=dict)  # a body's line, and as it is shown
 
     def forget(self) -> None:
         """Width, theme or fold are others now."""
