@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -114,11 +115,39 @@ def highlighted(code: str, language: str, palette: Palette) -> list[Spans]:
 
 @lru_cache(maxsize=256)
 def language_of(path: str) -> str:
-    """The language a file is written in, by its name; "" when it is not known."""
-    from pygments.lexers import find_lexer_class_for_filename  # type: ignore[import-untyped]
+    """The language a file is written in, by its name; "" when it is not known.
 
-    found = find_lexer_class_for_filename(path)
-    return str(found.aliases[0]) if found is not None and found.aliases else ""
+    Pygments' own search compiles a thousand patterns first, which is to be noticed on the screen.
+    """
+    name = path.rpartition("/")[2]
+    exact, globs = _file_names()
+    ends = (name[at:] for at, letter in enumerate(name) if letter == ".")
+    found = next((exact[key] for key in (name, *(f"*{end}" for end in ends)) if key in exact), None)
+    found = found or [language for pattern, language in globs if fnmatchcase(name, pattern)]
+    return found[0] if len(found) == 1 else _likeliest(found)
+
+
+@lru_cache(maxsize=1)
+def _file_names() -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
+    """The languages by names of files and by `*.ends`, and those by other patterns."""
+    from pygments.lexers import get_all_lexers  # type: ignore[import-untyped]
+
+    exact: dict[str, list[str]] = {}
+    globs: list[tuple[str, str]] = []
+    for _, aliases, patterns, _ in get_all_lexers(plugins=False):
+        for pattern in patterns if aliases else ():
+            if any(sign in pattern.removeprefix("*.") for sign in "*?["):
+                globs.append((pattern, aliases[0]))
+            else:
+                exact.setdefault(pattern, []).append(aliases[0])
+    return exact, globs
+
+
+def _likeliest(languages: Iterable[str]) -> str:
+    """Of several that share a name, the one that Pygments prefers."""
+    from pygments.lexers import find_lexer_class_by_name
+
+    return max(languages, key=lambda name: (find_lexer_class_by_name(name).priority, name), default="")
 
 
 @lru_cache(maxsize=64)
