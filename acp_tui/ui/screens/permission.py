@@ -176,16 +176,16 @@ class PermissionScreen(ModalScreen[Taken | None]):
         if not self.is_mounted:
             return
         width, height = self.app.size
+        roomy = height >= ROOMY
+        self.query_one("#dialog").set_class(roomy, "roomy")
         page, options = self.query_one(Page), self.query_one(Rows)
         inner = width - 4  # border and padding
         limit = height if self._full else height - max(2, height // 4)
-        choices = min(options.height_at(inner), max(3, limit // 2))
-        options.styles.height = choices
-        roomy = height >= ROOMY
-        self.query_one("#dialog").set_class(roomy, "roomy")
-        room = max(3, limit - FRAME - choices - roomy)
+        room = max(2, limit - FRAME - roomy)
         wanted = page.height_at(inner - 1)
-        page.styles.height = room if self._full else min(wanted, room)
+        choices = min(options.height_at(inner), max(room // 2, room - wanted))
+        options.styles.height = choices
+        page.styles.height = room - choices if self._full else min(wanted, room - choices)
 
     # ------------------------------------------------------------------------- answering
 

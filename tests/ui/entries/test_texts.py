@@ -1,0 +1,160 @@
+"""The short entries, as text: what is said, what is folded, what is bounded, what a copy gives."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from acp_tui.session.state import (
+    Compaction,
+    Elicitation,
+    Notice,
+    Plan,
+    PlanItem,
+    RpcError,
+    Session,
+    TurnEnd,
+    Unrecognised,
+)
+from acp_tui.session.text import GrowingText
+from acp_tui.ui.palette import Palette
+from acp_tui.ui.widgets.transcript.bodies.folding import MOST_LINES
+from acp_tui.ui.widgets.transcript.bodies.registry import default_folded, make_body
+from acp_tui.ui.widgets.transcript.body import Context
+from tests.ui.looks import drawn
+
+
+def test_a_turn_that_ended_well_says_nothing() -> None:
+    assert drawn(TurnEnd(id=1, at=0, stop_reason="end_turn")) == []
+
+
+@pytest.mark.parametrize(
+    ("reason", "says"),
+    [
+        ("cancelled", "stopped"),
+        ("max_tokens", "limit of tokens"),
+        ("max_turn_requests", "limit of requests"),
+        ("strange", "ended: strange"),
+    ],
+)
+def test_stop_reasons_in_words(reason: str, says: str) -> None:
+    (line,) = drawn(TurnEnd(id=1, at=0, stop_reason=reason))
+    assert says in line
+
+
+def test_a_refusal_says_what_it_means_and_which_key_helps() -> None:
+    text = "\n".join(drawn(TurnEnd(id=1, at=0, stop_reason="refusal")))
+    assert "not in its context" in text
+    assert "e edit and send again" in text
+
+
+def test_an_empty_turn_offers_to_send_again() -> None:
+    text = "\n".join(drawn(TurnEnd(id=1, at=0, stop_reason="end_turn", empty=True)))
+    assert "Nothing came back: send it again?" in text
+    assert "F6 send again" in text
+
+
+def test_an_error_shows_its_words_and_the_rest_only_unfolded() -> None:
+    end = TurnEnd(id=1, at=0, error=RpcError(-32603, "No such model", "try another", {"data": "x1"}))
+    assert default_folded(end)
+    assert drawn(end, folded=True) == ["✘ No such model", "▸ error -32603: details"]
+    unfolded = "\n".join(drawn(end))
+    assert "try another" in unfolded
+    assert '"data": "x1"' in unfolded
+
+
+def test_an_error_that_wants_a_sign_in_says_so() -> None:
+    end = TurnEnd(id=1, at=0, error=RpcError(-32000, "Please log in", auth_required=True))
+    assert "▸ the agent wants a sign-in · error -32000: details" in drawn(end, folded=True)
+
+
+def test_a_notice_folds_its_detail() -> None:
+    notice = Notice(id=1, at=0, text="Something", detail="one\ntwo", level="error")
+    assert drawn(notice, folded=True) == ["✘ Something ▸"]
+    assert drawn(notice) == ["✘ Something", "  one", "  two"]
+
+
+def test_a_plan_counts_its_steps_and_marks_the_current_one() -> None:
+    items = [
+        PlanItem("One", "completed"),
+        PlanItem("Two", "in_progress", "high"),
+        PlanItem("Three", "odd", "low"),
+    ]
+    plan = Plan(id=1, at=0, items=items)
+    assert drawn(plan) == ["▾ plan 1/3", "  ☑ One", "  ◐ Two ↑", "  ☐ Three (odd) ↓"]
+    assert drawn(plan, folded=True) == ["▸ plan 1/3 · Two"]
+
+
+def test_only_the_newest_of_the_same_plan_is_shown_whole() -> None:
+    older, newer = (Plan(id=number, at=0, items=[PlanItem("One")]) for number in (1, 2))
+    other = Plan(id=1, at=0, plan_id="another", items=[PlanItem("One")])
+    session = Session(plan=newer)
+    assert drawn(older, session=session) == ["▸ plan 0/1 · continued below"]
+    assert drawn(newer, session=session) == ["▾ plan 0/1", "  ☐ One"]
+    assert drawn(other, session=session) == ["▾ plan 0/1", "  ☐ One"]
+
+
+def test_a_plan_can_be_a_text_and_a_file() -> None:
+    assert drawn(Plan(id=1, at=0, markdown="# All\nof it", uri="file:///plan.md")) == [
+        *("▾ plan", "  # All", "  of it", "  file:///plan.md")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://example.org/a", "example.org"),
+        ("https://example.org:8443/a?b@c", "example.org"),
+        ("https://bank.com@evil.test/x", "evil.test"),
+        ("https://user:bank.com@evil.test", "evil.test"),
+        ("https://evil.test\\@bank.com", "evil.test"),
+        ("no address at all", ""),
+    ],
+)
+def test_an_address_is_shown_whole_with_its_host_marked(url: str, host: str) -> None:
+    from rich.style import Style
+
+    loud = Style(bold=True)
+    entry = Elicitation(id=1, at=0, request_id=1, mode="url", message="Sign in", url=url)
+    body = make_body(entry, Context(width=80, palette=Palette(strong=loud), session=Session()))
+    assert body.line(1).text.strip() == url
+    marked = "".join(text for text, style, _ in body.line(1) if style == loud)
+    assert marked == host
+
+
+def test_a_summary_is_shown_when_it_is_unfolded() -> None:
+    entry = Compaction(id=1, at=0, compaction_id="c", status="completed", summary=GrowingText("We did this"))
+    assert drawn(entry, folded=True) == ["▸ condensed the context"]
+    assert drawn(entry) == ["▾ condensed the context", "  We did this"]
+
+
+def test_what_nobody_knows_is_named_shown_bounded_and_copied_whole() -> None:
+    raw = {"many": list(range(MOST_LINES * 2)), "escape": "\x1b[31m"}
+    entry = Unrecognised(id=1, at=0, what="session update 'foo'", raw=raw)
+    assert default_folded(entry)
+    assert drawn(entry, folded=True) == ["▸ not recognised: session update 'foo'"]
+    lines = drawn(entry)
+    assert len(lines) == MOST_LINES + 2
+    assert lines[-1] == "  ⋯ more: open the details"
+    copied = make_body(entry, Context(80, Palette(), Session())).copy_text()
+    assert json.loads(copied.replace("␛", "\\u001b")) == raw
+    assert "\x1b" not in copied
+
+
+@pytest.mark.parametrize("width", [20, 31, 80])
+def test_no_line_is_wider_than_the_page(width: int) -> None:
+    wide = "漢字🙂 " * 30 + "x" * 100
+    entries = [
+        Notice(id=1, at=0, text=wide, detail=wide),
+        TurnEnd(id=2, at=0, error=RpcError(1, wide, wide, {wide: wide})),
+        Plan(id=3, at=0, items=[PlanItem(wide, "in_progress", "high")], markdown=wide, uri=wide),
+        Elicitation(
+            id=4, at=0, request_id=1, mode="url", message=wide, url=wide, schema={"properties": {wide: 1}}
+        ),
+        Compaction(id=5, at=0, compaction_id="c", status=wide, summary=GrowingText(wide), error=wide),
+        Unrecognised(id=6, at=0, what=wide, raw=[wide]),
+    ]
+    for entry in entries:
+        for folded in (True, False):
+            assert drawn(entry, width=width, folded=folded)

@@ -1,0 +1,192 @@
+"""The list to choose from, and the screen for all of a text."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from textual.widgets import Input
+
+from acp_tui.session.state import Choice, Diff
+from acp_tui.ui.screens.choose import ChooseScreen
+from acp_tui.ui.screens.detail import DetailScreen
+from acp_tui.ui.widgets.page import Page
+from acp_tui.ui.widgets.rows import Rows
+from acp_tui.ui.widgets.transcript.bodies.diff import DiffBody
+from tests.ui.looks import Show
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from textual.pilot import Pilot
+    from textual.screen import Screen
+
+    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.widgets.transcript.body import Context
+
+CHOICES = [
+    Choice("ask", "Ask", "Asks before anything"),
+    Choice("plan", "Plan mode"),
+    Choice("https://example.org/auto", "Auto", group="risky"),
+    *(Choice(f"m{number}", f"Model {number}") for number in range(40)),
+]
+
+
+@asynccontextmanager
+async def showing(
+    screen: Callable[[Palette], Screen[object]], size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[tuple[Show, Pilot[None]]]:
+    app = Show("dark", screen=screen)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        yield app, pilot
+
+
+def choosing(
+    choices: list[Choice] = CHOICES, current: str | None = "plan"
+) -> Callable[[Palette], Screen[object]]:
+    return lambda palette: ChooseScreen("Mode", choices, palette, current=current)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"),
+    [
+        (["enter"], "plan"),
+        (["up", "enter"], "ask"),
+        (["down", "enter"], "https://example.org/auto"),
+        (["up", "up", "enter"], "m39"),
+        (["pageup", "enter"], "ask"),
+        (["pagedown", "enter"], "m6"),
+        (["escape"], None),
+        ([*"model", "1", "7", "enter"], "m17"),
+        ([*"risky", "enter"], "https://example.org/auto"),
+        ([*"aut", "backspace", "backspace", "backspace", "enter"], "plan"),
+    ],
+)
+async def test_keys_choose(keys: list[str], answer: str | None) -> None:
+    async with showing(choosing()) as (app, pilot):
+        await pilot.press(*keys)
+        await pilot.pause()
+        assert app.answers == [answer]
+
+
+async def test_a_click_chooses() -> None:
+    async with showing(choosing()) as (app, pilot):
+        await pilot.click(Rows, offset=(8, 3))
+        await pilot.pause()
+        assert app.answers == ["https://example.org/auto"]
+
+
+async def test_nothing_fits_nothing_is_chosen() -> None:
+    async with showing(choosing()) as (app, pilot):
+        await pilot.press(*"zzz", "down", "pagedown", "enter")
+        await pilot.pause()
+        assert app.answers == []
+        assert app.screen.query_one(Input).value == "zzz"
+
+
+async def test_the_current_one_is_marked_and_descriptions_stand_below() -> None:
+    async with showing(choosing()) as (app, _):
+        rows = app.screen.query_one(Rows)
+        lines = [rows.render_line(y).text.rstrip() for y in range(4)]
+        assert lines == ["    Ask", "    Asks before anything", "❯ ● Plan mode", "    Auto  risky"]
+
+
+async def test_the_list_stays_on_the_screen() -> None:
+    async with showing(choosing(current="m39"), size=(40, 14)) as (app, pilot):
+        assert app.screen.query_one("#dialog").region.bottom <= 14
+        rows = app.screen.query_one(Rows)
+        drawn = [rows.render_line(y).text.strip() for y in range(rows.size.height)]
+        assert "❯ ● Model 39" in drawn
+        await pilot.press("home", "down")
+        await pilot.pause()
+        assert rows.scroll_offset.y == 0
+
+
+async def test_names_are_no_markup() -> None:
+    async with showing(choosing([Choice("x", "[b]bold[/b]", "[red]")])) as (app, _):
+        assert "[b]bold[/b]" in app.screen.query_one(Rows).render_line(0).text
+
+
+TEXT = "\n".join(f"line {number}" for number in range(200))
+
+
+def showing_text(text: str = TEXT) -> Callable[[Palette], Screen[object]]:
+    return lambda palette: DetailScreen("Details", text, palette)  # type: ignore[return-value]
+
+
+def _top(app: Show) -> str:
+    return app.screen.query_one(Page).render_line(0).text.strip()
+
+
+@pytest.mark.parametrize(
+    ("keys", "top"),
+    [
+        (["down", "j"], "line 2"),
+        (["down", "down", "up"], "line 1"),
+        (["pagedown"], "line 21"),
+        (["space", "space", "pageup"], "line 21"),
+        (["end"], "line 178"),
+        (["G", "g"], "line 0"),
+    ],
+)
+async def test_details_scroll(keys: list[str], top: str) -> None:
+    async with showing(showing_text()) as (app, pilot):
+        await pilot.press(*keys)
+        await pilot.pause()
+        assert _top(app) == top
+
+
+async def test_details_say_where_one_is() -> None:
+    async with showing(showing_text()) as (app, pilot):
+        await pilot.press("end")
+        await pilot.pause()
+        assert app.screen.query_one("#head").render_line(0).text.rstrip().endswith("179–200 of 200")
+
+
+@pytest.mark.parametrize("key", ["escape", "q"])
+async def test_details_close(key: str) -> None:
+    async with showing(showing_text()) as (app, pilot):
+        await pilot.press(key)
+        await pilot.pause()
+        assert app.answers == [None]
+
+
+async def test_details_are_copied_whole() -> None:
+    async with showing(showing_text()) as (app, pilot):
+        await pilot.press("y")
+        assert app.clipboard == TEXT
+        assert "copied" in app.screen.query_one("#keys").render_line(0).text
+
+
+async def test_a_selection_is_copied_alone() -> None:
+    async with showing(showing_text()) as (app, pilot):
+        await pilot.mouse_down(Page, offset=(1, 2))
+        await pilot.hover(Page, offset=(6, 3))
+        await pilot.mouse_up(Page, offset=(6, 3))
+        await pilot.press("y")
+        assert app.clipboard == "line 2\nline 3"
+
+
+async def test_long_lines_are_folded_and_follow_the_width() -> None:
+    wide = "漢字" * 100
+    async with showing(showing_text(f"{wide}\nend"), size=(60, 24)) as (app, pilot):
+        page = app.screen.query_one(Page)
+        assert page.virtual_size.height == 8
+        assert all(page.render_line(y).cell_length == page.size.width for y in range(8))
+        await pilot.resize_terminal(110, 24)
+        await pilot.pause()
+        assert page.virtual_size.height == 5
+        assert page.render_line(4).text.strip() == "end"
+
+
+async def test_details_show_bodies_too() -> None:
+    def bodies(context: Context) -> list[DiffBody]:
+        return [DiffBody(Diff("a.py", "one\n", "two\n"), context)]
+
+    async with showing(lambda palette: DetailScreen("a.py", bodies, palette)) as (app, _):  # type: ignore[arg-type, return-value]
+        page = app.screen.query_one(Page)
+        text = "\n".join(page.render_line(y).text for y in range(4))
+        assert "one" in text
+        assert "two" in text

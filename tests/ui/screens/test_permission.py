@@ -1,0 +1,364 @@
+"""The permission dialog: what answers it, what cannot, and that nothing of the question is left out."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acp_tui.session.state import PermissionOption
+from acp_tui.ui.screens.permission import PermissionScreen, Taken
+from acp_tui.ui.screens.quiet import PAUSE
+from acp_tui.ui.widgets.page import Page
+from acp_tui.ui.widgets.rows import Rows
+from tests.ui.looks import Show
+from tests.ui.screens import questions
+from tests.ui.screens.questions import ALWAYS, CWD, NEVER, NO, YES, permission
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from textual.pilot import Pilot
+
+    from acp_tui.controller.asking import Question
+    from acp_tui.ui.palette import Palette
+
+
+class Dialog:
+    """The dialog with a question, under a clock that stands still."""
+
+    def __init__(self, question: Question, size: tuple[int, int] = (100, 40), **more: Any) -> None:
+        self.question = question
+        self.size = size
+        self.more = more
+        self.now = 100.0
+        self.app = Show("dark", screen=self._screen)  # type: ignore[arg-type]  # of whatever result
+        self.pilot: Pilot[None]
+
+    def _screen(self, palette: Palette) -> PermissionScreen:
+        return PermissionScreen(
+            self.question, palette, agent="Claude Code", cwd=CWD, clock=lambda: self.now, **self.more
+        )
+
+    @property
+    def answers(self) -> list[object]:
+        return self.app.answers
+
+    @property
+    def screen(self) -> PermissionScreen:
+        assert isinstance(self.app.screen, PermissionScreen)
+        return self.app.screen
+
+    @property
+    def selected(self) -> int:
+        return self.screen.query_one(Rows).selected
+
+    async def press(self, *keys: str) -> None:
+        """Keys after a pause, quick after each other."""
+        self.now += PAUSE
+        await self.type(*keys)
+
+    async def type(self, *keys: str) -> None:
+        """Keys without a pause before them."""
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    def text(self) -> str:
+        """All that is asked, also what is not in sight, and the head, the options, the keys."""
+        page = self.screen.query_one(Page)
+        parts = [self._drawn(name) for name in ("#head", "#options", "#keys")]
+        lines = [page._line(row).text.rstrip() for row in range(page.virtual_size.height)]
+        return "\n".join([*lines, *parts])
+
+    def _drawn(self, name: str) -> str:
+        widget = self.screen.query_one(name)
+        return "\n".join(widget.render_line(y).text.rstrip() for y in range(widget.size.height))
+
+
+@asynccontextmanager
+async def shown(question: Question, **more: Any) -> AsyncIterator[Dialog]:
+    """The dialog on a screen."""
+    dialog = Dialog(question, **more)
+    async with dialog.app.run_test(size=dialog.size) as dialog.pilot:
+        await dialog.pilot.pause()
+        yield dialog
+
+
+ALL = [YES, ALWAYS, NO, NEVER]
+
+
+# --------------------------------------------------------------------------- answering
+
+
+@pytest.mark.parametrize(
+    ("key", "option"),
+    [("a", YES), ("A", ALWAYS), ("r", NO), ("R", NEVER), ("1", YES), ("2", ALWAYS), ("3", NO), ("4", NEVER)],
+)
+async def test_one_key_answers(key: str, option: PermissionOption) -> None:
+    async with shown(permission("Go", "execute", options=ALL)) as dialog:
+        await dialog.press(key)
+        assert dialog.answers == [Taken(option, remember=option in (ALWAYS, NEVER))]
+
+
+async def test_enter_answers_with_the_chosen_option() -> None:
+    async with shown(permission("Go", "execute", options=ALL)) as dialog:
+        await dialog.press("down", "down", "enter")
+        assert dialog.answers == [Taken(NO, remember=False)]
+
+
+async def test_arrows_go_round() -> None:
+    async with shown(permission("Go", "execute", options=ALL)) as dialog:
+        await dialog.press("up")
+        assert dialog.selected == 3
+        await dialog.press("down")
+        assert dialog.selected == 0
+
+
+async def test_a_click_answers() -> None:
+    async with shown(permission("Go", "execute", options=ALL)) as dialog:
+        await dialog.pilot.click("#options", offset=(8, 2))
+        await dialog.pilot.pause()
+        assert dialog.answers == [Taken(NO, remember=False)]
+
+
+async def test_escape_puts_it_away() -> None:
+    async with shown(permission("Go", "execute")) as dialog:
+        await dialog.press("escape")
+        assert dialog.answers == [None]
+
+
+async def test_a_letter_goes_to_the_first_of_several_and_enter_answers() -> None:
+    user = PermissionOption("u", "For this project", "allow_always")
+    every = PermissionOption("e", "Everywhere", "allow_always")
+    async with shown(permission("Go", "execute", options=[NO, user, every])) as dialog:
+        await dialog.press("A")
+        assert dialog.answers == []
+        assert dialog.selected == 1
+        await dialog.press("enter")
+        assert dialog.answers == [Taken(user, remember=True)]
+
+
+@pytest.mark.parametrize("key", ["A", "R", "9", "x"])
+async def test_what_is_not_offered_answers_nothing(key: str) -> None:
+    async with shown(permission("Go", "execute", options=[YES, NO])) as dialog:
+        await dialog.press(key)
+        assert dialog.answers == []
+        await dialog.press("a")
+        assert dialog.answers == [Taken(YES, remember=False)]
+
+
+async def test_it_is_answered_once() -> None:
+    async with shown(permission("Go", "execute", options=ALL)) as dialog:
+        screen = dialog.screen
+        await dialog.press("a")
+        screen.action_answer("reject_once")
+        screen.action_cancel()
+        await dialog.pilot.pause()
+        assert dialog.answers == [Taken(YES, remember=False)]
+
+
+async def test_without_any_option_it_can_only_be_put_away() -> None:
+    question = permission("Go", "execute")
+    question.options = []
+    async with shown(question) as dialog:
+        await dialog.press("a", "1", "enter")
+        assert dialog.answers == []
+        await dialog.press("escape")
+        assert dialog.answers == [None]
+
+
+async def test_enter_does_not_allow_what_is_dangerous() -> None:
+    async with shown(questions.dangerous()) as dialog:
+        await dialog.press("enter")
+        assert dialog.answers == [Taken(NO, remember=False)]
+
+
+# --------------------------------------------------------------------------- typing cannot answer
+
+
+@pytest.mark.parametrize("key", ["a", "A", "1", "enter", "escape", "r", "down"])
+async def test_no_key_counts_in_the_first_moment(key: str) -> None:
+    async with shown(permission("Go", "execute")) as dialog:
+        dialog.now += PAUSE - 0.001
+        await dialog.type(key)
+        assert dialog.answers == []
+        assert dialog.selected == 0
+
+
+async def test_typing_on_never_answers() -> None:
+    async with shown(permission("Go", "execute")) as dialog:
+        for key in "a real prompt, r1 and A".replace(" ", "_"):
+            dialog.now += PAUSE / 2
+            await dialog.type("comma" if key == "," else key)
+        assert dialog.answers == []
+        await dialog.press("a")
+        assert dialog.answers == [Taken(YES, remember=False)]
+
+
+async def test_a_word_after_a_pause_does_not_answer_with_its_second_letter() -> None:
+    async with shown(permission("Go", "execute")) as dialog:
+        await dialog.press("c", "a", "r")
+        assert dialog.answers == []
+
+
+async def test_a_paste_counts_as_typing() -> None:
+    async with shown(permission("Go", "execute")) as dialog:
+        dialog.now += PAUSE
+        from textual.events import Paste
+
+        dialog.screen.post_message(Paste("some text"))
+        await dialog.pilot.pause()
+        await dialog.type("a")
+        assert dialog.answers == []
+
+
+async def test_it_says_whether_keys_count() -> None:
+    async with shown(permission("Go", "execute")) as dialog:
+        assert "keys count when you stop typing" in dialog.text()
+        await dialog.press("down")
+        dialog.screen._hint()
+        assert "Esc stop" in dialog.text()
+        await dialog.press("x")
+        assert "keys count when you stop typing" in dialog.text()
+
+
+# --------------------------------------------------------------------------- nothing is hidden
+
+
+async def test_a_command_is_shown_whole_with_directory_and_environment() -> None:
+    line = "echo " + "word " * 200 + "end"
+    sent = {
+        "command": f"{line}\nrm -r build",
+        "cwd": "/srv/elsewhere",
+        "env": {"TOKEN_FILE": "/x", "CI": "1"},
+    }
+    async with shown(permission("Tidy up", "execute", raw_input=sent)) as dialog:
+        text = dialog.text()
+        assert "Claude Code asks to run a command" in text
+        assert text.replace("\n   ", "").count("word") == 200
+        assert "rm -r build" in text
+        assert "directory    /srv/elsewhere  outside the workspace" in text
+        assert "TOKEN_FILE=/x" in text
+        assert "CI=1" in text
+
+
+async def test_a_command_that_was_unwrapped_is_shown_as_sent_too() -> None:
+    async with shown(questions.command()) as dialog:
+        text = dialog.text()
+        assert " ❯ pytest -q --maxfail=1" in text
+        assert "sent as      bash -lc 'cd src && pytest -q --maxfail=1'" in text
+        assert f"directory    {CWD}/src" in text
+
+
+async def test_danger_is_loud() -> None:
+    async with shown(questions.dangerous()) as dialog:
+        assert " DANGEROUS " in dialog.text()
+        assert dialog.screen.query_one("#dialog").has_class("dangerous")
+
+
+async def test_every_file_and_every_diff_is_there() -> None:
+    async with shown(questions.edit(), size=(80, 24)) as dialog:
+        text = dialog.text()
+        assert "asks to change files" in text
+        assert "! /etc/hosts is outside the workspace" in text
+        assert f"{CWD}/login.py  +2 −2" in text
+        assert "/etc/hosts  +2 −2  outside the workspace" in text
+        for piece in ("if user = None", "if user is None", "host12", "twelve", "host40", "forty"):
+            assert piece in text
+
+
+async def test_what_a_guard_asks_is_shown_like_what_the_agent_asks() -> None:
+    async with shown(questions.guarded_write()) as dialog:
+        text = dialog.text()
+        assert "asks to change a file" in text
+        assert "/home/ada/.npmrc may hold a token" in text
+        for piece in ("registry=a", "registry=b", "token=c"):
+            assert piece in text
+        await dialog.press("r")
+        assert dialog.answers == [Taken(questions.GUARD[1], remember=False)]
+
+
+async def test_the_raw_input_is_there_when_nothing_else_tells_and_on_a_key() -> None:
+    async with shown(questions.unclear()) as dialog:
+        assert '"title": "It is broken"' in dialog.text()
+    async with shown(questions.command()) as dialog:
+        assert '"CI": "1"' not in dialog.text()
+        await dialog.press("i")
+        assert '"CI": "1"' in dialog.text()
+        await dialog.press("i")
+        assert '"CI": "1"' not in dialog.text()
+
+
+async def test_agent_texts_are_neither_markup_nor_control() -> None:
+    evil = "[red]not red[/] \x1b[31m\u202e"
+    options = [PermissionOption("o", evil.replace("\x1b", "␛").replace("\u202e", "‹202e›"), "allow_once")]
+    sent = {"command": f"echo {evil}", "cwd": f"/tmp/{evil}", "env": {evil: evil}, evil: evil}
+    question = permission(evil, "execute", options=options, raw_input=sent, why=evil)
+    async with shown(question, remember_words={"allow_once": evil}) as dialog:
+        await dialog.press("i")
+        text = dialog.text()
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+        assert text.count("[red]not red[/] ␛[31m‹202e›") >= 6
+
+
+async def test_what_would_be_remembered_is_said() -> None:
+    words = {"allow_always": "run `pytest …` in this session"}
+    async with shown(permission("Go", "execute"), remember_words=words) as dialog:
+        assert "from now on: run `pytest …` in this session" in dialog.text()
+
+
+# --------------------------------------------------------------------------- looking
+
+
+async def test_the_position_is_told_when_several_wait() -> None:
+    async with shown(permission("Go", "execute"), position=(1, 1)) as dialog:
+        assert "1 of" not in dialog.text()
+        dialog.screen.show_position((1, 3))
+        assert "1 of 3" in dialog.text()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (60, 12)])
+async def test_some_of_the_conversation_stays_in_sight_and_all_options_can_be_reached(
+    size: tuple[int, int],
+) -> None:
+    async with shown(questions.many_options(), size=size) as dialog:
+        box = dialog.screen.query_one("#dialog").region
+        assert box.y >= 2
+        assert box.bottom == size[1]
+        assert dialog.screen.query_one("#keys").region.bottom == size[1] - 1
+        await dialog.press("up")
+        options = dialog.screen.query_one(Rows)
+        assert options.selected == 11
+        assert "Option 12" in dialog.text()
+
+
+async def test_full_size_and_back() -> None:
+    async with shown(questions.edit(), size=(80, 24)) as dialog:
+        small = dialog.screen.query_one("#dialog").region.height
+        await dialog.press("v")
+        assert dialog.screen.query_one("#dialog").region.height == 24
+        await dialog.press("escape")
+        assert dialog.screen.query_one("#dialog").region.height == small
+        assert dialog.answers == []
+        await dialog.press("escape")
+        assert dialog.answers == [None]
+
+
+async def test_what_is_asked_scrolls() -> None:
+    async with shown(questions.edit(), size=(80, 24)) as dialog:
+        page = dialog.screen.query_one(Page)
+        await dialog.press("pagedown")
+        assert page.scroll_offset.y == page.size.height - 1
+        await dialog.press("pageup")
+        assert page.scroll_offset.y == 0
+
+
+async def test_it_follows_a_resize() -> None:
+    async with shown(questions.edit(), size=(120, 40)) as dialog:
+        await dialog.pilot.resize_terminal(60, 20)
+        await dialog.pilot.pause()
+        assert dialog.screen.query_one("#dialog").region.bottom == 20
+        assert dialog.screen.query_one("#dialog").region.width == 60
+        assert "forty" in dialog.text()

@@ -1,0 +1,168 @@
+"""The status line: what finds room, what time does to it, and what can be clicked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.cells import cell_len
+
+from acp_tui.ui.widgets.status_facts import StatusFacts, duration, layout, money
+from acp_tui.ui.widgets.status_line import StatusLine
+from tests.ui.looks import Show
+
+if TYPE_CHECKING:
+    from acp_tui.ui.palette import Palette
+
+FACTS = StatusFacts(
+    agent="Claude Code",
+    project="my-project",
+    branch="main",
+    mode="Ask",
+    model="Sonnet",
+    used=54_000,
+    size=200_000,
+    cost=0.05,
+    phase="working",
+    since=100.0,
+)
+
+
+def said(facts: StatusFacts, width: int = 200, now: float = 112.0) -> str:
+    return "".join(piece.text for piece in layout(facts, width, now))
+
+
+def test_everything_is_said_where_there_is_room() -> None:
+    line = said(FACTS, 110)
+    assert line.startswith(" Claude Code · my-project · main   ")
+    assert line.endswith("   Ask ▾  Sonnet ▾  ctx 27%  $0.05  ● working 0:12 ")
+
+
+def test_the_least_important_goes_first() -> None:
+    gone: list[str] = []
+    for width in range(110, 30, -1):
+        line = said(FACTS, width)
+        parts = ("$0.05", "Sonnet", "main", "ctx", "my-project", "Ask")
+        gone += [part for part in parts if part not in line and part not in gone]
+        assert "Claude Code" in line
+        assert "● working 0:12" in line
+    assert gone == ["$0.05", "Sonnet", "main", "ctx", "my-project", "Ask"]
+
+
+@pytest.mark.parametrize("width", [8, 10, 20, 33, 50, 64, 80, 200])
+@pytest.mark.parametrize("agent", ["A", "Claude Code", "漢字" * 20])
+def test_the_line_has_exactly_its_width(width: int, agent: str) -> None:
+    assert cell_len(said(replace(FACTS, agent=agent), width)) == width
+
+
+def test_the_loud_mark_outlasts_all_but_who_and_what() -> None:
+    line = said(replace(FACTS, policy="yolo"), 54)
+    assert "YOLO" in line
+    assert "Ask" not in line
+    assert (
+        next(piece.style for piece in layout(replace(FACTS, policy="yolo"), 54, 0) if "YOLO" in piece.text)
+        == "loud"
+    )
+
+
+def test_an_agent_that_never_asks_is_marked() -> None:
+    assert "! acts without asking" in said(replace(FACTS, acts_unasked=True))
+
+
+@pytest.mark.parametrize(
+    ("facts", "says"),
+    [
+        (replace(FACTS, phase="idle"), "○ idle"),
+        (replace(FACTS, phase="connecting", since=110.0), "◐ connecting "),
+        (replace(FACTS, phase="connecting", awaited="starting npx"), "◐ starting npx 0:12"),
+        (replace(FACTS, phase="loading"), "◐ loading 0:12"),
+        (replace(FACTS, phase="asking"), "? waits for your answer"),
+        (replace(FACTS, phase="cancelling"), "⊘ stopping 0:12"),
+        (replace(FACTS, phase="dead", awaited="ended with code 3"), "✘ ended with code 3"),
+        (replace(FACTS, phase="dead"), "✘ the agent has ended"),
+        (replace(FACTS, since=None), "● working 0:00"),
+    ],
+)
+def test_every_phase_has_its_words(facts: StatusFacts, says: str) -> None:
+    assert f"  {says}" in said(facts)
+
+
+def test_a_silent_minute_is_told_with_what_was_heard_last() -> None:
+    facts = replace(FACTS, heard="tool call", heard_at=140.0)
+    assert "● working 1:39" in said(facts, now=199.0)
+    assert "● last heard: tool call · 1:12 ago" in said(facts, now=212.0)
+
+
+def test_what_was_heard_before_the_turn_is_no_news_of_it() -> None:
+    facts = replace(FACTS, heard="tool call", heard_at=20.0)
+    assert "● working 0:59" in said(facts, now=159.0)
+    assert "● nothing heard for 1:00" in said(facts, now=160.0)
+
+
+def test_a_context_that_fills_up_stands_out() -> None:
+    def style(used: int, size: int | None) -> tuple[str, str]:
+        pieces = layout(replace(FACTS, used=used, size=size), 200, 0)
+        return next((piece.text, piece.style) for piece in pieces if piece.part == "context")
+
+    assert style(159_000, 200_000) == ("ctx 80%", "dim")
+    assert style(160_000, 200_000) == ("ctx 80%", "warning")
+    assert style(210_000, 200_000) == ("ctx 105% full", "warning")
+    assert style(12_345, None) == ("ctx 12k", "dim")
+    assert style(0, 0) == ("ctx 0", "dim")
+
+
+def test_durations_and_money_as_people_write_them() -> None:
+    assert [duration(seconds) for seconds in (-1, 0, 59.9, 60, 3599, 3723)] == [
+        *("0:00", "0:00", "0:59", "1:00", "59:59", "1:02:03")
+    ]
+    amounts = [(0, "USD"), (0.004, "USD"), (1.5, "eur"), (2, "CHF"), (0.001, "CHF"), (3, "")]
+    assert [money(*amount) for amount in amounts] == [
+        *("$0.00", "<$0.01", "€1.50", "2.00 CHF", "<0.01 CHF", "3.00")
+    ]
+
+
+class Clicks(Show):
+    """Notes what the line posts."""
+
+    def __init__(self, facts: StatusFacts) -> None:
+        super().__init__("dark", widgets=self._make)
+        self.facts = facts
+        self.clicked: list[str] = []
+        self.now = 112.0
+
+    def _make(self, palette: Palette) -> list[StatusLine]:
+        return [StatusLine(self.facts, palette, clock=lambda: self.now)]
+
+    def on_status_line_mode_clicked(self) -> None:
+        self.clicked.append("mode")
+
+    def on_status_line_model_clicked(self) -> None:
+        self.clicked.append("model")
+
+    def on_status_line_phase_clicked(self) -> None:
+        self.clicked.append("phase")
+
+
+async def test_mode_model_and_phase_can_be_clicked_and_nothing_else() -> None:
+    app = Clicks(FACTS)
+    async with app.run_test(size=(110, 5)) as pilot:
+        line = said(FACTS, 110)
+        for text in ("Claude", "Ask", "ctx", "Sonnet", "working"):
+            await pilot.click(StatusLine, offset=(line.index(text), 0))
+        await pilot.pause()
+    assert app.clicked == ["mode", "model", "phase"]
+
+
+async def test_time_runs_only_while_something_is_going_on() -> None:
+    app = Clicks(replace(FACTS, phase="idle"))
+    async with app.run_test(size=(110, 5)):
+        line = app.query_one(StatusLine)
+        ticking = [line.ticking]
+        for facts in (FACTS, replace(FACTS, phase="asking"), replace(FACTS, phase="loading"), FACTS):
+            line.facts = facts
+            ticking.append(line.ticking)
+        assert ticking == [False, True, False, True, True]
+        assert "working 0:12" in line.render_line(0).text
+        app.now = 113.0
+        assert "working 0:13" in line.render_line(0).text

@@ -1,0 +1,173 @@
+"""Themes: legible everywhere, and usable whatever is wrong with a file."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.color import Color, ColorSystem
+from rich.style import Style
+from textual.design import ColorSystem as Design
+
+from acp_tui.ui.palette import SYNTAX, Palette
+from acp_tui.ui.theming import BUILT_IN, available, load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QUIET = {"faint", "quote_bar", "rule", "table_border", "diff_number", "withdrawn", "terminal 0"}
+"""What may be overlooked, and black on a dark page."""
+
+
+@pytest.fixture
+def themes(home: Path) -> Path:
+    """Where the user keeps own themes."""
+    directory = home / "config" / "themes"
+    directory.mkdir(parents=True)
+    return directory
+
+
+def _styles(palette: Palette) -> dict[str, Style]:
+    found = {part.name: getattr(palette, part.name) for part in fields(Palette)}
+    styles = {name: style for name, style in found.items() if isinstance(style, Style)}
+    styles |= {f"syntax {name}": style for name, style in palette.syntax.items()}
+    return styles | {f"terminal {at}": Style(color=colour) for at, colour in enumerate(palette.terminal)}
+
+
+def _contrast(one: Color, other: Color) -> float:
+    """As WCAG defines it: 4.5 for text, 3 for what is large or secondary."""
+    darker, lighter = sorted(_luminance(colour) for colour in (one, other))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: Color) -> float:
+    parts = [part / 255 for part in colour.get_truecolor()]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_every_style_has_a_colour(name: str) -> None:
+    palette = load(name).palette
+    assert all(style.color is not None for style in _styles(palette).values())
+    assert set(palette.syntax) == set(SYNTAX)
+    assert len(palette.terminal) == 16
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("surface", ["background", "surface"])
+def test_text_stands_out_from_what_is_behind_it(name: str, surface: str) -> None:
+    loaded = load(name)
+    page = Color.parse(getattr(loaded.theme, surface))
+    contrast = {
+        what: _contrast(style.color or page, style.bgcolor or page)
+        for what, style in _styles(loaded.palette).items()
+    }
+    least = {what: 3.0 if what in QUIET else 4.5 for what in contrast}
+    # Output that says white on a light page, or black on a dark one, asks to be dim.
+    least |= {"terminal 15": 3.0, "terminal 8": 3.0}
+    assert {what: ratio for what, ratio in contrast.items() if ratio < least[what]} == {}
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_text_is_legible_with_sixteen_colours(name: str) -> None:
+    loaded = load(name)
+    page = Color.parse(loaded.theme.background or "")
+    same = [
+        what
+        for what, style in _styles(loaded.palette).items()
+        if (style.color or page).downgrade(ColorSystem.STANDARD)
+        == (style.bgcolor or page).downgrade(ColorSystem.STANDARD)
+    ]
+    assert same == []
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_added_and_removed_keep_their_hue_with_sixteen_colours(name: str) -> None:
+    palette = load(name).palette
+    added, removed = palette.diff_added_mark.color, palette.diff_removed_mark.color
+    assert added is not None
+    assert removed is not None
+    assert added.downgrade(ColorSystem.STANDARD).number in (2, 10)
+    assert removed.downgrade(ColorSystem.STANDARD).number in (1, 9)
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_textual_knows_every_variable_of_the_theme(name: str) -> None:
+    theme = load(name).theme
+    # Made without our variables, it still has all of their names: none of them is a slip of the pen.
+    known = Design(primary=theme.primary, dark=theme.dark).generate()
+    assert set(theme.variables) <= set(known)
+    generated = theme.to_color_system().generate()
+    assert {key: generated[key] for key in theme.variables} == theme.variables
+
+
+def test_the_built_in_themes_are_complete_without_a_word(home: Path) -> None:
+    assert available() == ["dark", "light"]
+    assert [load(name).problems for name in available()] == [[], []]
+    assert load().palette.dark
+    assert not load("light").theme.dark
+
+
+def test_a_few_colours_make_a_theme(themes: Path) -> None:
+    (themes / "sea.toml").write_text('[colors]\nblue = "#00aaff"\n')
+    sea, dark = load("sea"), load("dark")
+    assert available() == ["dark", "light", "sea"]
+    assert sea.problems == []
+    assert sea.theme.primary == "#00aaff"
+    assert sea.palette.link == dark.palette.link
+    assert sea.palette.heading1.color == Color.parse("#00aaff")
+
+
+def test_a_theme_may_be_light_and_style_anything(themes: Path) -> None:
+    (themes / "paper.toml").write_text(
+        'dark = false\n[styles]\nuser = "underline #123456 on panel"\n[syntax]\nkeyword = "bold red"\n'
+        '[variables]\nscrollbar = "blue 40%"\n'
+    )
+    paper, light = load("paper"), load("light")
+    assert paper.palette.user == Style(color="#123456", bgcolor=light.theme.panel, underline=True)
+    assert paper.palette.syntax["keyword"].bold
+    assert paper.theme.variables["scrollbar"] == f"{light.theme.primary} 40%"
+    assert paper.theme.background == light.theme.background
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("[colors\n", 1, "not valid TOML"),
+        ('[styles]\n\nuser = "blau"\n', 3, "'blau' is neither a colour nor"),
+        ('[styles]\nuser = "on"\n', 2, "'on' must be followed by a colour"),
+        ("[styles]\nuser = 3\n", 2, "must be a style"),
+        ('[styles]\nusr = "red"\n', 2, "did you mean 'user'?"),
+        ('[colors]\nblue = "azure"\n', 2, "must be a colour such as"),
+        ('[theme]\nprimary = "azure"\n', 2, "must be a name from [colors]"),
+        ("[variables]\nborder = 1\n", 2, "must be a colour such as 'blue' or"),
+        ('[variables]\nborder = "no colour"\n', 2, "must be a colour such as 'blue' or"),
+        ('[syntax]\nkeywords = "red"\n', 2, "did you mean 'keyword'?"),
+        ('[terminal]\ncolors = ["red"]\n', 2, "must be a list of 16 colours"),
+        ('colors = "red"\n', 1, "must be a table"),
+        ('dark = "yes"\n', 1, "must be true or false"),
+        ("[color]\n", 1, "did you mean 'colors'?"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line_and_the_built_in_takes_its_place(
+    text: str, line: int, says: str, themes: Path
+) -> None:
+    file = themes / "mine.toml"
+    file.write_text(text)
+    loaded = load("mine")
+    assert len(loaded.problems) == 1
+    assert f"{file}:{line}: " in loaded.problems[0]
+    assert says in loaded.problems[0]
+    assert loaded.palette == load("dark").palette
+    assert loaded.theme.to_color_system().generate() == load("dark").theme.to_color_system().generate()
+
+
+@pytest.mark.parametrize("name", ["nowhere", "../config", ""])
+def test_an_unknown_name_gives_the_dark_theme_and_says_so(name: str) -> None:
+    loaded = load(name)
+    assert loaded.palette == load("dark").palette
+    assert loaded.problems == [f"There is no theme {name!r}; known: dark, light. Using 'dark'."]
