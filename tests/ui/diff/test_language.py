@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pygments.lexers import find_lexer_class_for_filename
+from pygments.lexers import find_lexer_class_for_filename  # type: ignore[import-untyped]
 
 from acp_tui.ui.syntax import language_of
 

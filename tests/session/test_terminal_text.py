@@ -1,0 +1,38 @@
+"""Reading on in a terminal's output where one stopped."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_tui.session.text import KEPT, TerminalText
+from tests.talk import properties
+
+
+@properties
+@given(st.lists(st.integers(0, KEPT), max_size=8), st.integers(0, 8 * KEPT))
+def test_reading_on_gives_all_that_is_new_or_tells_how_much_is_missing(
+    pieces: list[int], position: int
+) -> None:
+    text = TerminalText()
+    whole = ""
+    for number, size in enumerate(pieces):
+        piece = chr(ord("a") + number) * size
+        text.append(piece)
+        whole += piece
+    position = min(position, len(whole))
+    before, missing, after = text.since(position)
+    assert len(before) + missing + len(after) == len(whole) - position
+    assert whole.startswith(before, position)
+    assert whole.endswith(after)
+
+
+def test_what_was_skipped_is_missing_for_who_had_not_come_to_it() -> None:
+    text = TerminalText()
+    text.append("a" * KEPT)
+    text.skip(1000)
+    text.append("end")
+    assert text.since(KEPT - 2) == ("aa", 1000, "end")
+    assert text.since(KEPT + 400) == ("", 600, "end")
+    assert text.since(KEPT + 1001) == ("", 0, "nd")
+    assert text.since(text.total) == ("", 0, "")
