@@ -1,4 +1,4 @@
-"""`acp-tui replay`: read a recorded session again."""
+"""`acp-tui replay`: a recorded session again, on the screen or as text."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from acp_tui.cli.screen import add_theme_option, need_a_terminal
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
 from acp_tui.fold import fold
-from acp_tui.store.folders import WIRE, open_folder
+from acp_tui.session.text import visible_line
+from acp_tui.store.folders import WIRE, open_folder, read_folder
 from acp_tui.store.recordings import read_recording
 from acp_tui.transcript import transcript
 
 if TYPE_CHECKING:
     import argparse
+
+    from acp_tui.session.record import Record
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,29 +29,69 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="LOG",
         help="a session's id or the beginning of one, its folder, or a file with a recording",
     )
-    parser.add_argument("--text", action="store_true", required=True, help="print the conversation as text")
-    parser.add_argument("--thoughts", action="store_true", help="with the agent's thoughts")
+    parser.add_argument(
+        "--speed", type=_speed, default=1.0, metavar="N", help="so many times as fast; max: at once"
+    )
+    add_theme_option(parser)
+    parser.add_argument("--text", action="store_true", help="print the conversation as text instead")
+    parser.add_argument("--thoughts", action="store_true", help="with --text: the agent's thoughts, too")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the conversation."""
-    print_recording(_find(args.log), thoughts=args.thoughts)
-    return 0
+    """Show the conversation."""
+    if args.text:
+        print_recording(_find(args.log), thoughts=args.thoughts)
+        return 0
+    need_a_terminal("`acp-tui replay --text` works without")
+    return _play(_find(args.log), args)
+
+
+def _play(path: Path, args: argparse.Namespace) -> int:
+    from acp_tui.controller.playing import Player
+    from acp_tui.ui.app import AcpTui
+    from acp_tui.ui.screens.replay import ReplayScreen
+
+    records, problems = _read(path)
+    known = read_folder(path.parent)  # who it was held with, when it is one of ours
+    player = Player(
+        records,
+        title=visible_line(known.text("agent_title") or "Recorded session"),
+        cwd=known.text("cwd") or "",
+        speed=args.speed,
+    )
+    app = AcpTui(lambda palette: ReplayScreen(player, palette, problems=problems), theme=args.theme)
+    return app.run() or 0
+
+
+def _speed(text: str) -> float:
+    """Nothing is infinitely slow, so 0 means what is meant by it elsewhere: no waiting."""
+    speed = float("inf") if text == "max" else float(text)
+    if not speed >= 0:
+        raise ValueError
+    return speed or float("inf")
 
 
 def print_recording(path: Path, *, thoughts: bool = False) -> None:
     """Print the conversation that this file records, and say when parts of it cannot be read."""
     print_safely()
+    records, problems = _read(path)
+    for line in transcript(fold(records), thoughts=thoughts):
+        print(line)
+    for problem in problems:
+        print(f"acp-tui: {problem}", file=sys.stderr)
+
+
+def _read(path: Path) -> tuple[list[Record], list[str]]:
+    """What is recorded there, and what of it cannot be read."""
     damaged: list[int] = []
     try:
-        session = fold(read_recording(path, damaged.append))
+        records = list(read_recording(path, damaged.append))
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror or error}.") from error
-    for line in transcript(session, thoughts=thoughts):
-        print(line)
-    if damaged:
-        more = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
-        print(f"acp-tui: line {damaged[0]}{more} of {path} cannot be read: left out.", file=sys.stderr)
+    if not damaged:
+        return records, []
+    more = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
+    return records, [f"line {damaged[0]}{more} of {path} cannot be read: left out."]
 
 
 def print_safely() -> None:

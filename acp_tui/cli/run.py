@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import gc
-import os
-import sys
 from typing import TYPE_CHECKING
 
-from acp_tui.cli.options import USAGE, add_agent_options, agent_and_prompt
-from acp_tui.errors import UserError
+from acp_tui.cli.options import add_agent_options, agent_and_prompt
+from acp_tui.cli.screen import add_theme_option, need_a_terminal
 
 if TYPE_CHECKING:
     import argparse
@@ -24,13 +22,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_agent_options(parser)
     parser.add_argument("--resume", metavar="ID", help="go on with a session: by our id or the agent's")
-    parser.add_argument("--theme", metavar="NAME", default="dark", help="the colours: dark or light")
+    add_theme_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Do it; the exit code."""
     agent, prompt = agent_and_prompt(args.words, args.program, needed=not args.resume)
-    need_a_terminal()
+    need_a_terminal("`acp-tui exec` works without")
     gc.disable()  # until the first frame: collecting while modules are loaded is a tenth of the start
 
     from acp_tui.ui.app import AcpTui
@@ -46,17 +44,3 @@ def run(args: argparse.Namespace) -> int:
         lambda palette: ConversationScreen(make, name, palette, first_prompt=prompt), theme=args.theme
     )
     return app.run() or 0
-
-
-def need_a_terminal() -> None:
-    """The screen cannot be drawn into a file, nor on a terminal that knows nothing."""
-    if sys.platform == "win32":
-        raise UserError("on Windows acp-tui runs inside WSL: install and start it there.", exit_code=USAGE)
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UserError(
-            "the screen needs a terminal for input and output; `acp-tui exec` works without.", exit_code=USAGE
-        )
-    if os.environ.get("TERM", "") in ("", "dumb"):
-        raise UserError(
-            "this terminal cannot show a screen (TERM=dumb); `acp-tui exec` works without.", exit_code=USAGE
-        )

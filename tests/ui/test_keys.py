@@ -15,6 +15,8 @@ from acp_tui.ui.screens.conversation import ConversationScreen
 from acp_tui.ui.screens.detail import DetailScreen
 from acp_tui.ui.screens.help import HelpScreen
 from acp_tui.ui.screens.permission import PermissionScreen
+from acp_tui.ui.screens.replay import ReplayScreen
+from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.prompt import Prompt
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
 
 OWNERS: dict[Where, type[DOMNode]] = {
     "app": AcpTui,
+    "anywhere": SessionScreen,
     "conversation": ConversationScreen,
+    "replay": ReplayScreen,
     "prompt": Prompt,
     "menu": PromptEditor,
     "edit": PromptEditor,
@@ -58,7 +62,7 @@ def test_no_key_means_two_things_in_one_place(place: Where) -> None:
 
 
 def test_what_is_typed_and_edited_hides_nothing_that_works_anywhere() -> None:
-    near, far = set(keys_of("edit", "prompt")), set(keys_of("conversation", "app"))
+    near, far = set(keys_of("edit", "prompt")), set(keys_of("conversation", "anywhere", "app"))
     assert near & far == {"ctrl+c"}  # copies, and goes on to the screen when nothing is selected
 
 

@@ -7,33 +7,26 @@ the engine. How a thing looks or works is the widget's own.
 from __future__ import annotations
 
 import gc
-import time
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
-from textual.screen import Screen
 
 from acp_tui.session.state import Session as SessionState
 from acp_tui.session.state import UserMessage
 from acp_tui.ui import keys
 from acp_tui.ui.engine import Engine
 from acp_tui.ui.facts import Facts
-from acp_tui.ui.frames import Frames
 from acp_tui.ui.questions import Questions
-from acp_tui.ui.screens.entry_keys import EntryKeys
-from acp_tui.ui.widgets.find_line import FindLine
-from acp_tui.ui.widgets.key_bar import KeyBar
-from acp_tui.ui.widgets.new_below import NewBelow
+from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.widgets.prompt import Prompt
 from acp_tui.ui.widgets.queue import QueueStrip
 from acp_tui.ui.widgets.status_line import StatusLine
-from acp_tui.ui.widgets.transcript.finder import Finder
 from acp_tui.ui.widgets.transcript.keyboard import Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from textual.app import ComposeResult
+    from textual.widget import Widget
 
     from acp_tui.controller import Asker
     from acp_tui.errors import UserError
@@ -45,17 +38,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.questions import Waiting
     from acp_tui.ui.screens.permission import PermissionScreen, Taken
 
-QUIT_PAUSE = 2.0
-"""Seconds in which a second Ctrl+C means to quit."""
 
-
-class ConversationScreen(EntryKeys, Screen[None]):
+class ConversationScreen(SessionScreen):
     """One conversation."""
 
     BINDINGS: ClassVar = keys.bindings("conversation")
-    CSS = """
-    ConversationScreen { layers: page above; }
-    """
     AUTO_FOCUS = "Prompt PromptEditor"
 
     def __init__(
@@ -66,34 +53,20 @@ class ConversationScreen(EntryKeys, Screen[None]):
         *,
         first_prompt: str | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(SessionState(), Facts(agent), palette)  # until the engine has made the real session
         self.questions = Questions(self._question_changed)
         self.engine = Engine(make, self.questions, self)
-        self.session = SessionState()  # until the engine has made the real one
-        self._palette = palette
         self._first_prompt = first_prompt
-        self._facts = Facts(agent)
-        self._frames = Frames(self, self._show)
         self._asked: Waiting | None = None  # the question that is on the screen
         self._dialog: PermissionScreen | None = None  # … and what shows it
-        self._interrupted_at = 0.0
 
-    def compose(self) -> ComposeResult:
-        """From top to bottom."""
-        yield StatusLine(self._facts.of(self.session, time.time(), asking=False), self._palette)
-        yield Transcript(self.session, self._palette)
-        yield NewBelow()
-        yield FindLine()
-        yield QueueStrip()
-        yield Prompt()
-        yield KeyBar()
+    def below(self) -> Iterable[Widget]:
+        """What waits, and where the user writes."""
+        return QueueStrip(), Prompt()
 
     def on_mount(self) -> None:
         """The first frame comes first; then the agent is started."""
         self.prompt.agent_title = self._facts.agent
-        self.finder = Finder(self.transcript)
-        self.watch(self.transcript, "unseen", self.query_one(NewBelow).show)
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette())
         self.call_after_refresh(self._after_first_frame)
 
     def _after_first_frame(self) -> None:
@@ -104,14 +77,14 @@ class ConversationScreen(EntryKeys, Screen[None]):
     # ------------------------------------------------------------------------- the widgets
 
     @property
-    def transcript(self) -> Transcript:
-        """The conversation."""
-        return self.query_one(Transcript)
-
-    @property
     def prompt(self) -> Prompt:
         """Where the user writes."""
         return self.query_one(Prompt)
+
+    def typed(self, text: str) -> None:
+        """What is typed in the transcript belongs into the prompt."""
+        self.prompt.focus()
+        self.prompt.insert(text)
 
     # ------------------------------------------------------------------------- what the engine tells
 
@@ -135,7 +108,7 @@ class ConversationScreen(EntryKeys, Screen[None]):
 
     def happened(self, _record: Record, _events: Sequence[Event], changes: Sequence[Change]) -> None:
         """Something happened: it is shown with the next frame."""
-        self._frames.add(changes)
+        self.frames.add(changes)
 
     def trouble(self, error: UserError) -> None:
         """Something failed. What the agent itself answered stands in the transcript already."""
@@ -146,8 +119,6 @@ class ConversationScreen(EntryKeys, Screen[None]):
             self.prompt.load(self._last_prompt())
 
     def _show(self, changes: list[Change]) -> None:
-        """One frame."""
-        self.transcript.take(changes)
         facts = {change.fact for change in changes if change.what == "fact"}
         if "commands" in facts:
             self.prompt.commands = self.session.commands
@@ -157,25 +128,13 @@ class ConversationScreen(EntryKeys, Screen[None]):
         if "agent" in facts and self.session.agent is not None:
             agent = self.session.agent
             self.prompt.agent_title = agent.title or agent.name or self._facts.agent
-        self._show_facts()
+        super()._show(changes)
 
-    def _show_facts(self) -> None:
-        asking = self.questions.shown is not None
-        self._facts.awaited = self._awaited()
-        self.query_one(StatusLine).facts = self._facts.of(self.session, time.time(), asking=asking)
+    def _asking(self) -> bool:
+        return self.questions.shown is not None
 
     def _awaited(self) -> str:
-        if self.session.phase == "dead":
-            return "ended · F5 starts it again"
-        if self.session.phase == "connecting":
-            return "starting" if self.session.agent is None else "opening a session"
-        return "loading" if self.session.phase == "loading" else ""
-
-    def _use_palette(self) -> None:
-        palette = self.app.palette  # type: ignore[attr-defined]  # the only app there is
-        self._palette = palette
-        self.transcript.use_palette(palette)
-        self.query_one(StatusLine).use_palette(palette)
+        return "ended · F5 starts it again" if self.session.phase == "dead" else super()._awaited()
 
     # ------------------------------------------------------------------------- questions
 
@@ -274,10 +233,9 @@ class ConversationScreen(EntryKeys, Screen[None]):
 
     def action_stop(self) -> None:
         """Close what is open, else stop the agent."""
-        find = self.query_one(FindLine)
-        if find.shown:
-            find.action_close()
-        elif self.session.working:
+        if self._close_find():
+            return
+        if self.session.working:
             self._stop()
         elif self.focused is not None and isinstance(self.focused, Transcript):
             self.prompt.focus()
@@ -290,17 +248,12 @@ class ConversationScreen(EntryKeys, Screen[None]):
 
     def action_interrupt(self) -> None:
         """Copy what is selected, else stop the agent; twice when it is idle: quit."""
-        if (selected := self.get_selected_text()) is not None:
-            self.app.copy_to_clipboard(selected)
-            self.clear_selection()
-            self.notify("Copied.", timeout=2)
-        elif self.session.working:
+        if self._copy_selection():
+            return
+        if self.session.working:
             self._stop()
-        elif time.monotonic() - self._interrupted_at < QUIT_PAUSE:
-            self.app.exit()
         else:
-            self._interrupted_at = time.monotonic()
-            self.notify("Press Ctrl+C again to quit.", timeout=QUIT_PAUSE)
+            self._quit_on_second()
 
     def action_restart_agent(self) -> None:
         """Start the agent again and open the session again."""

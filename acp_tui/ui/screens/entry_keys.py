@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import Entry
     from acp_tui.ui.palette import Palette
-    from acp_tui.ui.widgets.prompt import Prompt
     from acp_tui.ui.widgets.transcript.finder import Finder
 
     Base = Screen[None]
@@ -31,7 +30,7 @@ OPENED = ("http://", "https://", "mailto:")
 
 
 class EntryKeys(Base):
-    """A part of the conversation's screen."""
+    """A part of every screen with a transcript."""
 
     finder: Finder
     _palette: Palette
@@ -41,10 +40,8 @@ class EntryKeys(Base):
         """The conversation."""
         return self.query_one(Transcript)
 
-    @property
-    def prompt(self) -> Prompt:
-        """Where the user writes."""
-        raise NotImplementedError
+    def typed(self, text: str) -> None:
+        """The user typed in the transcript, or wants to leave it: matters where there is a prompt."""
 
     # ------------------------------------------------------------------------- moving
 
@@ -67,8 +64,7 @@ class EntryKeys(Base):
 
     @on(Transcript.Typed)
     def _typed(self, event: Transcript.Typed) -> None:
-        self.prompt.focus()
-        self.prompt.insert(event.text)
+        self.typed(event.text)
 
     # ------------------------------------------------------------------------- the search
 
@@ -110,7 +106,7 @@ class EntryKeys(Base):
             case "find":
                 self.action_find_next(event.step)
             case "leave":
-                self.prompt.focus()
+                self.typed("")
             case _ if event.entry is not None:
                 self._with_entry(event.what, event.entry)
 

@@ -1,0 +1,151 @@
+"""A recorded session on the screen: looks as it did, but nothing can be said."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING, ClassVar
+
+from acp_tui.ui import keys
+from acp_tui.ui.facts import Facts
+from acp_tui.ui.frames import INTERVAL
+from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.widgets.find_line import FindLine
+from acp_tui.ui.widgets.player_bar import PlayerBar
+from acp_tui.ui.widgets.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from textual.timer import Timer
+    from textual.widget import Widget
+
+    from acp_tui.controller.playing import Player
+    from acp_tui.session.change import Change
+    from acp_tui.ui.palette import Palette
+
+PLAYING = frozenset({"pause", "step", "speed", "start", "finish"})
+"""Actions of keys that mean something else where text is written."""
+
+
+class ReplayScreen(SessionScreen):
+    """Plays a recording. It begins by itself."""
+
+    BINDINGS: ClassVar = keys.bindings("replay")
+    AUTO_FOCUS = "Transcript"
+
+    def __init__(self, player: Player, palette: Palette, *, problems: Sequence[str] = ()) -> None:
+        super().__init__(player.session, Facts(player.title), palette)
+        self.player = player
+        self.paused = False
+        self._problems = problems
+        self._clock: Timer | None = None
+
+    def below(self) -> Iterable[Widget]:
+        """Where the recording is."""
+        return (PlayerBar(self.player, self._palette),)
+
+    def on_mount(self) -> None:
+        """Play."""
+        self._clock = self.set_interval(INTERVAL, self._tick)
+        for problem in self._problems:
+            self.notify(problem, severity="warning", markup=False)
+
+    def now(self) -> float:
+        """What time it was when this was recorded."""
+        return self.player.moment
+
+    # ------------------------------------------------------------------------- playing
+
+    def _tick(self) -> None:
+        before = int(self.now())
+        self._take(self.player.advance(INTERVAL))
+        if int(self.now()) != before:
+            self.query_one(StatusLine).refresh()
+        if self.player.ended:
+            self._keep_time()
+
+    def _take(self, changes: list[Change]) -> None:
+        self.frames.add(changes)
+        self.query_one(PlayerBar).show(paused=self.paused)
+
+    def _show(self, changes: list[Change]) -> None:
+        if any(change.fact == "cwd" for change in changes):
+            self._place()
+        super()._show(changes)
+
+    def _place(self) -> None:
+        """Where the session is held; paths are shown as seen from there."""
+        cwd = self.session.cwd or self.player.cwd
+        self._facts.project = PurePath(cwd).name
+        self.transcript.stack.cwd = cwd
+
+    def _awaited(self) -> str:
+        return "the agent has ended" if self.session.phase == "dead" else super()._awaited()
+
+    def _keep_time(self) -> None:
+        """While nothing plays, nothing is done."""
+        assert self._clock is not None
+        if self.paused or self.player.ended:
+            self._clock.pause()
+        else:
+            self._clock.resume()
+        self.query_one(PlayerBar).show(paused=self.paused)
+
+    def _use_palette(self) -> None:
+        super()._use_palette()
+        self.query_one(PlayerBar).use_palette(self._palette)
+
+    # ------------------------------------------------------------------------- keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:  # noqa: ARG002  # Textual's signature
+        """What is typed into the search is typed there."""
+        typing = self.focused is not None and isinstance(self.focused.parent, FindLine)
+        return not (typing and action in PLAYING)
+
+    def action_pause(self) -> None:
+        """Pause or go on; at the end play it once more."""
+        if self.player.ended:
+            self.action_start()
+        else:
+            self.paused = not self.paused
+            self._keep_time()
+
+    def action_step(self) -> None:
+        """One step further, and wait there."""
+        self.paused = True
+        self._take(self.player.step())
+        self._keep_time()
+
+    def action_speed(self, by: int) -> None:
+        """Faster or slower."""
+        self.player.faster(by)
+        self._keep_time()
+
+    def action_start(self) -> None:
+        """Play from the beginning."""
+        self.frames.flush()
+        self.player.rewind()
+        self.session = self.player.session
+        self._facts = Facts(self.player.title)
+        self.finder.clear()
+        self.transcript.use_session(self.session, self.player.cwd)
+        self.paused = False
+        self._show_facts()
+        self._keep_time()
+
+    def action_finish(self) -> None:
+        """Play all that is left at once."""
+        self.player.hurry()
+        self.transcript.follow()
+        self.paused = False
+        self._keep_time()
+
+    def action_close(self) -> None:
+        """Close the search, else quit."""
+        if not self._close_find():
+            self.app.exit()
+
+    def action_interrupt(self) -> None:
+        """Copy what is selected; asked twice without: quit."""
+        if not self._copy_selection():
+            self._quit_on_second()

@@ -1,0 +1,127 @@
+"""What every screen with a session on it has: status, transcript, search, footer, and a frame at a time."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.screen import Screen
+
+from acp_tui.ui import keys
+from acp_tui.ui.frames import Frames
+from acp_tui.ui.screens.entry_keys import EntryKeys
+from acp_tui.ui.widgets.find_line import FindLine
+from acp_tui.ui.widgets.key_bar import KeyBar
+from acp_tui.ui.widgets.new_below import NewBelow
+from acp_tui.ui.widgets.status_line import StatusLine
+from acp_tui.ui.widgets.transcript.finder import Finder
+from acp_tui.ui.widgets.transcript.keyboard import Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual.app import ComposeResult
+    from textual.widget import Widget
+
+    from acp_tui.session.change import Change
+    from acp_tui.session.state import Session
+    from acp_tui.ui.facts import Facts
+    from acp_tui.ui.palette import Palette
+
+QUIT_PAUSE = 2.0
+"""Seconds in which a second Ctrl+C means to quit."""
+
+
+class SessionScreen(EntryKeys, Screen[None]):
+    """Shows a session, wherever that comes from: what changes in it is given to `frames`."""
+
+    BINDINGS: ClassVar = keys.bindings("anywhere")
+    CSS = """
+    SessionScreen { layers: page above; }
+    """
+
+    def __init__(self, session: Session, facts: Facts, palette: Palette) -> None:
+        super().__init__()
+        self.session = session
+        self.frames = Frames(self, self._show)
+        self._facts = facts
+        self._palette = palette
+        self._interrupted_at = 0.0
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        facts = self._facts.of(self.session, self.now(), asking=False)
+        yield StatusLine(facts, self._palette, clock=self.now)
+        yield Transcript(self.session, self._palette)
+        yield NewBelow()
+        yield FindLine()
+        yield from self.below()
+        yield KeyBar()
+
+    def below(self) -> Iterable[Widget]:
+        """What stands between the transcript and the footer."""
+        return ()
+
+    def on_mount(self) -> None:
+        """Let the parts know each other."""
+        self.finder = Finder(self.transcript)
+        self.watch(self.transcript, "unseen", self.query_one(NewBelow).show)
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette())
+
+    def now(self) -> float:
+        """The time in the session, in seconds since the epoch."""
+        return time.time()
+
+    # ------------------------------------------------------------------------- what is shown
+
+    def _show(self, changes: list[Change]) -> None:
+        """One frame."""
+        self.transcript.take(changes)
+        self._show_facts()
+
+    def _show_facts(self) -> None:
+        self._facts.awaited = self._awaited()
+        facts = self._facts.of(self.session, self.now(), asking=self._asking())
+        self.query_one(StatusLine).facts = facts
+
+    def _asking(self) -> bool:
+        """Is the user asked something?"""
+        return False
+
+    def _awaited(self) -> str:
+        if self.session.phase == "connecting":
+            return "starting" if self.session.agent is None else "opening a session"
+        return "loading" if self.session.phase == "loading" else ""
+
+    def _use_palette(self) -> None:
+        palette = self.app.palette  # type: ignore[attr-defined]  # the only app there is
+        self._palette = palette
+        self.transcript.use_palette(palette)
+        self.query_one(StatusLine).use_palette(palette)
+
+    # ------------------------------------------------------------------------- keys
+
+    def _close_find(self) -> bool:
+        """Close the search; False: it was not open."""
+        find = self.query_one(FindLine)
+        if find.shown:
+            find.action_close()
+            return True
+        return False
+
+    def _copy_selection(self) -> bool:
+        """Copy what is selected; False: nothing is."""
+        if (selected := self.get_selected_text()) is None:
+            return False
+        self.app.copy_to_clipboard(selected)
+        self.clear_selection()
+        self.notify("Copied.", timeout=2)
+        return True
+
+    def _quit_on_second(self) -> None:
+        """Quit when this is asked for twice in a row."""
+        if time.monotonic() - self._interrupted_at < QUIT_PAUSE:
+            self.app.exit()
+        else:
+            self._interrupted_at = time.monotonic()
+            self.notify("Press Ctrl+C again to quit.", timeout=QUIT_PAUSE)
