@@ -1,0 +1,180 @@
+"""A Markdown text at one width, drawn where it is looked at, while it grows.
+
+Sections that were not looked at have estimated heights, so the number of a line may change when something
+above it is settled: `place_of` and `line_of` keep hold of a line all the same.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+from textual.strip import Strip
+
+from acp_tui.ui.widgets.transcript.heights import Heights
+from acp_tui.ui.widgets.transcript.markdown.pieces import CodePiece, Piece, TextPiece, table_of
+from acp_tui.ui.widgets.transcript.markdown.plain import PlainScanner
+from acp_tui.ui.widgets.transcript.markdown.sections import Scanner, Section
+
+if TYPE_CHECKING:
+    from acp_tui.session.text import GrowingText
+    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.widgets.transcript.body import Spans
+    from acp_tui.ui.widgets.transcript.markdown.parser import References
+    from acp_tui.ui.widgets.transcript.markdown.table import Table
+
+KEPT = 400
+"""Sections whose lines stay in memory; others are made again when they are looked at."""
+
+
+class Document:
+    """Draws a growing text; `plain`: one that is not Markdown. `before` stands before each line."""
+
+    def __init__(
+        self,
+        source: GrowingText,
+        palette: Palette,
+        width: int,
+        before: Spans | None = None,
+        *,
+        plain: bool = False,
+    ) -> None:
+        self._source = source
+        self._palette = palette
+        self._before = before or []
+        self._full_width = width
+        self._width = width - sum(span.cell_length for span in self._before)
+        self._scanner = PlainScanner() if plain else Scanner()
+        self._read = 0
+        self._pending = ""
+        self._pieces: list[Piece] = []
+        self._heights = Heights()  # of the pieces, with the blank line above
+        self._final = 0  # so many pieces do not change any more
+        self._references: References = {}
+        self._all_references: References = {}  # … and those of sections that may change yet
+        self._tables: dict[int, Table | None] = {}  # beginnings of long ones, by section
+        self._made: OrderedDict[int, TextPiece] = OrderedDict()
+        self.update()
+
+    @property
+    def height(self) -> int:
+        """Exact where it was settled, else estimated."""
+        return self._heights.total
+
+    def update(self) -> bool:
+        """Take in what is new."""
+        pending = self._source.pending
+        if self._read == self._source.length and self._pending == pending:
+            return True
+        self._scanner.feed(self._source.since(self._read))
+        self._read, self._pending = self._source.length, pending
+        before = {piece.section.serial: piece for piece in self._pieces[self._final :]}
+        for index in range(self._final, len(self._pieces)):
+            self._made.pop(index, None)
+        del self._pieces[self._final :]
+        self._heights.truncate(self._final)
+        for section in self._scanner.done:
+            self._append(section, before.get(section.serial), growing=False)
+            self._references = _defined(section) | self._references
+        self._scanner.done.clear()
+        self._final = len(self._pieces)
+        references = self._references
+        for section in self._scanner.tail(pending):
+            growing = section.fence is not None and not section.fence.closed
+            self._append(section, before.get(section.serial), growing=growing)
+            references = _defined(section) | references
+        if references != self._all_references:
+            self._all_references = references
+            self._forget_links()
+        return True
+
+    def settle(self, first: int, last: int) -> None:
+        """Make the heights of these lines, and so their numbers, exact."""
+        index, _ = self._heights.at(first)
+        while index < len(self._pieces) and self._heights.top(index) <= last:
+            self._settle(index)
+            index += 1
+
+    def line(self, number: int) -> Strip:
+        """One line."""
+        index, row = self._heights.at(number)
+        if index >= len(self._pieces):
+            return Strip(self._before)
+        piece = self._pieces[index]
+        row -= piece.section.gap
+        if row < 0:
+            return Strip(self._before)
+        if isinstance(piece, TextPiece) and not piece.made:
+            self._make(index, piece)
+        indent = [Segment(" " * piece.indent, self._palette.text)] if piece.indent else []
+        strip = Strip([*self._before, *indent, *piece.row(row)])
+        # A joined emoji that changes its style in the middle counts more than it was measured.
+        return strip if strip.cell_length <= self._full_width else strip.crop(0, self._full_width)
+
+    def place_of(self, line: int) -> tuple[int, int]:
+        """Where a line is, whatever the heights above it become."""
+        return self._heights.at(line)
+
+    def line_of(self, place: tuple[int, int]) -> int:
+        """The number of the line at such a place now."""
+        index, row = place
+        return self._heights.top(index) + min(row, max(0, self._heights[index] - 1))
+
+    def code_blocks(self) -> list[str]:
+        """The code in the text, block by block."""
+        blocks: dict[int, list[str]] = {}
+        for section in (piece.section for piece in self._pieces):
+            if section.kind == "code":
+                blocks.setdefault((section.first or section).serial, []).extend(section.lines)
+        return ["".join(lines) for lines in blocks.values()]
+
+    def _append(self, section: Section, before: Piece | None, *, growing: bool) -> None:
+        piece: Piece
+        if section.kind == "code":
+            known = before if isinstance(before, CodePiece) else None
+            piece = CodePiece(section, self._palette, self._width, growing=growing, before=known)
+        elif isinstance(before, TextPiece) and before.section.same(section):
+            piece = before
+            self._made[len(self._pieces)] = before
+        else:
+            piece = TextPiece(section, self._palette, self._width)
+        self._pieces.append(piece)
+        self._heights.append(_height(piece))
+
+    def _settle(self, index: int) -> None:
+        piece = self._pieces[index]
+        if isinstance(piece, TextPiece) and not piece.settled:
+            self._make(index, piece)
+
+    def _make(self, index: int, piece: TextPiece) -> None:
+        first = piece.section.first
+        if first is not None and first.serial not in self._tables:
+            self._tables[first.serial] = table_of(first, self._palette)
+        beginning = self._tables[first.serial] if first is not None else None
+        piece.make(self._all_references, beginning)
+        self._heights[index] = _height(piece)
+        self._made[index] = piece
+        if len(self._made) > KEPT:
+            self._made.popitem(last=False)[1].drop()
+
+    def _forget_links(self) -> None:
+        """Links are known now that were not before, or the other way round."""
+        for index, piece in list(self._made.items()):
+            if "[" in piece.section.text:
+                piece.drop()
+                piece.settled = False
+                del self._made[index]
+
+
+def _height(piece: Piece) -> int:
+    return piece.section.gap + piece.height if piece.height else 0
+
+
+def _defined(section: Section) -> References:
+    """The links that a section defines; nearly none does."""
+    if section.kind != "text" or not section.lines[0].startswith("["):
+        return {}
+    from acp_tui.ui.widgets.transcript.markdown.parser import definitions
+
+    return definitions(section.text)

@@ -1,0 +1,52 @@
+"""The Markdown parser, made once and when it is first needed."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+    from markdown_it.tree import SyntaxTreeNode
+
+DEEPEST = 60
+"""Levels of quotes and lists in each other; what is deeper the parser would leave out."""
+
+References = dict[str, dict[str, Any]]
+"""Where links go that are defined elsewhere in the text."""
+
+
+@cache
+def parser() -> MarkdownIt:
+    """CommonMark with tables and strikethrough. HTML is text like any other."""
+    from markdown_it import MarkdownIt
+
+    made = MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST})
+    made.enable(["table", "strikethrough"])
+    made.validateLink = _any_link  # type: ignore[method-assign]
+    return made
+
+
+def _any_link(url: str) -> bool:  # noqa: ARG001  # the parser's signature
+    """What may be a link in the terminal is decided where links are drawn; their text is text in any case."""
+    return True
+
+
+def parsed(text: str, references: References, *, inline: bool = False) -> list[SyntaxTreeNode] | None:
+    """The blocks of a text, or of one paragraph whatever it looks like; None: it is too deep to be parsed."""
+    from markdown_it.tree import SyntaxTreeNode
+
+    env = {"references": dict(references)}  # a copy: `definitions` decides what is defined
+    tokens: list[Token] = parser().parseInline(text, env) if inline else parser().parse(text, env)
+    if any(token.level >= DEEPEST for token in tokens):
+        return None
+    return SyntaxTreeNode(tokens).children
+
+
+def definitions(text: str) -> References:
+    """The links that a text defines."""
+    env: dict[str, Any] = {}
+    parser().parse(text, env)
+    found: References = env.get("references", {})
+    return found
