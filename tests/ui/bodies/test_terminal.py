@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acp_tui.session import events as ev
 from acp_tui.session.reduce import reduce
-from acp_tui.session.state import Session, TerminalRef
+from acp_tui.session.state import Content, Session, TerminalRef
 from acp_tui.session.text import KEPT, TerminalText
 from acp_tui.ui.widgets.transcript.bodies.terminal import TAIL, body
 from acp_tui.ui.widgets.transcript.bodies.tool_call import body as call_body
@@ -118,7 +118,26 @@ def test_what_was_not_kept_is_told_once_and_the_end_is_right() -> None:
     seen = lines(shown)
     assert seen[1] == "    first"
     assert seen[-1] == "    last"
-    assert sum("characters not kept" in text for text in seen) == 1
+    assert sum("characters left out" in text for text in seen) == 1
+
+
+def test_what_is_kept_of_floods_does_not_grow() -> None:
+    session = Session(cwd=CWD)
+    entry = terminal(session, "first\n", command="x")
+    shown = body(entry, context(session, whole=True))
+    heights = []
+    for _ in range(4):
+        for _ in range(4 * KEPT // 100):
+            entry.output.append("y" * 99 + "\n")
+        shown.update()
+        heights.append(shown.height)
+    assert heights[1:] == heights[:1] * 3
+    assert lines(shown)[1] == "    first"
+    gaps = [line for line in lines(shown) if "characters left out" in line]
+    assert len(gaps) == 1
+    left_out = int(gaps[0].split()[1].replace(",", ""))
+    copied = shown.copy_text().removeprefix("$ x\n").replace(gaps[0].strip() + "\n", "")
+    assert abs(left_out + len(copied) - entry.output.total) <= 2  # line ends beside the gap and at the end
 
 
 def test_of_much_output_that_was_followed_the_last_lines_are_right() -> None:
@@ -170,8 +189,35 @@ def test_the_call_says_the_command_unless_its_title_does() -> None:
     assert lines(call_body(said, context(session)))[1:] == ["    out"]
     assert "exit 1" in lines(call_body(said, context(session)))[0]
     unsaid = call(session, title="Build it", kind="execute", content=[TerminalRef("t")])
-    assert lines(call_body(unsaid, context(session)))[1].startswith("    $ make all")
-    assert lines(call_body(unsaid, context(session)))[1].endswith("exit 1")
+    assert lines(call_body(unsaid, context(session)))[1:] == ["    $ make all", "    out"]
+    assert "exit 1" in lines(call_body(unsaid, context(session)))[0]
+
+
+def test_a_command_too_long_for_the_title_is_shown_whole_below_it() -> None:
+    session = Session(cwd=CWD)
+    command = "make " + " ".join(f"target-{number}" for number in range(20))
+    terminal(session, "out\n", command=command, cwd=CWD)
+    entry = call(session, title=command, kind="execute", content=[TerminalRef("t")])
+    shown = lines(call_body(entry, context(session)))
+    assert "…" in shown[0]
+    assert "".join(line[6:].ljust(74) for line in shown[1:-1]).strip() == command
+    script = "for i in 1 2; do\n\techo $i\ndone"
+    entry = call(session, title="Loop", kind="execute", raw_input={"command": script})
+    entry.content = [Content("text", "1\n2\n")]
+    assert lines(call_body(entry, context(session)))[1:] == [
+        "    $ for i in 1 2; do",
+        "          echo $i",
+        "      done",
+        "    1",
+        "    2",
+    ]
+
+
+def test_a_very_long_command_is_cut_short_unless_it_is_wanted_whole() -> None:
+    entry = call(title="Run", kind="execute", raw_input={"command": "x\n" * 50 + "y"})
+    entry.content = [Content("text", "out")]
+    assert lines(call_body(entry, context()))[-2:] == ["      ▸ 45 more lines", "    out"]
+    assert lines(call_body(entry, context(whole=True)))[-2:] == ["      y", "    out"]
 
 
 def test_the_call_says_where_a_command_runs_that_runs_elsewhere() -> None:

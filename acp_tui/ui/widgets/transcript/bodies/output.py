@@ -23,6 +23,9 @@ class Output:
         self._text = self._terminal.output
         self._position = 0
         self._before: list[Line] = []  # from before something that was not kept
+        self._head: list[Line] | None = None  # … as it was then
+        self._lost = 0  # characters between that and what the model has
+        self._fed_from = 0  # where the model's output began
         self._model = _model()
         self.follow()
 
@@ -35,13 +38,23 @@ class Output:
         if output.total == self._position:
             return False
         before, missing, after = output.since(self._position)
-        self._position = output.total
         self._model.feed(before)
         if missing:
-            self._before += [*_without_end(self._model.lines), _gap(missing)]
-            self._model = _model()
+            self._leave_out(missing, self._position + len(before))
+        self._position = output.total
         self._model.feed(after)
         return True
+
+    def _leave_out(self, missing: int, position: int) -> None:
+        """Go on after something that is not there. Of what came before only the beginning stays."""
+        if self._head is None:
+            self._head = _without_end(self._model.lines)
+        else:
+            self._lost += position - self._fed_from
+        self._lost += missing
+        self._fed_from = position + missing
+        self._before = [*self._head, _gap(self._lost)]
+        self._model = _model()
 
     def last(self, count: int) -> tuple[list[Line], int]:
         """The last lines, at most so many, and how many lines came before them; cheap, however many."""
@@ -71,7 +84,7 @@ def _model() -> LineModel:
 def _gap(characters: int) -> Line:
     from acp_tui.controller.display import Style
 
-    return ((f"… {characters:,} characters not kept …", Style(dim=True)),)
+    return ((f"… {characters:,} characters left out …", Style(dim=True)),)
 
 
 def _without_end(lines: list[Line]) -> list[Line]:

@@ -61,12 +61,11 @@ class OutputBody:
 
 
 class TerminalBody:
-    """A terminal with its command, for one that no tool call shows or whose call does not say the command."""
+    """A terminal that no tool call shows."""
 
-    def __init__(self, terminal: Terminal, context: Context, *, embedded: bool = False) -> None:
+    def __init__(self, terminal: Terminal, context: Context) -> None:
         self._terminal = terminal
         self._context = context
-        self._embedded = embedded
         self._output: OutputBody | None = None
         if not context.folded:
             self._output = OutputBody(terminal, context)
@@ -93,8 +92,6 @@ class TerminalBody:
         facts = [(exit_fact(terminal), palette.error)]
         where = f"  in {relative(terminal.cwd, context.cwd)}" if elsewhere(terminal, context) else ""
         title = [(command, palette.tool), (where, palette.dim)]
-        if self._embedded:  # how long it takes, and whether it goes on, stands beside the call
-            return Headline([Segment(" " * INDENT), Segment("$ ", palette.dim)]).strip(title, facts, context)
         facts.append((lasted(terminal.at, terminal.ended_at, context.now), palette.dim))
         foldable = terminal.output.total > 0
         return Headline.of_entry("❯", context, foldable=foldable).strip(title, facts, context, sign(terminal))
@@ -106,7 +103,7 @@ class TerminalBody:
 
     def update(self) -> bool:
         """Costs what came since. When a call has begun to show it, nothing is to be seen here any more."""
-        if not self._embedded and is_shown_by_call(self._terminal, self._context.session):
+        if is_shown_by_call(self._terminal, self._context.session):
             return False
         self._headline = None
         if self._output is not None:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.session.state import Diff, Terminal, TerminalRef
-from acp_tui.session.text import visible_line
+from acp_tui.session.state import Diff, TerminalRef
+from acp_tui.ui.widgets.transcript.bodies.call_pieces import Piece, first_line, new_or_gone, pieces, title_of
 from acp_tui.ui.widgets.transcript.bodies.call_text import text_body
 from acp_tui.ui.widgets.transcript.bodies.content import content_lines
 from acp_tui.ui.widgets.transcript.bodies.diff import DiffBody, difference
 from acp_tui.ui.widgets.transcript.bodies.headline import Headline, lasted, relative
 from acp_tui.ui.widgets.transcript.bodies.raw import raw_body
-from acp_tui.ui.widgets.transcript.bodies.terminal import OutputBody, TerminalBody, elsewhere, exit_fact
+from acp_tui.ui.widgets.transcript.bodies.terminal import OutputBody, exit_fact
 from acp_tui.ui.widgets.transcript.body import Lines
-from acp_tui.ui.widgets.transcript.wrap import shortened_path, strip
+from acp_tui.ui.widgets.transcript.wrap import expanded, fold, shortened_path, strip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from textual.strip import Strip
 
     from acp_tui.session.state import Location, ToolCall
@@ -42,6 +39,8 @@ OTHER = "·"
 OPEN_KINDS = ("edit", "delete", "move", "execute")
 INDENT = 4
 MOST_LOCATIONS = 5
+MOST_COMMAND = 6
+"""Lines of a command."""
 
 
 def body(entry: ToolCall, context: Context) -> Body:
@@ -56,21 +55,6 @@ def default_folded(entry: ToolCall) -> bool:
     return not any(isinstance(item, (Diff, TerminalRef)) for item in entry.content)
 
 
-class _Piece(NamedTuple):
-    """One thing that a call shows."""
-
-    sort: Literal["locations", "diff", "terminal", "content", "input", "output"]
-    what: Any
-    label: str = ""  # what stands above it; of content, the kind of call that it is drawn for
-    first: int = 1  # the number of a diff's first line
-
-    def same(self, other: _Piece) -> bool:
-        """Would it look the same? A terminal grows, and large values are not compared."""
-        if self.what is not other.what and self.sort in ("terminal", "input", "output"):
-            return False
-        return self[2:] == other[2:] and self.sort == other.sort and bool(self.what == other.what)
-
-
 class ToolCallBody:
     """Its headline, and a body for each thing it shows; a change makes only that anew which changed."""
 
@@ -78,7 +62,7 @@ class ToolCallBody:
         self._call = call
         self._context = context
         self._folded_by_rule = default_folded(call)
-        self._pieces: list[_Piece] = []
+        self._pieces: list[Piece] = []
         self._bodies: list[Body] = []
         self._headline: Strip | None = None
         if not context.folded:
@@ -87,17 +71,17 @@ class ToolCallBody:
     # ---- what it shows
 
     def _arrange(self) -> None:
-        pieces = list(_pieces(self._call, self._context))
+        found = list(pieces(self._call, self._context))
         bodies: list[Body] = []
-        for index, piece in enumerate(pieces):
+        for index, piece in enumerate(found):
             known = index < len(self._pieces) and piece.same(self._pieces[index])
             if known and (piece.sort != "terminal" or self._bodies[index].update()):
                 bodies.append(self._bodies[index])
             else:
                 bodies.append(self._made(piece))
-        self._pieces, self._bodies = pieces, bodies
+        self._pieces, self._bodies = found, bodies
 
-    def _made(self, piece: _Piece) -> Body:
+    def _made(self, piece: Piece) -> Body:
         context, what = self._context, piece.what
         match piece.sort:
             case "locations":
@@ -105,9 +89,9 @@ class ToolCallBody:
             case "diff":
                 return DiffBody(what, context, heading=piece.label, first=piece.first)
             case "terminal":
-                if piece.label:
-                    return TerminalBody(what, context, embedded=True)
                 return OutputBody(what, context)
+            case "command":
+                return _command(what, piece.label, context)
             case "content" if what.kind == "text" and (context.whole or not what.for_assistant_only):
                 return text_body(what, piece.label, context)
             case "content":
@@ -138,7 +122,7 @@ class ToolCallBody:
     def _drawn_headline(self) -> Strip:
         call, context = self._call, self._context
         palette = context.palette
-        foldable = self.height > 1 or (context.folded and any(True for _ in _pieces(call, context)))
+        foldable = self.height > 1 or (context.folded and any(True for _ in pieces(call, context)))
         lead = Headline.of_entry(ICONS.get(call.kind, OTHER), context, foldable=foldable)
         title = [(title_of(call, context.cwd), palette.tool)]
         return lead.strip(title, self._facts(), context, call.status)
@@ -148,22 +132,22 @@ class ToolCallBody:
         call, context = self._call, self._context
         palette = context.palette
         facts: list[Text] = []
-        found = [difference(item, _first_line(call, item)) for item in call.content if isinstance(item, Diff)]
-        if new := _new_or_gone(item for item in call.content if isinstance(item, Diff)):
+        found = [difference(item, first_line(call, item)) for item in call.content if isinstance(item, Diff)]
+        if new := new_or_gone(item for item in call.content if isinstance(item, Diff)):
             facts.append((new, palette.dim))
         if added := sum(one.added for one in found):
             facts.append((f"+{added:,}", palette.success))
         if removed := sum(one.removed for one in found):
             facts.append((f"−{removed:,}", palette.error))
-        silent = [one.what for one in _pieces(call, context) if one.sort == "terminal" and not one.label]
-        facts += [(exit_fact(terminal), palette.error) for terminal in silent if exit_fact(terminal)]
+        terminals = [piece.what for piece in pieces(call, context) if piece.sort == "terminal"]
+        facts += [(exit_fact(terminal), palette.error) for terminal in terminals if exit_fact(terminal)]
         if time := lasted(call.at, call.ended_at, None if call.done else context.now):
             facts.append((time, palette.dim))
         return facts
 
     def copy_text(self) -> str:
         """The title and all that it shows; of a folded call what it would show."""
-        bodies = self._bodies or [self._made(piece) for piece in _pieces(self._call, self._context)]
+        bodies = self._bodies or [self._made(piece) for piece in pieces(self._call, self._context)]
         texts = [title_of(self._call, self._context.cwd), *(part.copy_text() for part in bodies)]
         return "\n".join(text for text in texts if text)
 
@@ -177,68 +161,26 @@ class ToolCallBody:
         return True
 
 
-# --------------------------------------------------------------------------- what a call shows
-
-
-def _pieces(call: ToolCall, context: Context) -> Iterator[_Piece]:
-    """All of it, in order."""
-    locations = _other_locations(call)
-    if locations:
-        yield _Piece("locations", locations)
-    several = sum(isinstance(item, Diff) for item in call.content) > 1
-    empty = True
-    for item in call.content:
-        piece = _piece(item, call, context, several=several)
-        if piece is not None:
-            empty = False
-            yield piece
-    if empty:  # all that is known of it then
-        if call.raw_input not in (None, {}, ""):
-            yield _Piece("input", call.raw_input, "input")
-        if call.raw_output not in (None, {}, ""):
-            yield _Piece("output", call.raw_output, "output")
-
-
-def _piece(item: Any, call: ToolCall, context: Context, *, several: bool) -> _Piece | None:
-    if isinstance(item, Diff):
-        label = relative(item.path, context.cwd) if several or not _says(call, item.path) else ""
-        if label and (what := _new_or_gone([item])):
-            label = f"{label}  ({what})"
-        return _Piece("diff", item, label, _first_line(call, item))
-    if isinstance(item, TerminalRef):
-        terminal = context.session.terminals.get(item.terminal_id)
-        return _Piece("terminal", terminal, _command_heading(terminal, call, context)) if terminal else None
-    if item.kind == "text" and not item.text.strip():
-        return None
-    failure = call.status == "failed" and call.kind != "execute"
-    return _Piece("content", item, "message" if failure else call.kind)
-
-
-def _command_heading(terminal: Terminal, call: ToolCall, context: Context) -> str:
-    """The command of a terminal, unless the call's title says it and it runs where the session is."""
-    command = visible_line(terminal.command or "")
-    said = not command or command in visible_line(call.title)
-    return "" if said and not elsewhere(terminal, context) else command or terminal.terminal_id
-
-
-def _new_or_gone(diffs: Iterable[Diff]) -> str:
-    """What to say where files were made or deleted and nothing else was done to any."""
-    done = {
-        "" if diff.patch is not None else "new" if diff.old is None else "deleted" if diff.new is None else ""
-        for diff in diffs
-    }
-    return done.pop() if len(done) == 1 else ""
-
-
-def _other_locations(call: ToolCall) -> tuple[Location, ...]:
-    """The files that neither the title nor a diff names."""
-    diffs = {item.path for item in call.content if isinstance(item, Diff)}
-    return tuple(place for place in call.locations if place.path not in diffs and not _says(call, place.path))
-
-
-def _says(call: ToolCall, path: str) -> bool:
-    """Does the title name the file?"""
-    return path.rstrip("/").rpartition("/")[2] in call.title
+def _command(command: str, where: str, context: Context) -> Lines:
+    """All of a command, and the directory when it is not the session's."""
+    palette = context.palette
+    first, follow = [_INDENT, Segment("$ ", palette.dim)], [_INDENT, Segment("  ")]
+    lines = [
+        part
+        for text in command.split("\n")
+        for part in fold([Segment(expanded(text), palette.text)], context.width - INDENT - 2)
+    ]
+    missing = 0 if context.whole else len(lines) - MOST_COMMAND
+    if missing > 1:
+        lines[MOST_COMMAND:] = [[Segment(f"▸ {missing} more lines", palette.diff_fold)]]
+    if where:
+        room = context.width - INDENT - 2
+        place = Segment(f"in {shortened_path(where, room - 3)}", palette.dim)
+        if sum(span.cell_length for span in lines[-1]) + 2 + place.cell_length <= room:
+            lines[-1] = [*lines[-1], Segment("  "), place]
+        else:
+            lines.append([place])
+    return Lines([strip(line, follow if number else first) for number, line in enumerate(lines)], command)
 
 
 def _locations(places: tuple[Location, ...], context: Context) -> Lines:
@@ -261,36 +203,3 @@ def _locations(places: tuple[Location, ...], context: Context) -> Lines:
 
 
 _INDENT = Segment(" " * INDENT)
-
-
-def _first_line(call: ToolCall, diff: Diff) -> int:
-    """What number the diff's first line has. Some agents send only the snippet that changes, and where it
-    is as a location: known when the place lies beyond the end of what was sent."""
-    line = next((place.line for place in call.locations if place.path == diff.path and place.line), None)
-    if line is None or diff.patch is not None or diff.old is None or line <= diff.old.count("\n") + 1:
-        return 1
-    return line
-
-
-# --------------------------------------------------------------------------- its title
-
-
-def title_of(call: ToolCall, cwd: str) -> str:
-    """What it is called; paths below the session's directory are relative to that."""
-    title = visible_line(call.title).strip()
-    if len(title) > 2 and title[0] == title[-1] == "`" and "`" not in title[1:-1]:
-        title = title[1:-1]
-    if not title:
-        title = _command(call.raw_input) or visible_line(call.name or "") or call.kind.replace("_", " ")
-    if call.kind == "execute" or not cwd.strip("/"):
-        return title  # a command is shown as it is
-    base = re.escape(f"{cwd.rstrip('/')}/")
-    return re.sub(rf"(?<![\w/.~-]){base}(?=\S)", "", title)
-
-
-def _command(raw_input: Any) -> str:
-    """The command of a call that has no title."""
-    command = raw_input.get("command") if isinstance(raw_input, dict) else None
-    if isinstance(command, list):
-        command = " ".join(str(word) for word in command)
-    return visible_line(command) if isinstance(command, str) else ""

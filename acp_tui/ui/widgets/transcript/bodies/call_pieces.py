@@ -1,0 +1,144 @@
+"""What a tool call shows below its headline, in order, and what it is called."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from rich.cells import cell_len
+
+from acp_tui.session.state import Diff, Terminal, TerminalRef
+from acp_tui.session.text import visible, visible_line
+from acp_tui.ui.widgets.transcript.bodies.headline import relative
+from acp_tui.ui.widgets.transcript.bodies.terminal import elsewhere
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from acp_tui.session.state import Location, ToolCall, ToolContent
+    from acp_tui.ui.widgets.transcript.body import Context
+
+BESIDE_TITLE = 24
+"""Cells that signs and facts may take from a title."""
+
+
+class Piece(NamedTuple):
+    """One thing that a call shows."""
+
+    sort: Literal["locations", "command", "diff", "terminal", "content", "input", "output"]
+    what: Any
+    label: str = ""  # what stands above or beside it; of content, the kind of call that it is drawn for
+    first: int = 1  # the number of a diff's first line
+
+    def same(self, other: Piece) -> bool:
+        """Would it look the same? A terminal grows, and large values are not compared."""
+        if self.what is not other.what and self.sort in ("terminal", "input", "output"):
+            return False
+        return self[2:] == other[2:] and self.sort == other.sort and bool(self.what == other.what)
+
+
+def pieces(call: ToolCall, context: Context) -> Iterator[Piece]:
+    """All of it, in order."""
+    locations = _other_locations(call)
+    if locations:
+        yield Piece("locations", locations)
+    several = sum(isinstance(item, Diff) for item in call.content) > 1
+    empty = True
+    for item in call.content:
+        piece = _piece(item, call, context, several=several)
+        if piece is None:
+            continue
+        command = _command_piece(call, context, piece)
+        if command is not None and (empty or piece.sort == "terminal"):
+            yield command
+        empty = False
+        yield piece
+    if empty:  # all that is known of it then
+        if call.raw_input not in (None, {}, ""):
+            yield Piece("input", call.raw_input, "input")
+        if call.raw_output not in (None, {}, ""):
+            yield Piece("output", call.raw_output, "output")
+
+
+def _piece(item: ToolContent, call: ToolCall, context: Context, *, several: bool) -> Piece | None:
+    if isinstance(item, Diff):
+        label = relative(item.path, context.cwd) if several or not _says(call, item.path) else ""
+        if label and (what := new_or_gone([item])):
+            label = f"{label}  ({what})"
+        return Piece("diff", item, label, first_line(call, item))
+    if isinstance(item, TerminalRef):
+        terminal = context.session.terminals.get(item.terminal_id)
+        return Piece("terminal", terminal) if terminal is not None else None
+    if item.kind == "text" and not item.text.strip():
+        return None
+    failure = call.status == "failed" and call.kind != "execute"
+    return Piece("content", item, "message" if failure else call.kind)
+
+
+def _command_piece(call: ToolCall, context: Context, shown: Piece) -> Piece | None:
+    """The whole command, and where it runs, unless the headline says so much."""
+    if shown.sort == "terminal":
+        terminal: Terminal = shown.what
+        command = visible(terminal.command or "") or command_of(call.raw_input)
+        where = relative(terminal.cwd, context.cwd) if elsewhere(terminal, context) else ""
+    elif call.kind == "execute":
+        command, where = command_of(call.raw_input), ""
+    else:
+        return None
+    title = title_of(call, context.cwd)
+    said = visible_line(command) in title and cell_len(title) <= context.width - BESIDE_TITLE
+    return Piece("command", command or title, where) if where or not said else None
+
+
+def new_or_gone(diffs: Iterable[Diff]) -> str:
+    """What to say where files were made or deleted and nothing else was done to any."""
+    done = {
+        "" if diff.patch is not None else "new" if diff.old is None else "deleted" if diff.new is None else ""
+        for diff in diffs
+    }
+    return done.pop() if len(done) == 1 else ""
+
+
+def _other_locations(call: ToolCall) -> tuple[Location, ...]:
+    """The files that neither the title nor a diff names."""
+    diffs = {item.path for item in call.content if isinstance(item, Diff)}
+    return tuple(place for place in call.locations if place.path not in diffs and not _says(call, place.path))
+
+
+def _says(call: ToolCall, path: str) -> bool:
+    """Does the title name the file?"""
+    return path.rstrip("/").rpartition("/")[2] in call.title
+
+
+def first_line(call: ToolCall, diff: Diff) -> int:
+    """What number the diff's first line has. Some agents send only the snippet that changes, and where it
+    is as a location: known when the place lies beyond the end of what was sent."""
+    line = next((place.line for place in call.locations if place.path == diff.path and place.line), None)
+    if line is None or diff.patch is not None or diff.old is None or line <= diff.old.count("\n") + 1:
+        return 1
+    return line
+
+
+def title_of(call: ToolCall, cwd: str) -> str:
+    """What it is called; paths below the session's directory are relative to that."""
+    title = visible_line(call.title).strip()
+    if len(title) > 2 and title[0] == title[-1] == "`" and "`" not in title[1:-1]:
+        title = title[1:-1]
+    if not title:
+        title = (
+            visible_line(command_of(call.raw_input))
+            or visible_line(call.name or "")
+            or call.kind.replace("_", " ")
+        )
+    if call.kind == "execute" or not cwd.strip("/"):
+        return title  # a command is shown as it is
+    base = re.escape(f"{cwd.rstrip('/')}/")
+    return re.sub(rf"(?<![\w/.~-]){base}(?=\S)", "", title)
+
+
+def command_of(raw_input: Any) -> str:
+    """The command that a call was given, as far as it can be told; it may have several lines."""
+    command = raw_input.get("command") if isinstance(raw_input, dict) else None
+    if isinstance(command, list):
+        command = " ".join(str(word) for word in command)
+    return visible(command) if isinstance(command, str) else ""
