@@ -62,7 +62,6 @@ class DetailScreen(ModalScreen[None]):
         self.call_after_refresh(self._tell_place)
 
     def _bodies(self, width: int) -> Sequence[Body]:
-        width -= 1  # a blank cell before the scrollbar
         if isinstance(self._content, str):
             return [LongText(self._content, self._palette.text, width)]
         context = Context(

@@ -271,5 +271,9 @@ class PermissionScreen(ModalScreen[Taken | None]):
     def use_palette(self, palette: Palette) -> None:
         """The theme has changed."""
         self._palette = palette
-        self.refresh(recompose=True)
-        self.call_after_refresh(self._fit)
+        options = self.query_one(Rows)
+        self.query_one("#head", Bar).show(self._head(), self._where())
+        self.query_one(Page).show(self._bodies)
+        options.use_palette(palette)
+        options.show(self._rows(), options.selected)
+        self._hint()

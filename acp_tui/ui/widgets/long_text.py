@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from rich.style import Style
     from textual.strip import Strip
 
+    from acp_tui.ui.widgets.transcript.body import Spans
+
 
 class LongText:
     """A body whose lines are cut where the width ends. The text is safe already."""
@@ -22,6 +24,7 @@ class LongText:
         self._style = style
         self._width = width
         self._source = text.split("\n")
+        self._folded: tuple[int, list[Spans]] = (-1, [])  # the last one: it may fill many screens
         self._heights = Heights()
         self._heights.reset([fold_count(expanded(line), width) for line in self._source])
 
@@ -33,7 +36,10 @@ class LongText:
     def line(self, number: int) -> Strip:
         """Made when it is asked for."""
         index, part = self._heights.at(number)
-        return strip(fold([Segment(expanded(self._source[index]), self._style)], self._width)[part])
+        if index != self._folded[0]:
+            segment = Segment(expanded(self._source[index]), self._style)
+            self._folded = index, fold([segment], self._width)
+        return strip(self._folded[1][part])
 
     def copy_text(self) -> str:
         """As it came."""

@@ -47,9 +47,14 @@ class Page(ScrollView):
         """Other bodies, or the same in other colours."""
         self._make = make
         self._width = 0
-        if self.size.width:
-            self.height_at(self.size.width)
+        if self.inner_width:
+            self.height_at(self.inner_width)
         self.refresh(layout=True)
+
+    @property
+    def inner_width(self) -> int:
+        """Without the scrollbar, which `size` counts in."""
+        return self.scrollable_content_region.width
 
     def height_at(self, width: int) -> int:
         """How many lines there are in so many cells."""
@@ -63,12 +68,12 @@ class Page(ScrollView):
 
     def on_resize(self) -> None:
         """Lines break elsewhere now."""
-        self.height_at(self.size.width)
+        self.height_at(self.inner_width)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
-        row, width, style = self.scroll_offset.y + y, self.size.width, self.rich_style
+        row, width, style = self.scroll_offset.y + y, self.inner_width, self.rich_style
         if not self._bodies or row >= self._heights.total:
             return Strip.blank(width, style)
         strip = self._line(row).crop_extend(0, width, style).apply_style(style)

@@ -90,6 +90,10 @@ class Rows(ScrollView):
         self._reveal()
         self.refresh(layout=True)
 
+    def use_palette(self, palette: Palette) -> None:
+        """The theme has changed; rows in the new colours are to follow."""
+        self._palette = palette
+
     def move(self, step: int) -> None:
         """To another row; past an end: to the other one."""
         if self._rows:

@@ -174,7 +174,7 @@ async def test_long_lines_are_folded_and_follow_the_width() -> None:
     async with showing(showing_text(f"{wide}\nend"), size=(60, 24)) as (app, pilot):
         page = app.screen.query_one(Page)
         assert page.virtual_size.height == 8
-        assert all(page.render_line(y).cell_length == page.size.width for y in range(8))
+        assert all(page.render_line(y).cell_length == page.inner_width for y in range(8))
         await pilot.resize_terminal(110, 24)
         await pilot.pause()
         assert page.virtual_size.height == 5

@@ -10,6 +10,7 @@ import pytest
 from acp_tui.session.state import PermissionOption
 from acp_tui.ui.screens.permission import PermissionScreen, Taken
 from acp_tui.ui.screens.quiet import PAUSE
+from acp_tui.ui.theming import load
 from acp_tui.ui.widgets.page import Page
 from acp_tui.ui.widgets.rows import Rows
 from tests.ui.looks import Show
@@ -353,6 +354,28 @@ async def test_what_is_asked_scrolls() -> None:
         assert page.scroll_offset.y == page.size.height - 1
         await dialog.press("pageup")
         assert page.scroll_offset.y == 0
+
+
+async def test_it_follows_the_theme() -> None:
+    async with shown(questions.edit()) as dialog:
+        await dialog.press("down")
+        light = load("light")
+        dialog.app.register_theme(light.theme)
+        dialog.app.theme = light.theme.name
+        dialog.screen.use_palette(light.palette)
+        await dialog.pilot.pause()
+        colours = {
+            style.color.name
+            for widget in dialog.screen.query("#head, #what, #options, #keys")
+            for y in range(widget.size.height)
+            for _, style, _ in widget.render_line(y)
+            if style is not None and style.color is not None
+        }
+        dark = {
+            style.color.name for style in (load("dark").palette.text, load("dark").palette.dim) if style.color
+        }
+        assert not colours & dark
+        assert dialog.selected == 1
 
 
 async def test_it_follows_a_resize() -> None:
