@@ -53,24 +53,22 @@ class Program:
     def wait_for(self, text: str, times: int = 1) -> None:
         """Read until the text was shown so often since the last time."""
         while _ESCAPES.sub(b"", self._seen).count(text.encode()) < times:
-            self._read(text)
+            assert self._read(), f"the program ended before {text!r}; it showed {self._seen[-2000:]!r}"
         self._seen = b""
 
     def ended(self) -> int:
         """Read until the end; the exit code."""
-        try:
-            while True:
-                self._read("its end")
-        except AssertionError:
-            return self._process.wait()
+        while self._read():
+            pass
+        return self._process.wait()
 
-    def _read(self, wanted: str) -> None:
+    def _read(self) -> bool:
         try:
             data = os.read(self._master, 65536)
         except OSError:  # Linux says so when the last one has closed it
             data = b""
-        assert data, f"the program ended before {wanted!r}; it showed {self._seen[-2000:]!r}"
         self._seen += data
+        return bool(data)
 
 
 class Once(Host):

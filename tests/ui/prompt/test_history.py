@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from textual.events import Paste
 from textual.widgets import Input
 
 from acp_tui.ui.widgets.prompt import Prompt
+from acp_tui.ui.widgets.prompt.history_search import SearchLine
 from tests.ui.prompt.host import Host, write
 
 
@@ -115,6 +117,16 @@ async def test_escape_leaves_the_search_and_what_was_written() -> None:
         assert app.prompt.text == "mine"
         await write(pilot, "!")
         assert app.prompt.text == "mine!"
+
+
+async def test_nothing_pasted_into_the_search_reaches_the_terminal_as_a_command() -> None:
+    app = Host("first")
+    async with app.run_test() as pilot:
+        await pilot.press("ctrl+r")
+        await pilot.pause()
+        app.post_message(Paste("fi\x1b[31m\u202er"))
+        await pilot.pause()
+        assert app.query_one(SearchLine).value == "fi[31mr"
 
 
 async def test_a_search_without_hits_takes_nothing() -> None:

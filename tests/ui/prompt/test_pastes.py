@@ -4,15 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from textual.events import Paste
 
 from acp_tui.ui.widgets.prompt import Prompt
+from acp_tui.ui.widgets.prompt.pastes import Pastes
 from tests.ui.prompt.host import Host, write
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
 
 LINES = "\n".join(f"line {number}" for number in range(120))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("x\n" * 8, "x\n" * 8),
+        ("x\n" * 9, "[pasted 9 lines]"),
+        ("x" * 1000, "x" * 1000),
+        ("x" * 1001, "[pasted 1,001 characters]"),
+    ],
+)
+def test_only_what_is_large_folds(text: str, shown: str) -> None:
+    assert Pastes().fold(text) == shown
 
 
 async def paste(pilot: Pilot[None], text: str) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 FALLBACKS = ("sensible-editor", "nano", "vi")
 
@@ -44,9 +44,7 @@ async def edit(text: str, command: list[str]) -> str:
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(f"{text}\n" if text else "")  # the last line ends, as in any file
-        process = await asyncio.create_subprocess_exec(*command, name)
-        with _keyboard_signals_ignored():
-            code = await process.wait()
+        code = await _run([*command, name])
         if code:
             raise UserError(f"The editor ended with {code}; the prompt is as it was.")
         return path.read_text(encoding="utf-8", errors="replace").removesuffix("\n")
@@ -62,9 +60,7 @@ async def open_file(path: Path, line: int | None, command: list[str]) -> None:
         raise UserError(f"{path} does not exist.")
     words = [*command, *_at_line(command[0], path, line)]
     try:
-        process = await asyncio.create_subprocess_exec(*words)
-        with _keyboard_signals_ignored():
-            await process.wait()
+        await _run(words)
     except OSError as error:
         raise UserError(f"{command[0]} could not be started: {error.strerror or error}.") from error
 
@@ -80,15 +76,32 @@ def _at_line(editor: str, path: Path, line: int | None) -> list[str]:
     return [f"+{line}", str(path)]  # vi and its kin, emacs, nano, kakoune …
 
 
-@contextmanager
-def _keyboard_signals_ignored() -> Iterator[None]:
-    """Ctrl+C and Ctrl+\\ are the editor's; the terminal sends them to all who are in the foreground.
+async def _run(command: list[str]) -> int:
+    """The exit code of a program that has the terminal. The signals are handled from before it starts."""
+    with _keyboard_signals(_nothing):
+        process = await asyncio.create_subprocess_exec(*command)
+        with _keyboard_signals(signal.SIG_IGN):
+            return await process.wait()
 
-    Set after the editor was started, because a child inherits what is ignored.
-    """
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGQUIT)}
+
+@contextmanager
+def _keyboard_signals(handler: Callable[..., object] | signal.Handlers) -> Iterator[None]:
+    """Ctrl+C and Ctrl+\\ are the editor's; the terminal sends them to all who are in the foreground."""
+    before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGQUIT)}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
+
+
+def _nothing(*_: object) -> None:
+    """Handles a signal. Unlike one that is ignored, a child does not inherit it."""
+
+
+async def run_program(command: list[str], environment: Mapping[str, str] | None = None) -> int:
+    """Run a program on the terminal, which must be free meanwhile; its exit code."""
+    with _keyboard_signals(_nothing):
+        process = await asyncio.create_subprocess_exec(*command, env=environment)
+        with _keyboard_signals(signal.SIG_IGN):
+            return await process.wait()

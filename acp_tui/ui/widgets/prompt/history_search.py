@@ -10,7 +10,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from acp_tui.session.text import visible_line
+from acp_tui.session.text import visible_line, without_controls
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.widgets.prompt.choices import Choice, Choices
 from acp_tui.ui.widgets.prompt.popup import Popup
@@ -37,6 +37,10 @@ class SearchLine(Input):
         """A key of the search."""
 
         what: Literal["older", "newer", "take", "close"]
+
+    def validate_value(self, value: str) -> str:
+        """Nothing that is pasted here reaches the terminal as a command."""
+        return without_controls(value)
 
     def action_history(self, what: Literal["older", "newer", "take", "close"]) -> None:
         """Pass it on to the search."""

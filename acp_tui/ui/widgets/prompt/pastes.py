@@ -26,7 +26,7 @@ class Pastes:
 
     def fold(self, text: str) -> str:
         """The token for a large text, the text itself when it is small."""
-        lines = text.count("\n") + 1
+        lines = len(text.removesuffix("\n").split("\n"))
         if lines <= MAX_LINES and len(text) <= MAX_LENGTH:
             return text
         size = f"{lines} lines" if lines > 1 else f"{len(text):,} characters"

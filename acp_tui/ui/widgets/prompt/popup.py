@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual.containers import Vertical
+from textual.widget import Widget
 
 from acp_tui.ui.widgets.prompt.choices import ROWS, Choice, Choices
 
@@ -50,7 +51,7 @@ class Popup(Vertical):
 
     def show(self, choices: Sequence[Choice], current: int = 0) -> None:
         """Open it, or show other choices."""
-        above = self.parent.region.y if self.parent is not None else ROWS  # type: ignore[attr-defined]
+        above = self.parent.region.y if isinstance(self.parent, Widget) else ROWS
         rows = max(1, min(ROWS, len(choices), above - BORDER - self.EXTRA_ROWS))
         self.choices.show(choices, current, rows if choices else 0)
         self.border_subtitle = f"{len(choices)}" if len(choices) > rows else ""
