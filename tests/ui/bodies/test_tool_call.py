@@ -164,6 +164,9 @@ def test_places_that_nothing_else_names_are_listed() -> None:
     moved = call(title="Move a.py", kind="move")
     moved.locations = [Location(f"{CWD}/a.py"), Location(f"{CWD}/lib/b.py", 7), Location("/etc/hosts")]
     assert lines(body(moved, context()))[1:] == ["    ↳ lib/b.py:7", "    ↳ /etc/hosts"]
+    outside = call(title="Read a.py", kind="read", status="failed")
+    outside.locations = [Location("/etc/a.py")]
+    assert lines(body(outside, context()))[1:] == ["    ↳ /etc/a.py"]
     many = call(title="Move", kind="move")
     many.locations = [Location(f"{CWD}/{number}.py") for number in range(9)]
     assert lines(body(many, context()))[-1] == "    ▸ 4 more files"

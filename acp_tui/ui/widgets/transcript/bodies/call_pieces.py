@@ -39,7 +39,7 @@ class Piece(NamedTuple):
 
 def pieces(call: ToolCall, context: Context) -> Iterator[Piece]:
     """All of it, in order."""
-    locations = _other_locations(call)
+    locations = _other_locations(call, context.cwd)
     if locations:
         yield Piece("locations", locations)
     several = sum(isinstance(item, Diff) for item in call.content) > 1
@@ -62,7 +62,7 @@ def pieces(call: ToolCall, context: Context) -> Iterator[Piece]:
 
 def _piece(item: ToolContent, call: ToolCall, context: Context, *, several: bool) -> Piece | None:
     if isinstance(item, Diff):
-        label = relative(item.path, context.cwd) if several or not _says(call, item.path) else ""
+        label = relative(item.path, context.cwd) if several or not _says(call, item.path, context.cwd) else ""
         if label and (what := new_or_gone([item])):
             label = f"{label}  ({what})"
         return Piece("diff", item, label, first_line(call, item))
@@ -99,15 +99,18 @@ def new_or_gone(diffs: Iterable[Diff]) -> str:
     return done.pop() if len(done) == 1 else ""
 
 
-def _other_locations(call: ToolCall) -> tuple[Location, ...]:
+def _other_locations(call: ToolCall, cwd: str) -> tuple[Location, ...]:
     """The files that neither the title nor a diff names."""
     diffs = {item.path for item in call.content if isinstance(item, Diff)}
-    return tuple(place for place in call.locations if place.path not in diffs and not _says(call, place.path))
+    return tuple(
+        place for place in call.locations if place.path not in diffs and not _says(call, place.path, cwd)
+    )
 
 
-def _says(call: ToolCall, path: str) -> bool:
-    """Does the title name the file?"""
-    return path.rstrip("/").rpartition("/")[2] in call.title
+def _says(call: ToolCall, path: str, cwd: str) -> bool:
+    """Does the title name the file? Of one outside the session's directory it has to say all of the path."""
+    inside = not cwd or relative(path, cwd) != path or not path.startswith("/")
+    return path in call.title or (inside and path.rstrip("/").rpartition("/")[2] in call.title)
 
 
 def first_line(call: ToolCall, diff: Diff) -> int:
