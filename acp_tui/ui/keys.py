@@ -73,7 +73,7 @@ class Key:
     label: str  # for the footer, a word or two
     where: Where
     help: str
-    rank: int = 0  # in the footer: 1 is shown first, 0 never
+    rank: int = 0  # in the footer: the lowest is shown first, 0 never
     priority: bool = False  # before whatever has the focus
 
     def named(self, keymap: Mapping[str, str] | None = None) -> str:
@@ -256,12 +256,12 @@ TABLE: tuple[Key, ...] = (
     Key("detail.copy", "y,c", "copy", "copy", "detail", "Copy all of it", 1),
     Key("detail.close", "escape,q", "close", "close", "detail", "Close it", 2),
     # -- replay: these come before the keys of the transcript, but not before what is typed into the search
-    Key("replay.pause", "space", "pause", "pause", "replay", "Pause, go on; at the end: once more", 1, True),
-    Key("replay.step", "right", "step", "step", "replay", "One step further", 2, True),
-    Key("replay.faster", "plus", "speed(1)", "faster", "replay", "Faster", 3, True),
-    Key("replay.slower", "minus", "speed(-1)", "slower", "replay", "Slower", 4, True),
-    Key("replay.start", "home", "start", "start", "replay", "From the beginning", 5, True),
-    Key("replay.finish", "end", "finish", "end", "replay", "All that is left at once", 6, True),
+    Key("replay.pause", "space", "pause", "pause", "replay", "Pause, go on; at the end: once more", -6, True),
+    Key("replay.step", "right", "step", "step", "replay", "One step further", -5, True),
+    Key("replay.faster", "plus", "speed(1)", "faster", "replay", "Faster", -4, True),
+    Key("replay.slower", "minus", "speed(-1)", "slower", "replay", "Slower", -3, True),
+    Key("replay.start", "home", "start", "start", "replay", "From the beginning", -2, True),
+    Key("replay.finish", "end", "finish", "end", "replay", "All that is left at once", -1, True),
     Key("replay.close", "escape", "close", "quit", "replay", "Close what is open, then quit", 9),
     Key(
         "replay.interrupt",

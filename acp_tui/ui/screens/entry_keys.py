@@ -9,28 +9,23 @@ from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import SuspendNotSupported
+from textual.screen import Screen
 
 from acp_tui.errors import UserError
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.transcript.keyboard import Transcript
 
 if TYPE_CHECKING:
-    from textual.screen import Screen
-
     from acp_tui.session.state import Entry
     from acp_tui.ui.palette import Palette
     from acp_tui.ui.widgets.transcript.finder import Finder
-
-    Base = Screen[None]
-else:
-    Base = object
 
 OPENED = ("http://", "https://", "mailto:")
 """Links that a click may hand to the browser."""
 
 
-class EntryKeys(Base):
-    """A part of every screen with a transcript."""
+class EntryKeys(Screen[None]):
+    """A part of every screen with a transcript. (No mixin: only widgets can handle messages.)"""
 
     finder: Finder
     _palette: Palette

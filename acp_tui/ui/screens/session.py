@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.screen import Screen
-
 from acp_tui.ui import keys
 from acp_tui.ui.frames import Frames
 from acp_tui.ui.screens.entry_keys import EntryKeys
@@ -32,7 +30,7 @@ QUIT_PAUSE = 2.0
 """Seconds in which a second Ctrl+C means to quit."""
 
 
-class SessionScreen(EntryKeys, Screen[None]):
+class SessionScreen(EntryKeys):
     """Shows a session, wherever that comes from: what changes in it is given to `frames`."""
 
     BINDINGS: ClassVar = keys.bindings("anywhere")
@@ -67,6 +65,9 @@ class SessionScreen(EntryKeys, Screen[None]):
         self.finder = Finder(self.transcript)
         self.watch(self.transcript, "unseen", self.query_one(NewBelow).show)
         self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette())
+
+    async def leave(self) -> None:
+        """The app has ended: end what runs behind the screen."""
 
     def now(self) -> float:
         """The time in the session, in seconds since the epoch."""
