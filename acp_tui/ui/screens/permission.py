@@ -154,7 +154,7 @@ class PermissionScreen(ModalScreen[Taken | None]):
         if not self.question.subject.dangerous:
             return 0
         rejecting = (n for n, option in enumerate(self.question.options) if option.kind.startswith("reject"))
-        return next(rejecting, 0)
+        return next(rejecting, -1)
 
     def _hints(self) -> Spans:
         if not self._quiet.armed:
@@ -191,15 +191,15 @@ class PermissionScreen(ModalScreen[Taken | None]):
 
     def on_key(self, event: events.Key) -> None:
         """Before any binding: does it count?"""
-        known = event.key in self.active_bindings
-        if not self._quiet.stroke(known=known):
+        steering = not event.is_printable and event.key in self.active_bindings
+        if not self._quiet.stroke(steering=steering):
             event.stop()
             event.prevent_default()
-            self._hint()
+        self._hint()
 
     def on_paste(self) -> None:
         """Somebody is at the keyboard, and does not mean this."""
-        self._quiet.stroke(known=False)
+        self._quiet.stroke(steering=False)
         self._hint()
 
     def on_rows_taken(self, event: Rows.Taken) -> None:
@@ -241,7 +241,7 @@ class PermissionScreen(ModalScreen[Taken | None]):
 
     def _answer(self, index: int) -> None:
         """Once."""
-        if not self._answered and index < len(self.question.options):
+        if not self._answered and 0 <= index < len(self.question.options):
             self._answered = True
             option = self.question.options[index]
             self.dismiss(Taken(option, remember=option.kind.endswith("_always")))

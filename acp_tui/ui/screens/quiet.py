@@ -29,8 +29,10 @@ class Quiet:
         """Seconds until keys count."""
         return self._last + PAUSE - self._clock()
 
-    def stroke(self, *, known: bool) -> bool:
-        """A key was pressed; does it count? One that means nothing here says that somebody is typing."""
-        self._armed = self.armed and known
+    def stroke(self, *, steering: bool) -> bool:
+        """A key was pressed; does it count? After arrows and the like the next one does so at once, after
+        anything that could be part of a word only when a pause follows: `via` must not allow with its `a`."""
+        counts = self.armed
+        self._armed = counts and steering
         self._last = self._clock()
-        return self._armed
+        return counts

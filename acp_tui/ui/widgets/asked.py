@@ -74,6 +74,8 @@ def asked(question: Question, context: Context, *, raw: bool = False) -> list[Bo
 def _tells(question: Question) -> bool:
     """Is it clear from the rest what is asked? Else the raw input has to say it."""
     subject = question.subject
+    if subject.kind in ("edit", "move"):
+        return subject.certain and any(_diffs(question))
     return bool(subject.certain and (subject.targets or subject.command is not None or subject.argv))
 
 
@@ -131,7 +133,7 @@ def _command_text(question: Question) -> str | None:
 def _sent(question: Question) -> str | None:
     """The command in the agent's raw input, where it is another one: `bash -lc '…'` is unwrapped."""
     given = question.call.raw_input if question.call is not None else None
-    command = given.get("command") if isinstance(given, dict) else None
+    command = given.get("command") if isinstance(given, dict) and "args" not in given else None
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
         command = shlex.join(command)
     if not isinstance(command, str) or command.strip() == (_command_text(question) or "").strip():

@@ -57,7 +57,7 @@ class Rows(ScrollView):
     ALLOW_SELECT = False
 
     selected: reactive[int] = reactive(0)
-    """The row that Enter takes."""
+    """The row that Enter takes; -1: none."""
 
     class Taken(Message):
         """The user clicked a row."""
@@ -97,7 +97,8 @@ class Rows(ScrollView):
     def move(self, step: int) -> None:
         """To another row; past an end: to the other one."""
         if self._rows:
-            self.selected = (self.selected + step) % len(self._rows)
+            start = self.selected if self.selected >= 0 or step > 0 else 0  # -1: none is chosen
+            self.selected = (start + step) % len(self._rows)
 
     def height_at(self, width: int) -> int:
         """How many lines there are in so many cells."""

@@ -101,7 +101,10 @@ def test_permission_says_that_keys_do_not_count_yet(snap_compare: Any) -> None:
 def test_permission_in_full_size_with_raw_input(snap_compare: Any) -> None:
     async def act(pilot: Pilot[None]) -> None:
         await _quiet(pilot)
-        await pilot.press("v", "i")
+        await pilot.press("v")
+        await _quiet(pilot)
+        await pilot.press("i")
+        await _quiet(pilot)
 
     assert snap_compare(permission_app("dark", questions.edit()), terminal_size=(80, 24), run_before=act)
 

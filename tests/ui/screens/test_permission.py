@@ -169,6 +169,16 @@ async def test_without_any_option_it_can_only_be_put_away() -> None:
         assert dialog.answers == [None]
 
 
+async def test_enter_does_nothing_where_something_dangerous_cannot_be_rejected() -> None:
+    question = questions.dangerous()
+    question.options = [YES, ALWAYS]
+    async with shown(question) as dialog:
+        await dialog.press("enter")
+        assert dialog.answers == []
+        await dialog.press("up", "enter")
+        assert dialog.answers == [Taken(ALWAYS, remember=True)]
+
+
 async def test_enter_does_not_allow_what_is_dangerous() -> None:
     async with shown(questions.dangerous()) as dialog:
         await dialog.press("enter")
@@ -197,9 +207,11 @@ async def test_typing_on_never_answers() -> None:
         assert dialog.answers == [Taken(YES, remember=False)]
 
 
-async def test_a_word_after_a_pause_does_not_answer_with_its_second_letter() -> None:
+@pytest.mark.parametrize("word", ["car", "via", "ia1"])
+async def test_a_word_after_a_pause_does_not_answer_with_a_later_letter(word: str) -> None:
     async with shown(permission("Go", "execute")) as dialog:
-        await dialog.press("c", "a", "r")
+        await dialog.press(*word)
+        await dialog.type("enter")
         assert dialog.answers == []
 
 
@@ -289,6 +301,19 @@ async def test_the_raw_input_is_there_when_nothing_else_tells_and_on_a_key() -> 
         assert '"CI": "1"' in dialog.text()
         await dialog.press("i")
         assert '"CI": "1"' not in dialog.text()
+
+
+async def test_an_edit_without_a_diff_shows_what_the_agent_sent() -> None:
+    sent = {"file_path": f"{CWD}/a.py", "old_string": "one", "new_string": "two"}
+    async with shown(permission("Edit a.py", "edit", raw_input=sent)) as dialog:
+        assert '"new_string": "two"' in dialog.text()
+
+
+async def test_a_program_with_arguments_is_one_command() -> None:
+    sent = {"command": "pytest", "args": ["-q", "a b"]}
+    async with shown(permission("Test", "execute", raw_input=sent)) as dialog:
+        assert "pytest -q 'a b'" in dialog.text()
+        assert "sent as" not in dialog.text()
 
 
 async def test_agent_texts_are_neither_markup_nor_control() -> None:
