@@ -85,6 +85,10 @@ def _pair(text: str) -> str:
 # --------------------------------------------------------------------------- growth
 
 
+TOGETHER = 256
+"""So many chunks become one string: each character is copied once more, and the chunks' objects go."""
+
+
 class GrowingText:
     """A safe text that grows by appending; what is there is never copied.
 
@@ -92,10 +96,11 @@ class GrowingText:
     held back until the next one, and shown by its stand-in meanwhile.
     """
 
-    __slots__ = ("_carry", "_parts", "length")
+    __slots__ = ("_carry", "_large", "_parts", "length")
 
     def __init__(self, text: str = "") -> None:
         self._parts: list[str] = []
+        self._large = 0  # how many parts are made of many; the small ones behind them take more room than text
         self._carry = ""
         self.length = 0
         """Characters that are final: `since(length)` is what comes later."""
@@ -114,6 +119,9 @@ class GrowingText:
         if chunk:
             self._parts.append(chunk)
             self.length += len(chunk)
+            if len(self._parts) - self._large >= TOGETHER:
+                self._parts[self._large :] = ["".join(self._parts[self._large :])]
+                self._large += 1
 
     def since(self, position: int) -> str:
         """The final text from a position on; costs what it returns."""
@@ -136,6 +144,7 @@ class GrowingText:
     def _joined(self) -> str:
         if len(self._parts) > 1:
             self._parts = ["".join(self._parts)]
+            self._large = 1
         return self._parts[0] if self._parts else ""
 
     def __str__(self) -> str:

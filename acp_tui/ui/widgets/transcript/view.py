@@ -38,6 +38,8 @@ WHEEL = 3
 """Lines for one notch of the mouse wheel."""
 FOLD_WIDTH = 6
 """Cells at the left of an entry's first line that fold it when they are clicked."""
+KEPT_LINES = 500
+"""Of one entry, ready for the screen: some screenfuls."""
 LINE_BITS = 20
 """A place in a selection is an entry and a line of it in one number, so that it does not move with them."""
 
@@ -310,6 +312,8 @@ class TranscriptView(ScrollView, can_focus=True):
         known = block.drawn.get(line)
         if known is not None and known[0] is source:
             return known[1]
+        if len(block.drawn) >= KEPT_LINES:  # a long message that runs through the screen
+            block.drawn.clear()
         strip = self._with_margin(block, source).apply_style(self._style).crop_extend(0, width, self._style)
         block.drawn[line] = source, strip
         return strip
