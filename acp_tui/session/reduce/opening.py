@@ -65,6 +65,8 @@ def exit_sentence(event: ev.AgentExited) -> str:
     """How it ended, in words."""
     if event.reason:
         return event.reason
+    if event.expected:
+        return "The agent was ended"
     if event.signal is not None:
         return f"The agent was ended by signal {event.signal}"
     if event.exit_code is not None:

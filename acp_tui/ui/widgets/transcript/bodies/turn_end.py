@@ -59,7 +59,9 @@ def _failed(error: RpcError, context: Context) -> Body:
     detail = "\n".join(rest).strip("\n")
     if detail:
         lines += bounded(paragraphs(detail, palette.text, width), palette.dim, 12)
-    if context.folded:
+    if not error.code and not error.detail and error.raw is None:
+        pass  # ours, and all of it
+    elif context.folded:
         lines += headed([Segment("▸ ", palette.faint)], [Segment(_code(error), palette.dim)], width)
     else:
         lines += _everything(error, context)
@@ -68,7 +70,7 @@ def _failed(error: RpcError, context: Context) -> Body:
 
 def _code(error: RpcError) -> str:
     signed_out = "the agent wants a sign-in · " if error.auth_required else ""
-    return f"{signed_out}error {error.code}: details"
+    return f"{signed_out}error {error.code}: details" if error.code else "its last lines on stderr"
 
 
 def _everything(error: RpcError, context: Context) -> list[Strip]:
