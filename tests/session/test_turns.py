@@ -204,7 +204,15 @@ def test_a_dead_agent_ends_everything(talk: Talk) -> None:
     end = talk.only(TurnEnd)
     assert end.error is not None
     assert end.error.message == "The agent ended with exit code 3"
-    notice = talk.all(Notice)[-1]
+    assert end.error.detail == "Traceback\nboom␛[2J"
+    assert talk.all(Notice) == []  # it is not said twice
+
+
+def test_an_agent_that_dies_between_turns_is_told(talk: Talk) -> None:
+    talk.client(AgentStarted(["agent"], "/w", 7))
+    talk.opened()
+    talk.client(AgentExited(exit_code=3, stderr_tail=["Traceback", "boom\x1b[2J"]))
+    notice = talk.only(Notice)
     assert (notice.level, notice.text, notice.detail) == (
         "error",
         "The agent ended with exit code 3",

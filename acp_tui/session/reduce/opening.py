@@ -40,8 +40,9 @@ def agent_exited(session: Session, event: ev.AgentExited, at: float) -> list[Cha
     process.stderr_tail = event.stderr_tail
     sentence = exit_sentence(event)
     tail = "\n".join(event.stderr_tail) or None
+    in_turn = session.books.prompts > 0  # then the end of the turn says it
     changes = [fact("process"), *_nobody_answers(session, at, RpcError(0, sentence, tail))]
-    if not event.expected:
+    if not event.expected and not in_turn:
         changes += notice(session, at, sentence, level="error", detail=tail)
     return [*changes, *_phase(session, "dead")]
 

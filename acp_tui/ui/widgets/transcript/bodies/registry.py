@@ -64,4 +64,8 @@ def default_folded(entry: Entry) -> bool:
         from acp_tui.ui.widgets.transcript.bodies.tool_call import default_folded as folded
 
         return folded(entry)
-    return isinstance(entry, (Unrecognised, Compaction, Notice, TurnEnd))
+    if isinstance(entry, TurnEnd) and entry.error is not None and not entry.error.code:
+        return False  # the agent has died: its last words are wanted
+    if isinstance(entry, Notice):
+        return entry.level != "error"
+    return isinstance(entry, (Unrecognised, Compaction, TurnEnd))
