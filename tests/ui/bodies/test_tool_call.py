@@ -6,8 +6,8 @@ import pytest
 from rich.cells import cell_len
 
 from acp_tui.session.state import Annotations, Content, Diff, Location, Session, TerminalRef, ToolCall
-from acp_tui.ui.widgets.transcript.bodies.headline import STATUS, duration
-from acp_tui.ui.widgets.transcript.bodies.tool_call import ICONS, OTHER, body, default_folded
+from acp_tui.ui.widgets.transcript.bodies.tool_call import body
+from acp_tui.wording import ICONS, OTHER, STATUS, default_folded, duration
 from tests.ui.bodies.drawn import CWD, call, colour_of, context, lines, strips, terminal
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.session.state import Content, Diff, Entry, Location, Session, TerminalRef, ToolCall
-from acp_tui.ui.widgets.transcript.bodies.tool_call import default_folded
+from acp_tui.wording import default_folded
 from tests.ui.bodies.drawn import call, terminal
 from tests.ui.looks import entries_app, look
 

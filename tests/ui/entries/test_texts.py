@@ -20,8 +20,9 @@ from acp_tui.session.state import (
 from acp_tui.session.text import GrowingText
 from acp_tui.ui.palette import Palette
 from acp_tui.ui.widgets.transcript.bodies.folding import MOST_LINES
-from acp_tui.ui.widgets.transcript.bodies.registry import default_folded, make_body
+from acp_tui.ui.widgets.transcript.bodies.registry import make_body
 from acp_tui.ui.widgets.transcript.body import Context
+from acp_tui.wording import default_folded
 from tests.ui.looks import drawn
 
 

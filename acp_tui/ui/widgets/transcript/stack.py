@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.state import Compaction, Entry, Plan, Terminal, Thought, ToolCall, Unrecognised
 from acp_tui.ui.widgets.transcript.blocks import Block, estimated_height, gap_between
-from acp_tui.ui.widgets.transcript.bodies.registry import default_folded, make_body
+from acp_tui.ui.widgets.transcript.bodies.registry import make_body
 from acp_tui.ui.widgets.transcript.body import Context
 from acp_tui.ui.widgets.transcript.heights import Heights
+from acp_tui.wording import default_folded
 
 if TYPE_CHECKING:
     from collections.abc import Collection

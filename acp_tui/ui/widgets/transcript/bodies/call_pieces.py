@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rich.cells import cell_len
 
 from acp_tui.session.state import Diff, Terminal, TerminalRef
 from acp_tui.session.text import visible, visible_line
-from acp_tui.ui.widgets.transcript.bodies.headline import relative
 from acp_tui.ui.widgets.transcript.bodies.terminal import elsewhere
+from acp_tui.wording import command_of, relative, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -120,28 +119,3 @@ def first_line(call: ToolCall, diff: Diff) -> int:
     if line is None or diff.patch is not None or diff.old is None or line <= diff.old.count("\n") + 1:
         return 1
     return line
-
-
-def title_of(call: ToolCall, cwd: str) -> str:
-    """What it is called; paths below the session's directory are relative to that."""
-    title = visible_line(call.title).strip()
-    if len(title) > 2 and title[0] == title[-1] == "`" and "`" not in title[1:-1]:
-        title = title[1:-1]
-    if not title:
-        title = (
-            visible_line(command_of(call.raw_input))
-            or visible_line(call.name or "")
-            or call.kind.replace("_", " ")
-        )
-    if call.kind == "execute" or not cwd.strip("/"):
-        return title  # a command is shown as it is
-    base = re.escape(f"{cwd.rstrip('/')}/")
-    return re.sub(rf"(?<![\w/.~-]){base}(?=\S)", "", title)
-
-
-def command_of(raw_input: Any) -> str:
-    """The command that a call was given, as far as it can be told; it may have several lines."""
-    command = raw_input.get("command") if isinstance(raw_input, dict) else None
-    if isinstance(command, list):
-        command = " ".join(str(word) for word in command)
-    return visible(command) if isinstance(command, str) else ""

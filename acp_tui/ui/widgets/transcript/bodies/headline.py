@@ -9,6 +9,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.ui.widgets.transcript.wrap import shortened, shortened_path
+from acp_tui.wording import STATUS, duration, relative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,15 +19,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.palette import Palette
     from acp_tui.ui.widgets.transcript.body import Context
 
+__all__ = ["FOLDED", "OPEN", "Headline", "Text", "duration", "lasted", "relative", "shortened_title"]
+
 FOLDED, OPEN = "▸", "▾"
-STATUS = {
-    "pending": "○",
-    "in_progress": "●",
-    "completed": "✔",
-    "failed": "✘",
-    "cancelled": "⊘",
-    "unfinished": "–",
-}
 SHORTEST = 0.1
 """Seconds; less is not worth a word."""
 LEAST_TITLE = 10
@@ -106,22 +101,3 @@ def lasted(at: float, ended_at: float | None, now: Callable[[], float] | None) -
         return duration(ended_at - at) if ended_at - at > SHORTEST else ""
     seconds = int(now() - at) if now is not None else 0
     return duration(seconds) if seconds >= 1 else ""
-
-
-def duration(seconds: float) -> str:
-    """`0.8 s`, `42 s`, `3:07`, `1:02:03`."""
-    if seconds < 9.95 and seconds != int(seconds):
-        return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def relative(path: str | None, cwd: str) -> str:
-    """A path below the directory of the session without that."""
-    path = path or ""
-    base = f"{cwd.rstrip('/')}/"
-    return path[len(base) :] if cwd and path.startswith(base) and len(path) > len(base) else path

@@ -54,18 +54,3 @@ def make_body(entry: Entry, context: Context) -> Body:
 @cache
 def _maker(module: str) -> Maker:
     return cast("Maker", importlib.import_module(f"{__package__}.{module}").body)
-
-
-def default_folded(entry: Entry) -> bool:
-    """Is only its short form shown until the user wishes otherwise?"""
-    if isinstance(entry, Thought):
-        return entry.ended_at is not None
-    if isinstance(entry, ToolCall):
-        from acp_tui.ui.widgets.transcript.bodies.tool_call import default_folded as folded
-
-        return folded(entry)
-    if isinstance(entry, TurnEnd) and entry.error is not None and not entry.error.code:
-        return False  # the agent has died: its last words are wanted
-    if isinstance(entry, Notice):
-        return entry.level != "error"
-    return isinstance(entry, (Unrecognised, Compaction, TurnEnd))

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.session.state import Diff, TerminalRef
-from acp_tui.ui.widgets.transcript.bodies.call_pieces import Piece, first_line, new_or_gone, pieces, title_of
+from acp_tui.session.state import Diff
+from acp_tui.ui.widgets.transcript.bodies.call_pieces import Piece, first_line, new_or_gone, pieces
 from acp_tui.ui.widgets.transcript.bodies.call_text import text_body
 from acp_tui.ui.widgets.transcript.bodies.content import content_lines
 from acp_tui.ui.widgets.transcript.bodies.diff import DiffBody, difference
-from acp_tui.ui.widgets.transcript.bodies.headline import Headline, lasted, relative
+from acp_tui.ui.widgets.transcript.bodies.headline import Headline, lasted
 from acp_tui.ui.widgets.transcript.bodies.raw import raw_body
 from acp_tui.ui.widgets.transcript.bodies.terminal import OutputBody, exit_fact
 from acp_tui.ui.widgets.transcript.body import Lines
 from acp_tui.ui.widgets.transcript.wrap import expanded, fold, shortened_path, strip
+from acp_tui.wording import ICONS, OTHER, default_folded, relative, title_of
 
 if TYPE_CHECKING:
     from textual.strip import Strip
@@ -24,19 +25,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.transcript.bodies.headline import Text
     from acp_tui.ui.widgets.transcript.body import Body, Context
 
-ICONS = {
-    "read": "◇",
-    "edit": "✎",
-    "delete": "✂",
-    "move": "⇄",
-    "search": "⌕",
-    "execute": "❯",
-    "think": "∴",
-    "fetch": "↧",
-    "switch_mode": "⇆",
-}
-OTHER = "·"
-OPEN_KINDS = ("edit", "delete", "move", "execute")
 INDENT = 4
 MOST_LOCATIONS = 5
 MOST_COMMAND = 6
@@ -46,13 +34,6 @@ MOST_COMMAND = 6
 def body(entry: ToolCall, context: Context) -> Body:
     """A tool call in the transcript."""
     return ToolCallBody(entry, context)
-
-
-def default_folded(entry: ToolCall) -> bool:
-    """What changes or runs something, and what went wrong, is open; looking and thinking is not."""
-    if entry.status == "failed" or entry.kind in OPEN_KINDS:
-        return False
-    return not any(isinstance(item, (Diff, TerminalRef)) for item in entry.content)
 
 
 class ToolCallBody:

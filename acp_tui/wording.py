@@ -1,0 +1,135 @@
+"""What entries are called and how they are marked, on the screen and in exports alike."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from acp_tui.session.state import (
+    Compaction,
+    Diff,
+    Entry,
+    Notice,
+    Permission,
+    TerminalRef,
+    Thought,
+    ToolCall,
+    TurnEnd,
+    Unrecognised,
+)
+from acp_tui.session.text import visible, visible_line
+
+ICONS = {
+    "read": "◇",
+    "edit": "✎",
+    "delete": "✂",
+    "move": "⇄",
+    "search": "⌕",
+    "execute": "❯",
+    "think": "∴",
+    "fetch": "↧",
+    "switch_mode": "⇆",
+}
+"""By the kind of a tool call."""
+OTHER = "·"
+STATUS = {
+    "pending": "○",
+    "in_progress": "●",
+    "completed": "✔",
+    "failed": "✘",
+    "cancelled": "⊘",
+    "unfinished": "–",
+}
+"""Signs for the status of a tool call, or of a step of a plan."""
+OPEN_KINDS = ("edit", "delete", "move", "execute")
+
+
+def default_folded(entry: Entry) -> bool:
+    """Is only its short form shown until the user wishes otherwise?"""
+    if isinstance(entry, Thought):
+        return entry.ended_at is not None
+    if isinstance(entry, ToolCall):
+        return _call_folded(entry)
+    return isinstance(entry, (Unrecognised, Compaction, Notice, TurnEnd))
+
+
+def _call_folded(call: ToolCall) -> bool:
+    """What changes or runs something, and what went wrong, is open; looking and thinking is not."""
+    if call.status == "failed" or call.kind in OPEN_KINDS:
+        return False
+    return not any(isinstance(item, (Diff, TerminalRef)) for item in call.content)
+
+
+def duration(seconds: float) -> str:
+    """`0.8 s`, `42 s`, `3:07`, `1:02:03`."""
+    if seconds < 9.95 and seconds != int(seconds):
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def relative(path: str | None, cwd: str) -> str:
+    """A path below the directory of the session without that."""
+    path = path or ""
+    base = f"{cwd.rstrip('/')}/"
+    return path[len(base) :] if cwd and path.startswith(base) and len(path) > len(base) else path
+
+
+def title_of(call: ToolCall, cwd: str) -> str:
+    """What it is called; paths below the session's directory are relative to that."""
+    title = visible_line(call.title).strip()
+    if len(title) > 2 and title[0] == title[-1] == "`" and "`" not in title[1:-1]:
+        title = title[1:-1]
+    if not title:
+        title = (
+            visible_line(command_of(call.raw_input))
+            or visible_line(call.name or "")
+            or call.kind.replace("_", " ")
+        )
+    if call.kind == "execute" or not cwd.strip("/"):
+        return title  # a command is shown as it is
+    base = re.escape(f"{cwd.rstrip('/')}/")
+    return re.sub(rf"(?<![\w/.~-]){base}(?=\S)", "", title)
+
+
+def command_of(raw_input: Any) -> str:
+    """The command that a call was given, as far as it can be told; it may have several lines."""
+    command = raw_input.get("command") if isinstance(raw_input, dict) else None
+    if isinstance(command, list):
+        command = " ".join(str(word) for word in command)
+    return visible(command) if isinstance(command, str) else ""
+
+
+def verdict(entry: Permission) -> tuple[str, str, str]:
+    """What became of a request for permission: its sign, in words, and how good that is (a style's name)."""
+    if entry.outcome is None and not entry.answerable:
+        return "?", "asked, but cannot be answered (the request has no id)", "warning"
+    if entry.outcome is None:
+        return "?", "waiting for your answer", "warning"
+    if entry.outcome == "cancelled":
+        return "⊘", "not answered", "warning"
+    if entry.outcome == "error" or entry.option is None:
+        return "✘", "answered with an error", "error"
+    if entry.option.kind.startswith("allow"):
+        return "✔", "allowed", "success"
+    if entry.option.kind.startswith("reject"):
+        return "✘", "rejected", "warning"
+    return "·", "answered", "text"
+
+
+def answered_by(entry: Permission) -> str:
+    """Who, with the words of the option where they say more than yes or no."""
+    parts: list[str] = []
+    if entry.option is not None and (entry.by == "you" or not entry.option.kind.endswith("_once")):
+        parts.append(f"“{entry.option.name}”")
+    if entry.by == "you":
+        parts.append("you")
+    elif entry.why:
+        parts.append(entry.why)
+    elif entry.by:
+        parts.append(entry.by)
+    return ", ".join(parts)
