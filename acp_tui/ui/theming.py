@@ -1,8 +1,8 @@
 """Themes: TOML files with every colour, made into a theme for Textual and a palette for the transcript.
 
-The first frame waits for this, so it is quick: one small file, and no library beside those on screen anyway.
-A theme of the user's is laid over the built-in one of its darkness, so whatever it leaves out, or gets wrong,
-still has a colour that fits.
+The first frame waits for this, so it is quick: a small file or two, and no library beside those on screen
+anyway. A theme may be laid over a built-in one, its base; those of the user always are. So whatever one of
+them leaves out, or gets wrong, still has a colour that fits.
 """
 
 from __future__ import annotations
@@ -23,10 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 DEFAULT = "dark"
-BUILT_IN = ("dark", "light")
+BUILT_IN = ("dark", "light", "high-contrast", "ansi", "nord", "gruvbox")
 TERMINAL_COLOURS = 16
 
-_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+ANSI = "ansi_"
+"""Before the names of the terminal's own colours."""
+
+_SIXTEEN = "black|red|green|yellow|blue|magenta|cyan|white"
+_COLOUR = re.compile(rf"#[0-9a-fA-F]{{6}}|{ANSI}(default|(bright_)?({_SIXTEEN}))")
 _ATTRIBUTES = frozenset({"bold", "dim", "italic", "underline", "strike", "reverse"})
 _SHARE = re.compile(r"\d{1,3}%\Z")
 _THEME_KEYS = (
@@ -78,7 +82,14 @@ def _built_in(name: str) -> dict[str, Any]:
     file = package / "themes" / f"{name}.toml"
     if not file.is_file():
         file = package.parent / "themes" / f"{name}.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+    data = tomllib.loads(file.read_text(encoding="utf-8"))
+    return _over(_built_in(data["base"]), data) if "base" in data else data
+
+
+def _over(base: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+    """All that the one says, and what it does not say as in its base."""
+    merged = {key: base[key] | data.get(key, {}) for key in _TABLES}
+    return {key: data.get(key, base.get(key)) for key in _SWITCHES} | merged
 
 
 # --------------------------------------------------------------------------- a theme of the user's
@@ -88,11 +99,7 @@ def _load_own(name: str, file: Path) -> Loaded:
     from acp_tui.config import document
 
     own = document.read(file)
-    dark = own.data.get("dark", name != "light")
-    if not isinstance(dark, bool):
-        own.complain(("dark",), "must be true or false")
-        dark = True
-    data = _built_in("dark" if dark else "light")
+    data = _base_of(name, own)
     colours = _checked_table(own, "colors", None, _colour_complaint)
     data["colors"] |= colours
     styled = _style_complaint(data["colors"])
@@ -102,17 +109,37 @@ def _load_own(name: str, file: Path) -> Loaded:
     data["styles"] |= _checked_table(own, "styles", _STYLES, styled)
     data["syntax"] |= _checked_table(own, "syntax", SYNTAX, styled)
     data["terminal"] |= _checked_table(own, "terminal", ("colors",), _sixteen_complaint(data["colors"]))
-    for key in own.data.keys() - {*_TABLES, "dark"}:
-        own.complain((key,), _unknown(key, (*_TABLES, "dark")))
+    known = ("base", *_SWITCHES, *_TABLES)
+    for key in own.data.keys() - set(known):
+        own.complain((key,), _unknown(key, known))
     return _made(name, data, [str(problem) for problem in own.problems])
 
 
+_SWITCHES = ("dark", "ansi")
 _TABLES = ("colors", "theme", "variables", "styles", "syntax", "terminal")
 
 if TYPE_CHECKING:
     from acp_tui.config.document import Document
 
     Complaint = Callable[[Any], str | None]
+
+
+def _base_of(name: str, own: Document) -> dict[str, Any]:
+    """What the user's theme is laid over: the one it names, else the one of its own name or darkness."""
+    switches = {}
+    for key in _SWITCHES:
+        value = own.data.get(key)
+        if isinstance(value, bool):
+            switches[key] = value
+        elif value is not None:
+            own.complain((key,), "must be true or false")
+    base = own.data.get("base")
+    if base is not None and base not in BUILT_IN:
+        own.complain(("base",), f"must be one of {', '.join(BUILT_IN)}")
+    if base not in BUILT_IN:
+        usual = "dark" if switches.get("dark", True) else "light"
+        base = name if name in BUILT_IN and not switches else usual
+    return _built_in(base) | switches
 
 
 def _checked_table(
@@ -204,13 +231,14 @@ def _made(name: str, data: dict[str, Any], problems: list[str] | None = None) ->
     theme = Theme(
         name=f"acp-{name}",
         dark=dark,
+        ansi=bool(data.get("ansi")),
         variables={key: _variable(value, colours) for key, value in data["variables"].items()},
         **{key: colours.get(value, value) for key, value in data["theme"].items()},
     )
     palette = Palette(
         dark=dark,
         syntax={key: _style(value, colours) for key, value in data["syntax"].items()},
-        terminal=tuple(colours.get(value, value) for value in data["terminal"]["colors"]),
+        terminal=tuple(_named(value, colours) for value in data["terminal"]["colors"]),
         **{key: _style(value, colours) for key, value in data["styles"].items()},
     )
     return Loaded(name, theme, palette, problems or [])
@@ -225,11 +253,15 @@ def _style(text: str, colours: dict[str, str]) -> Style:
         if word in _ATTRIBUTES:
             attributes[word] = True
         elif word == "on":
-            name = next(words)
-            background = colours.get(name, name)
+            background = _named(next(words), colours)
         else:
-            foreground = colours.get(word, word)
+            foreground = _named(word, colours)
     return Style(color=foreground, bgcolor=background, **attributes)  # type: ignore[arg-type]  # flags
+
+
+def _named(name: str, colours: dict[str, str]) -> str:
+    """A colour as Rich calls it."""
+    return colours.get(name, name).removeprefix(ANSI)
 
 
 def _variable(text: str, colours: dict[str, str]) -> str:
