@@ -6,7 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from acp_tui.cli.options import FAILED, OK, add_agent_options, agent_and_prompt
+from acp_tui.cli.options import FAILED, OK, add_agent_options, add_unattended_options, agent_and_prompt
 
 if TYPE_CHECKING:
     import argparse
@@ -16,6 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("words", nargs="*", metavar="AGENT", help="the agent's short name")
     add_agent_options(parser)
+    add_unattended_options(parser)
     parser.add_argument("--prompt", metavar="TEXT", help="hold one turn, too, and look at that")
     parser.set_defaults(resume=None)
     parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -5,7 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 
-from acp_tui.cli.options import USAGE, add_agent_options, agent_and_prompt, assignment
+from acp_tui.cli.options import (
+    USAGE,
+    add_agent_options,
+    add_session_options,
+    add_unattended_options,
+    agent_and_prompt,
+)
 from acp_tui.errors import UserError
 
 EPILOG = """\
@@ -28,19 +34,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "words", nargs="*", metavar="AGENT [PROMPT | -]", help="the agent, and what to ask it"
     )
     add_agent_options(parser)
+    add_unattended_options(parser)
     parser.add_argument(
         "--output", choices=("text", "json", "ndjson"), default="text", help="text, one object, or events"
     )
-    parser.add_argument("--mode", help="the agent's mode to work in, by id or name")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        type=assignment,
-        metavar="KEY=VALUE",
-        help="an option of the agent, or model=…",
-    )
-    parser.add_argument("--resume", metavar="ID", help="go on with a session: by our id or the agent's")
+    add_session_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:

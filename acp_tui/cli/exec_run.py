@@ -11,7 +11,6 @@ from acp_tui.cli.exec_output import OUTPUTS
 from acp_tui.cli.exec_result import Decisions, result_of
 from acp_tui.cli.headless import Headless, complain
 from acp_tui.cli.options import CANCELLED, FAILED, OK, OTHER_STOP
-from acp_tui.controller import set_mode, set_option
 
 if TYPE_CHECKING:
     import argparse
@@ -47,7 +46,7 @@ async def execute(args: argparse.Namespace, agent: str | None, prompt: str) -> i
             complain(headless.failure)
 
     try:
-        await headless.work(_turn(headless, args, prompt))
+        await headless.work(_turn(headless, prompt))
         if headless.stopped_by != signal.SIGPIPE:
             await headless.finish(end())
     finally:
@@ -59,14 +58,11 @@ async def execute(args: argparse.Namespace, agent: str | None, prompt: str) -> i
     return OK if conversation.session.stop_reason == "end_turn" else OTHER_STOP
 
 
-async def _turn(headless: Headless, args: argparse.Namespace, prompt: str) -> None:
+async def _turn(headless: Headless, prompt: str) -> None:
     conversation = headless.conversation
     await conversation.start()
     await headless.open()
-    if args.mode:
-        await set_mode(conversation, args.mode)
-    for key, value in args.set:
-        await set_option(conversation, key, value)
+    await headless.choose()
     await conversation.prompt([{"type": "text", "text": prompt}])
 
 

@@ -67,6 +67,10 @@ class Headless:
             await self._sign_in(need)
             await self._held.open()
 
+    async def choose(self) -> None:
+        """Set what the command line names."""
+        await self._held.choose()
+
     async def _sign_in(self, need: SignInNeeded) -> None:
         wanted = self._args.sign_in
         method = next((method for method in need.methods if wanted in (method.id, method.name)), None)

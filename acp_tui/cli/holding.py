@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.config.policies import POLICIES
 from acp_tui.connection.logs import log_to_file
-from acp_tui.controller import Options
+from acp_tui.controller import Options, set_mode, set_option
 from acp_tui.errors import UserError
 from acp_tui.permissions.spec import parse_spec
 from acp_tui.workbench import Workbench
@@ -59,6 +59,13 @@ class Held:
             await self.conversation.open_known(self._args.resume)
         else:
             await self.conversation.open_new()
+
+    async def choose(self) -> None:
+        """Set the mode and the options that the command line names, in a session that is open."""
+        if self._args.mode:
+            await set_mode(self.conversation, self._args.mode)
+        for key, value in self._args.set:
+            await set_option(self.conversation, key, value)
 
     def _options(self, launch: Launch) -> Options:
         args, stored = self._args, self._stored

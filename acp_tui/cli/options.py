@@ -15,14 +15,16 @@ if TYPE_CHECKING:
 OK, FAILED, USAGE, OTHER_STOP, CANCELLED = 0, 1, 2, 3, 130
 
 
-def add_agent_options(parser: argparse.ArgumentParser) -> None:
+def add_agent_options(parser: argparse.ArgumentParser, *, policy: str = "deny") -> None:
     """Which agent runs where, with what, and what it may do."""
     parser.add_argument("--command", dest="program", metavar="'PROG ARGS'", help="an agent without a name")
     parser.add_argument("--cwd", type=Path, metavar="DIR", help="the folder to work in (default: here)")
     parser.add_argument(
         "--add-dir", type=Path, action="append", default=[], metavar="DIR", help="another folder it may use"
     )
-    parser.add_argument("--policy", choices=POLICIES, help="what is allowed without asking (default: deny)")
+    parser.add_argument(
+        "--policy", choices=POLICIES, help=f"what is allowed without asking (default: {policy})"
+    )
     for option, word in (("--allow", "allowed"), ("--reject", "rejected")):
         parser.add_argument(
             option,
@@ -39,9 +41,27 @@ def add_agent_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="MCP servers for the agent, as mcpServers JSON",
     )
+    parser.add_argument("--no-log", action="store_true", help="keep no record of the session")
+
+
+def add_unattended_options(parser: argparse.ArgumentParser) -> None:
+    """What a screen would ask for."""
     parser.add_argument("--sign-in", metavar="METHOD", help="sign in by this method if the agent asks for it")
     parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="cancel the turn after so long")
-    parser.add_argument("--no-log", action="store_true", help="keep no record of the session")
+
+
+def add_session_options(parser: argparse.ArgumentParser) -> None:
+    """Which session, and how it is set up."""
+    parser.add_argument("--mode", help="the agent's mode to work in, by id or name")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        type=assignment,
+        metavar="KEY=VALUE",
+        help="an option of the agent, or model=…",
+    )
+    parser.add_argument("--resume", metavar="ID", help="go on with a session: by our id or the agent's")
 
 
 def seconds(text: str) -> float:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.cli.screen import add_theme_option, need_a_terminal
+from acp_tui.cli.screen import add_theme_option, need_a_terminal, show
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
 from acp_tui.fold import fold
@@ -60,7 +60,7 @@ def _play(path: Path, args: argparse.Namespace) -> int:
         speed=args.speed,
     )
     app = AcpTui(lambda palette: ReplayScreen(player, palette, problems=problems), theme=args.theme)
-    return app.run() or 0
+    return show(app)
 
 
 def _speed(text: str) -> float:

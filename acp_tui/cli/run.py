@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 from typing import TYPE_CHECKING
 
-from acp_tui.cli.options import add_agent_options, agent_and_prompt
-from acp_tui.cli.screen import add_theme_option, need_a_terminal
+from acp_tui.cli.options import add_agent_options, add_session_options, agent_and_prompt
+from acp_tui.cli.screen import add_theme_option, need_a_terminal, show
 
 if TYPE_CHECKING:
     import argparse
@@ -20,8 +20,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "words", nargs="*", metavar="AGENT [PROMPT]", help="the agent, and what to ask it first"
     )
-    add_agent_options(parser)
-    parser.add_argument("--resume", metavar="ID", help="go on with a session: by our id or the agent's")
+    add_agent_options(parser, policy="ask")
+    add_session_options(parser)
     add_theme_option(parser)
 
 
@@ -34,13 +34,26 @@ def run(args: argparse.Namespace) -> int:
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.screens.conversation import ConversationScreen
 
+    made: list[Held] = []
+
     def make(asker: Asker) -> Held:
         from acp_tui.cli.holding import Held as Made
 
-        return Made(args, agent, policy="ask", asker=asker, terminal_sign_in=True)
+        made.append(Made(args, agent, policy="ask", asker=asker, terminal_sign_in=True))
+        return made[0]
 
-    name = agent or (args.program.split()[0].rpartition("/")[2] if args.program else "the agent")
+    program = (args.program or "").split()
+    name = agent or (program[0].rpartition("/")[2] if program else "the agent")
     app = AcpTui(
         lambda palette: ConversationScreen(make, name, palette, first_prompt=prompt), theme=args.theme
     )
-    return app.run() or 0
+    code = show(app)
+    if made and code == 0:
+        _say_how_to_go_on(made[0])
+    return code
+
+
+def _say_how_to_go_on(held: Held) -> None:
+    conversation = held.conversation
+    if conversation.folder.id and conversation.session.turn:
+        print(f"To go on with this conversation: acp-tui --resume {conversation.folder.id}")

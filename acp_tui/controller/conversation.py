@@ -14,15 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.mcp import for_agent
 from acp_tui.connection.client import AgentConnection
-from acp_tui.connection.errors import ConnectionFault, NotOffered
+from acp_tui.connection.errors import ConnectionFault, NotOffered, RequestFailed
+from acp_tui.controller.facts import ServerGiven
 from acp_tui.controller.gate import Gate
 from acp_tui.controller.offering import client_capabilities
 from acp_tui.controller.recording import Recording
 from acp_tui.controller.serving import Serving
 from acp_tui.controller.sign_in import sign_in_asked_for
 from acp_tui.controller.tracking import Tracking
+from acp_tui.errors import Refusal, UserError
 from acp_tui.processes import Reaper
 from acp_tui.session.events import AgentExited, AgentStarted, Noticed
+from acp_tui.session.state import REQUEST_CANCELLED
 from acp_tui.workspace.area import Limits
 from acp_tui.workspace.files import Files
 from acp_tui.workspace.roots import Roots
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from acp_tui.config.settings import Settings
     from acp_tui.connection.process import Exit
     from acp_tui.controller.asking import Asker
+    from acp_tui.controller.facts import Versions
     from acp_tui.permissions.memory import Memory
     from acp_tui.permissions.rules import Rule
     from acp_tui.session.change import Change
@@ -81,6 +85,8 @@ class Conversation:
         self.launch = launch
         self.options = options
         self.folder = folder
+        self.mcp_servers: list[ServerGiven] = []
+        """Those of the settings, as the agent was given them when the session was opened."""
         self._settings = settings
         self._clock = clock
         self._agent: AgentConnection | None = None
@@ -210,9 +216,22 @@ class Conversation:
 
     async def restart(self) -> None:
         """Start the agent again, also a dead one, and open the session again where it can be."""
-        session_id = self.session.session_id
         await self.reconnect()
-        await (self.open_known(session_id) if session_id else self.open_new())
+        await self.open_again()
+
+    async def open_again(self) -> None:
+        """Go on with the session there was, or begin a new one where the agent does not know it any more."""
+        session_id = self.session.session_id
+        try:
+            if session_id is not None:
+                await self.open_known(session_id)
+                return
+        except NotOffered as error:
+            self.note(Noticed("warning", str(error)))
+        except RequestFailed as failure:  # many keep a session only from its first answer on
+            if failure.error.code == REQUEST_CANCELLED:
+                raise
+        await self.open_new()
 
     def _place(self) -> tuple[str, list[str], list[dict[str, Any]]]:
         """Folder, further folders and MCP servers, as this agent takes them; what it does not is said."""
@@ -228,7 +247,9 @@ class Conversation:
             directories = []
         http, sse = (agent.can("mcpCapabilities", transport) for transport in ("http", "sse"))
         servers, left_out = for_agent(self.options.servers, self.launch.name, http=http, sse=sse)
+        self.mcp_servers = [ServerGiven(server["name"], server.get("type", "stdio")) for server in servers]
         for server, reason in left_out:
+            self.mcp_servers.append(ServerGiven(server.name, server.transport, reason))
             self.note(Noticed("warning", f"The MCP server {server.name} is left out: {reason}."))
         return str(self._roots.cwd), directories, servers
 
@@ -277,6 +298,21 @@ class Conversation:
     async def changes(self) -> list[FileChange]:
         """All files that are not as they were when the conversation began."""
         return await self._tracking.changes()
+
+    async def versions(self, change: FileChange) -> Versions:
+        """What a changed file held when the conversation began, and what it holds now."""
+        return await self._tracking.versions(change)
+
+    async def revert(self, path: Path) -> None:
+        """Put a file back as it was when the conversation began."""
+        await self._tracking.revert(path)
+
+    async def kill_terminal(self, terminal_id: str) -> None:
+        """End a command that runs in a terminal of ours; the agent is told its end as any other."""
+        try:
+            await self._terminals.kill(terminal_id)
+        except Refusal as refusal:
+            raise UserError(f"It cannot be ended: {refusal.message}.") from None
 
     @property
     def _session_id(self) -> str:

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class Turns:
-    """The turns of one conversation. `trouble` is told what ended one that failed."""
+    """The turns of one conversation. `failed` is told what ended one, and the prompt that began it."""
 
-    def __init__(self, conversation: Conversation, trouble: Callable[[UserError], None]) -> None:
+    def __init__(self, conversation: Conversation, failed: Callable[[UserError, str], None]) -> None:
         self._conversation = conversation
-        self._trouble = trouble
+        self._failed = failed
         self._turn: asyncio.Task[None] | None = None
         self._ready = False
         self._numbers = count(1)
@@ -36,17 +36,19 @@ class Turns:
         return self._turn is not None and not self._turn.done()
 
     def opened(self) -> None:
-        """The session is there: what was typed before goes now."""
+        """The session is there: what was typed before goes now, unless the user is to say so first."""
         self._ready = True
-        self.next()
+        if not self._conversation.session.queue_paused:
+            self.next()
 
     def closed(self) -> None:
         """The agent is gone: prompts wait until it is there again."""
         self._ready = False
 
     def submit(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
-        """Send it, or let it wait for the turn before."""
-        if self._ready and not self.running and not self._conversation.session.queue:
+        """Send it, or let it wait for the turn before. It need not wait for those that are held up."""
+        session = self._conversation.session
+        if self._ready and not self.running and (session.queue_paused or not session.queue):
             self._send(text, blocks)
         else:
             self._queue(text, blocks)
@@ -110,13 +112,13 @@ class Turns:
         self._conversation.note(Queued(name, text, blocks or [], first=first))
 
     def _send(self, text: str, blocks: list[dict[str, Any]] | None) -> None:
-        self._turn = asyncio.create_task(self._hold(blocks or [{"type": "text", "text": text}]))
+        self._turn = asyncio.create_task(self._hold(text, blocks or [{"type": "text", "text": text}]))
 
-    async def _hold(self, blocks: list[dict[str, Any]]) -> None:
+    async def _hold(self, text: str, blocks: list[dict[str, Any]]) -> None:
         try:
             await self._conversation.prompt(blocks)
         except UserError as error:
-            self._trouble(error)
+            self._failed(error, text)
         else:
             self._turn = None
             session = self._conversation.session

@@ -12,9 +12,8 @@ from acp_tui.ui.theming import DEFAULT, load
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from textual.screen import Screen
-
     from acp_tui.ui.palette import Palette
+    from acp_tui.ui.screens.session import SessionScreen
 
 
 class AcpTui(App[int]):
@@ -27,9 +26,12 @@ class AcpTui(App[int]):
     Screen { background: $background; }
     """
 
-    def __init__(self, first: Callable[[Palette], Screen[None]], *, theme: str = DEFAULT) -> None:
+    def __init__(self, first: Callable[[Palette], SessionScreen], *, theme: str = DEFAULT) -> None:
         super().__init__(ansi_color=False)
+        self.failure: Exception | None = None
+        """What ended the app, where that was not the user's wish."""
         self._first = first
+        self._bottom: SessionScreen | None = None
         self._palettes: dict[str, Palette] = {}
         self.use_theme(theme)
 
@@ -47,9 +49,28 @@ class AcpTui(App[int]):
         """The colours in force."""
         return self._palettes[self.theme]
 
-    def get_default_screen(self) -> Screen[None]:
+    def get_default_screen(self) -> SessionScreen:
         """The first screen is the one at the bottom: a blank one below it would only cost time."""
-        return self._first(self.palette)
+        self._bottom = self._first(self.palette)
+        return self._bottom
+
+    def give_up(self, error: Exception) -> None:
+        """End: there is no sense in going on."""
+        self.failure = error
+        self.exit(return_code=1)
+
+    def panic(self, *_: object) -> None:
+        """An exception that nobody expected. Textual would print it; whoever runs the app knows better."""
+        self._fatal_error()
+
+    def _fatal_error(self) -> None:
+        self.failure = getattr(self._exception, "error", self._exception)  # a worker's is wrapped
+        self._close_messages_no_wait()
+
+    async def on_unmount(self) -> None:
+        """Whatever ended the app: the terminal is free again, and now all that was started ends."""
+        if self._bottom is not None:
+            await self._bottom.leave()
 
     def action_help(self) -> None:
         """The keys, and a few words on what has the focus."""

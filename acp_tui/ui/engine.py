@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
     from acp_tui.controller import Asker, Conversation
     from acp_tui.controller.turns import Turns
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
-    from acp_tui.session.state import Session
+    from acp_tui.session.state import AuthMethod, Session
     from acp_tui.workbench import Workbench
 
 
@@ -28,6 +28,9 @@ class Held(Protocol):
     async def open(self) -> None:
         """Open its session, once its agent runs."""
 
+    async def choose(self) -> None:
+        """Set the modes and options that were asked for, in a session that is open."""
+
 
 class Watcher(Protocol):
     """Who sees what happens."""
@@ -38,8 +41,20 @@ class Watcher(Protocol):
     def happened(self, record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
         """A record was taken in."""
 
+    def impossible(self, error: UserError) -> None:
+        """There can be no conversation."""
+
+    def not_opened(self, error: UserError) -> None:
+        """The agent did not start, or opened no session."""
+
+    def sign_in_wanted(self, methods: list[AuthMethod]) -> None:
+        """The user is to sign in first, by one of these."""
+
+    def turn_failed(self, error: UserError, text: str) -> None:
+        """A prompt was not answered, or not even sent."""
+
     def trouble(self, error: UserError) -> None:
-        """Something ended with an error that the user should see."""
+        """Something else went wrong that the user should see."""
 
 
 class Engine:
@@ -48,9 +63,11 @@ class Engine:
     def __init__(self, make: Callable[[Asker], Held], asker: Asker, watcher: Watcher) -> None:
         self._make = make
         self._asker = asker
-        self._watcher = watcher
+        self.watcher = watcher
         self._tasks: set[asyncio.Task[None]] = set()
         self._early: list[str] = []  # typed before there was anything to take it
+        self._attempts = 0  # to open the session
+        self._signing_in: asyncio.Task[None] | None = None
         self.held: Held | None = None
         self.turns: Turns | None = None
 
@@ -65,36 +82,105 @@ class Engine:
         """Make the conversation, start the agent, open the session. Nothing of this was imported before."""
         try:
             self.held = held = await asyncio.to_thread(self._make, self._asker)
-            from acp_tui.controller.turns import Turns
-
-            conversation = held.conversation
-            self.turns = Turns(conversation, self._watcher.trouble)
-            conversation.listen(self._watcher.happened)
-            self._watcher.session_made(conversation.session)
-            for text in self._early:
-                self.turns.submit(text)
-            await conversation.start()
-            await held.open()
-            self.turns.opened()
         except UserError as error:
-            self._watcher.trouble(error)
+            self.watcher.impossible(error)
+            return
+        from acp_tui.controller.turns import Turns
+
+        self.turns = Turns(held.conversation, self._turn_failed)
+        held.conversation.listen(self.watcher.happened)
+        self.watcher.session_made(held.conversation.session)
+        for text in self._early:
+            self.turns.submit(text)
+        await self._opened_by(held.conversation.start, held.open, self._choose)
 
     async def restart(self) -> None:
         """Start the agent again, also a dead one."""
-        if self.held is None:
-            await self.start()
-            return
-        assert self.turns is not None
+        if self.held is None or self.turns is None:
+            return  # it is being started for the first time
         self.turns.closed()
+        await self._opened_by(self.held.conversation.reconnect, self._open)
+
+    async def sign_in(self, method: AuthMethod) -> None:
+        """Sign in by a method of the agent's own. It may wait for a login: see `give_up_sign_in`."""
+        assert self.held is not None
+        conversation = self.held.conversation
+        self._signing_in = login = asyncio.create_task(conversation.sign_in(method.id))
+        opening = [] if conversation.session.phase in ("idle", "prompting") else [self._open]
         try:
-            if self.held.conversation.session.session_id is None:
-                await self.held.conversation.reconnect()
-                await self.held.open()
-            else:
-                await self.held.conversation.restart()
-            self.turns.opened()
+            await self._opened_by(lambda: login, *opening)
+        except asyncio.CancelledError:
+            if not login.cancelled():
+                raise
+            self.watcher.not_opened(UserError("The sign-in was given up."))
+        finally:
+            self._signing_in = None
+
+    @property
+    def signing_in(self) -> bool:
+        """Does the agent wait for a login?"""
+        return self._signing_in is not None
+
+    def give_up_sign_in(self) -> None:
+        """Wait no longer."""
+        if self._signing_in is not None:
+            self._signing_in.cancel()
+
+    async def _open(self) -> None:
+        """The session that there was, else the one that was asked for."""
+        assert self.held is not None
+        if self.held.conversation.session.session_id is None:
+            await self.held.open()
+            await self._choose()
+        else:
+            await self.held.conversation.open_again()
+
+    async def _opened_by(self, *steps: Callable[[], Awaitable[None]]) -> None:
+        """After these the session is open; what was typed meanwhile is sent."""
+        from acp_tui.controller import SignInNeeded
+
+        assert self.turns is not None
+        self._attempts += 1
+        attempt = self._attempts
+        try:
+            for step in steps:
+                await step()
         except UserError as error:
-            self._watcher.trouble(error)
+            if attempt != self._attempts:
+                return  # because another one was begun
+            if isinstance(error, SignInNeeded) and error.methods:
+                self.watcher.sign_in_wanted(error.methods)
+            else:
+                self._note(error)
+                self.watcher.not_opened(error)
+        else:
+            self.turns.opened()
+
+    def _note(self, error: UserError) -> None:
+        """It stays in the transcript, unless the session tells of it already."""
+        from acp_tui.session.events import Noticed
+        from acp_tui.session.state import Notice
+
+        assert self.held is not None
+        conversation = self.held.conversation
+        last = conversation.session.entries[-1:]
+        if not (last and isinstance(last[0], Notice) and last[0].level == "error"):
+            conversation.note(Noticed("error", str(error)))
+
+    async def _choose(self) -> None:
+        """A wish that cannot be fulfilled keeps nobody from working."""
+        assert self.held is not None
+        try:
+            await self.held.choose()
+        except UserError as error:
+            self.watcher.trouble(error)
+
+    def _turn_failed(self, error: UserError, text: str) -> None:
+        from acp_tui.controller import SignInNeeded
+
+        self.watcher.turn_failed(error, text)
+        if isinstance(error, SignInNeeded) and error.methods:
+            self.watcher.sign_in_wanted(error.methods)
 
     async def close(self) -> None:
         """End everything."""
@@ -175,7 +261,7 @@ class Engine:
             try:
                 await work
             except UserError as error:
-                self._watcher.trouble(error)
+                self.watcher.trouble(error)
 
         task = asyncio.create_task(told())
         self._tasks.add(task)

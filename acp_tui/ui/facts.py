@@ -22,6 +22,8 @@ class Facts:
         self.branch = ""
         self.policy = "ask"
         self.awaited = ""
+        self.stuck = ""
+        """Why there is no session, and what to do about it."""
         self._looked_at = 0  # entries that have been looked at
         self._acted = False
         self._asked = False
@@ -31,7 +33,8 @@ class Facts:
     def of(self, session: Session, now: float, *, asking: bool) -> StatusFacts:
         """What is true now."""
         self._look_at_new_entries(session)
-        phase = _phase(session, asking=asking)
+        stuck = session.phase == "connecting" and self.stuck
+        phase = "dead" if stuck else _phase(session, asking=asking)
         if phase != self._phase:
             self._phase = phase
             self._since = session.turn_started if phase == "working" else now
@@ -49,7 +52,7 @@ class Facts:
             cost=usage.cost.amount if usage.cost else None,
             currency=usage.cost.currency if usage.cost else "USD",
             phase=phase,
-            awaited=self.awaited,
+            awaited=stuck or self.awaited,
             since=self._since,
             heard=session.heard or "",
             heard_at=session.heard_at,

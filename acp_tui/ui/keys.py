@@ -92,7 +92,7 @@ TABLE: tuple[Key, ...] = (
         "newline",
         "prompt",
         "Begin a new line",
-        2,
+        3,
     ),
     Key(
         "prompt.send_now",
@@ -116,9 +116,9 @@ TABLE: tuple[Key, ...] = (
         "prompt.history", "ctrl+r", "search_history", "history", "prompt", "Search what was asked before", 12
     ),
     Key("prompt.editor", "ctrl+g", "external_editor", "$EDITOR", "prompt", "Edit the prompt in $EDITOR", 13),
-    Key("prompt.unfold", "ctrl+t", "unfold", "unfold paste", "prompt", "Unfold the paste at the cursor", 4),
+    Key("prompt.unfold", "ctrl+t", "unfold", "unfold paste", "prompt", "Unfold the paste at the cursor", 5),
     # -- menu of commands
-    Key("menu.open", "slash", "menu_open", "commands", "menu", "Choose one of the agent's commands", 3),
+    Key("menu.open", "slash", "menu_open", "commands", "menu", "Choose one of the agent's commands", 4),
     Key("menu.up", "up", "menu_move(-1)", "choose", "menu", "The command above"),
     Key("menu.down", "down", "menu_move(1)", "choose", "menu", "The command below"),
     Key("menu.complete", "tab", "menu_complete", "complete", "menu", "Write the command out", 1),
@@ -272,7 +272,7 @@ TABLE: tuple[Key, ...] = (
         "Copy what is selected; twice without: quit",
     ),
     # -- in a conversation
-    Key("turn.stop", "escape", "stop", "stop", "conversation", "Close what is open, then stop the agent", 6),
+    Key("turn.stop", "escape", "stop", "stop", "conversation", "Close what is open, then stop the agent", 2),
     Key(
         "turn.interrupt",
         "ctrl+c",
@@ -281,7 +281,7 @@ TABLE: tuple[Key, ...] = (
         "conversation",
         "Copy what is selected, else stop the agent; twice when it is idle: quit",
     ),
-    Key("turn.again", "f6", "send_again", "send again", "conversation", "Send the last prompt again", 5),
+    Key("turn.again", "f6", "send_again", "send again", "conversation", "Send the last prompt again", 2),
     Key("mode.next", "shift+tab", "next_mode", "mode", "conversation", "The agent's next mode", 9),
     Key(
         "session.options",
@@ -292,7 +292,7 @@ TABLE: tuple[Key, ...] = (
         "Mode, model and what else the agent offers",
         11,
     ),
-    Key("agent.restart", "f5", "restart_agent", "restart agent", "conversation", "Start the agent again", 1),
+    Key("agent.restart", "f5", "restart_agent", "restart agent", "conversation", "Start the agent again", 15),
     # -- moving about
     Key("conversation.find", "ctrl+f", "search", "search", "anywhere", "Search the conversation", 10),
     Key("conversation.find_next", "f3", "find_next(1)", "next", "anywhere", "The next hit"),

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 
 from acp_tui.session.state import Session as SessionState
-from acp_tui.session.state import UserMessage
+from acp_tui.session.state import TurnEnd, UserMessage
 from acp_tui.ui import keys
 from acp_tui.ui.engine import Engine
 from acp_tui.ui.facts import Facts
 from acp_tui.ui.questions import Questions
 from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.screens.sign_in import SignIn
 from acp_tui.ui.widgets.prompt import Prompt
 from acp_tui.ui.widgets.queue import QueueStrip
 from acp_tui.ui.widgets.status_line import StatusLine
@@ -33,13 +34,17 @@ if TYPE_CHECKING:
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
+    from acp_tui.session.state import AuthMethod, Entry
     from acp_tui.ui.engine import Held
     from acp_tui.ui.palette import Palette
     from acp_tui.ui.questions import Waiting
     from acp_tui.ui.screens.permission import PermissionScreen, Taken
 
+MOST_PROBLEMS = 5
+"""… of the settings are told; a file can be wrong from end to end."""
 
-class ConversationScreen(SessionScreen):
+
+class ConversationScreen(SignIn, SessionScreen):
     """One conversation."""
 
     BINDINGS: ClassVar = keys.bindings("conversation")
@@ -57,12 +62,13 @@ class ConversationScreen(SessionScreen):
         self.questions = Questions(self._question_changed)
         self.engine = Engine(make, self.questions, self)
         self._first_prompt = first_prompt
+        self._prompt = Prompt()
         self._asked: Waiting | None = None  # the question that is on the screen
         self._dialog: PermissionScreen | None = None  # … and what shows it
 
     def below(self) -> Iterable[Widget]:
         """What waits, and where the user writes."""
-        return QueueStrip(), Prompt()
+        return QueueStrip(), self._prompt
 
     def on_mount(self) -> None:
         """The first frame comes first; then the agent is started."""
@@ -79,7 +85,7 @@ class ConversationScreen(SessionScreen):
     @property
     def prompt(self) -> Prompt:
         """Where the user writes."""
-        return self.query_one(Prompt)
+        return self._prompt
 
     def typed(self, text: str) -> None:
         """What is typed in the transcript belongs into the prompt."""
@@ -102,7 +108,10 @@ class ConversationScreen(SessionScreen):
         self.prompt.history = held.workbench.history(conversation.cwd)
         self.prompt.load_draft(held.workbench.draft(conversation))
         self.transcript.use_session(session, str(conversation.cwd))
+        self._show_queue()
         self._show_facts()
+        for problem in (*held.workbench.settings.problems[:MOST_PROBLEMS], *held.workbench.notices):
+            self.notify(str(problem), severity="warning", timeout=10, markup=False)
         if self._first_prompt:
             self.engine.submit(self._first_prompt)
 
@@ -110,36 +119,67 @@ class ConversationScreen(SessionScreen):
         """Something happened: it is shown with the next frame."""
         self.frames.add(changes)
 
-    def trouble(self, error: UserError) -> None:
-        """Something failed. What the agent itself answered stands in the transcript already."""
-        self._facts.awaited = "" if self.session.phase != "dead" else "ended: F5 starts it again"
-        self.notify(str(error), severity="error", timeout=10, markup=False)
+    def impossible(self, error: UserError) -> None:
+        """There can be no conversation: whoever started us is told why."""
+        self.app.give_up(error)  # type: ignore[attr-defined]  # the only app there is
+
+    def not_opened(self, error: UserError) -> None:
+        """There is no session, and the user has to do something about it."""
+        self._facts.stuck = "not ready · F5 tries again"
+        self.trouble(error)
+
+    def sign_in_wanted(self, methods: list[AuthMethod]) -> None:
+        """The agent wants the user to sign in first."""
+        self._facts.stuck = "sign in first · F5 asks again"
         self._show_facts()
-        if self.session.last_error is not None and not self.prompt.text:
-            self.prompt.load(self._last_prompt())
+        super().sign_in_wanted(methods)
+
+    def turn_failed(self, error: UserError, text: str) -> None:
+        """The prompt comes back. What the agent itself answered stands in the transcript already."""
+        if not self.prompt.text:
+            self.prompt.load(text)
+        if self.session.last_error is None and self.session.phase != "dead":
+            self.trouble(error)
+
+    def trouble(self, error: UserError) -> None:
+        """Something failed."""
+        if self.is_attached:
+            self.notify(str(error), severity="error", timeout=10, markup=False)
+            self._show_facts()
 
     def _show(self, changes: list[Change]) -> None:
         facts = {change.fact for change in changes if change.what == "fact"}
+        if facts & {"process", "session_id"}:
+            self._facts.stuck = ""
         if "commands" in facts:
             self.prompt.commands = self.session.commands
         if facts & {"queue", "queue_paused"}:
-            self.query_one(QueueStrip).show(self.session.queue, paused=self.session.queue_paused)
-            self.prompt.queued = len(self.session.queue)
+            self._show_queue()
         if "agent" in facts and self.session.agent is not None:
             agent = self.session.agent
             self.prompt.agent_title = agent.title or agent.name or self._facts.agent
+        if facts & {"phase", "stop_reason", "modes", "config_options", "models"}:
+            self.refresh_bindings()
         super()._show(changes)
+
+    def _show_queue(self) -> None:
+        self.query_one(QueueStrip).show(self.session.queue, paused=self.session.queue_paused)
+        self.prompt.queued = len(self.session.queue)
 
     def _asking(self) -> bool:
         return self.questions.shown is not None
 
     def _awaited(self) -> str:
+        if self.engine.signing_in:
+            return "signing in"
         return "ended · F5 starts it again" if self.session.phase == "dead" else super()._awaited()
 
     # ------------------------------------------------------------------------- questions
 
     def _question_changed(self) -> None:
         """Another question is the first now, or there is none, or more wait behind it."""
+        if not self.is_attached:
+            return  # the app ends, and answers them all
         shown = self.questions.shown
         if self._dialog is not None:
             if shown is self._asked:
@@ -222,20 +262,57 @@ class ConversationScreen(SessionScreen):
     def _queued_remove(self, event: QueueStrip.Remove) -> None:
         self.engine.remove_queued(event.id)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The footer shows what makes sense now."""
+        match action:
+            case "stop":
+                in_transcript = isinstance(self.focused, Transcript)
+                return self.session.working or self.engine.signing_in or self._finding or in_transcript
+            case "send_again":
+                return not self.session.working and self._worth_repeating()
+            case "next_mode":
+                return len(self.session.modes) > 1
+        return super().check_action(action, parameters)
+
+    def _worth_repeating(self) -> bool:
+        """Did the last turn end without what it was for?"""
+        entries = reversed(self.session.entries)
+        last = next((entry for entry in entries if isinstance(entry, (TurnEnd, UserMessage))), None)
+        return isinstance(last, TurnEnd) and (last.empty or last.stop_reason != "end_turn")
+
     def action_send_again(self) -> None:
-        """Send the last prompt again."""
-        if text := self._last_prompt():
+        """Send the last prompt again; one that was refused is to be edited first."""
+        text = self._last_prompt()
+        if self.session.stop_reason == "refusal":
+            self._edit_prompt(text)
+        elif text and text == self.prompt.text:  # it came back
+            self.prompt.action_send()
+        elif text:
             self.engine.submit(text)
 
-    def _last_prompt(self) -> str:
+    def _with_entry(self, what: str, entry: Entry) -> None:
+        if what == "edit" and isinstance(entry, (UserMessage, TurnEnd)):
+            self._edit_prompt(self._last_prompt(entry.turn))
+        else:
+            super()._with_entry(what, entry)
+
+    def _edit_prompt(self, text: str) -> None:
+        self.prompt.load(text)
+        self.prompt.focus()
+
+    def _last_prompt(self, turn: int | None = None) -> str:
+        """The last one, or that of a turn."""
         entries = reversed(self.session.entries)
-        return next((entry.text for entry in entries if isinstance(entry, UserMessage)), "")
+        prompts = (entry for entry in entries if isinstance(entry, UserMessage))
+        return next((entry.text for entry in prompts if turn in (None, entry.turn)), "")
 
     def action_stop(self) -> None:
         """Close what is open, else stop the agent."""
         if self._close_find():
             return
-        if self.session.working:
+        if self.engine.signing_in:
+            self.engine.give_up_sign_in()
+        elif self.session.working:
             self._stop()
         elif self.focused is not None and isinstance(self.focused, Transcript):
             self.prompt.focus()
@@ -283,15 +360,12 @@ class ConversationScreen(SessionScreen):
     def action_next_mode(self) -> None:
         """The agent's next mode."""
         modes = [mode.id for mode in self.session.modes]
-        if not modes:
-            self.notify("This agent has no modes.", timeout=3)
-            return
         place = modes.index(self.session.mode) + 1 if self.session.mode in modes else 0
         self.engine.set_mode(modes[place % len(modes)])
 
     # ------------------------------------------------------------------------- leaving
 
     async def leave(self) -> None:
-        """End what runs; called once, when the app ends."""
+        """End what runs; what was being written is kept."""
         self.engine.save_draft(self.prompt.text)
         await self.engine.close()

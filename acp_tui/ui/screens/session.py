@@ -104,11 +104,14 @@ class SessionScreen(EntryKeys):
 
     def _close_find(self) -> bool:
         """Close the search; False: it was not open."""
-        find = self.query_one(FindLine)
-        if find.shown:
-            find.action_close()
+        if self._finding:
+            self.query_one(FindLine).action_close()
             return True
         return False
+
+    @property
+    def _finding(self) -> bool:
+        return self.query_one(FindLine).shown
 
     def _copy_selection(self) -> bool:
         """Copy what is selected; False: nothing is."""

@@ -1,0 +1,85 @@
+"""Signing in to an agent that wants it: the user chooses one of its ways."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from textual.app import SuspendNotSupported
+
+from acp_tui.errors import UserError
+from acp_tui.session.state import Choice
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from acp_tui.session.state import AuthMethod
+    from acp_tui.ui.engine import Engine
+    from acp_tui.ui.palette import Palette
+
+    Base = Screen[None]
+else:
+    Base = object
+
+
+class SignIn(Base):
+    """A part of the conversation's screen."""
+
+    engine: Engine
+    _palette: Palette
+
+    def sign_in_wanted(self, methods: list[AuthMethod]) -> None:
+        """The agent wants the user to sign in first."""
+        if methods:
+            self.run_worker(self._sign_in(methods), group="sign in", exclusive=True)
+
+    async def _sign_in(self, methods: list[AuthMethod]) -> None:
+        from acp_tui.ui.screens.choose import ChooseScreen
+
+        choices = [Choice(str(n), _words(method), _note(method)) for n, method in enumerate(methods)]
+        chosen = await self.app.push_screen_wait(
+            ChooseScreen("Sign in first: by which way?", choices, self._palette)
+        )
+        if chosen is None:
+            return
+        method = methods[int(chosen)]
+        if method.kind == "env_var":
+            names = ", ".join(map(visible_line, method.vars)) or "what it names"
+            self.notify(f"Set {names} in the environment and start acp-tui again.", timeout=20, markup=False)
+        elif method.kind == "terminal" or method.command:
+            await self._sign_in_on_terminal(method)
+        else:
+            self.notify("Waiting for the sign-in; Esc gives it up.", timeout=10)
+            await self.engine.sign_in(method)
+
+    async def _sign_in_on_terminal(self, method: AuthMethod) -> None:
+        from acp_tui.controller import terminal_command
+        from acp_tui.ui.widgets.prompt.external_editor import run_program
+
+        assert self.engine.conversation is not None
+        command, environment = terminal_command(self.engine.conversation.launch, method)
+        try:
+            with self.app.batch_update(), self.app.suspend():
+                code = await run_program(command, {**os.environ, **environment})
+        except SuspendNotSupported:
+            self.notify("This terminal cannot be handed over.", severity="error", markup=False)
+        except OSError as error:
+            self.notify(f"{command[0]}: {error.strerror or error}", severity="error", markup=False)
+        else:
+            if code == 0:
+                await self.engine.restart()
+            else:
+                failed = UserError(f"The sign-in “{method.name}” did not succeed (exit code {code}).")
+                self.engine.watcher.not_opened(failed)
+
+
+def _words(method: AuthMethod) -> str:
+    return method.label or method.name or visible_line(method.id)
+
+
+def _note(method: AuthMethod) -> str | None:
+    if method.kind == "env_var":
+        return f"by environment variables: {', '.join(map(visible_line, method.vars))}"
+    where = "in this terminal" if method.kind == "terminal" or method.command else None
+    return " · ".join(filter(None, (method.description, where))) or None
