@@ -80,7 +80,7 @@ class Highlighter:
         lines: list[Spans] = [[]]
         for sort, text in self._tokens(code):
             style = self._styles.get(_name_of(sort), NO_STYLE)
-            for number, piece in enumerate(text.split("\n")):
+            for number, piece in enumerate(text.split("\n") if "\n" in text else (text,)):
                 if number:
                     lines.append([])
                 line = lines[-1]

@@ -77,7 +77,7 @@ def entries_app(theme: str, entries: Sequence[tuple[Entry, bool]], session: Sess
             context = Context(
                 width=width - 1, palette=palette, session=session or Session(), folded=folded, cwd="/work"
             )
-            bodies += [make_body(entry, context), Lines([_blank()], "")]
+            bodies += [settled(make_body(entry, context)), Lines([_blank()], "")]
         return bodies
 
     def widgets(palette: Palette) -> list[Widget]:
@@ -87,6 +87,14 @@ def entries_app(theme: str, entries: Sequence[tuple[Entry, bool]], session: Sess
         return [page]
 
     return Show(theme, widgets=widgets)
+
+
+def settled(body: Body) -> Body:
+    """The body with exact heights: long ones are drawn where they are looked at."""
+    settle = getattr(body, "settle", None)
+    if settle is not None:
+        settle(0, 1 << 20)
+    return body
 
 
 def _blank() -> Strip:
@@ -100,7 +108,7 @@ def drawn(
 ) -> list[str]:
     """The lines of an entry as text."""
     context = Context(width=width, palette=load("dark").palette, session=session or Session(), folded=folded)
-    body = make_body(entry, context)
+    body = settled(make_body(entry, context))
     lines = [body.line(number) for number in range(body.height)]
     assert all(line.cell_length <= width for line in lines)
     return [line.text.rstrip() for line in lines]

@@ -8,7 +8,7 @@ screen, whose height is estimated instead.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,6 +59,22 @@ class Body(Protocol):
 
     def update(self) -> bool:
         """The entry has changed: take it in, at the cost of what is new. False: make a new body instead."""
+
+
+class LongBody(Body, Protocol):
+    """A body that makes its lines when they are needed, and guesses its height until then.
+
+    To draw lines: `settle` them, then ask for the height, then for the lines.
+    """
+
+    def settle(self, first: int, last: int) -> None:
+        """Make these lines. Where they begin stays; their number, and so the height, may change."""
+
+    def place_of(self, line: int) -> Any:
+        """Where a line is in the text, to be kept while heights above it may change."""
+
+    def line_of(self, place: Any) -> int:
+        """The number that the line at such a place has now."""
 
 
 class Lines:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -10,6 +11,7 @@ from textual.strip import Strip
 
 from acp_tui.session.text import visible_excerpt, visible_line
 from acp_tui.ui.syntax import language_of
+from acp_tui.ui.widgets.transcript.bodies.headline import relative
 from acp_tui.ui.widgets.transcript.body import Lines
 from acp_tui.ui.widgets.transcript.markdown.code import code_lines
 from acp_tui.ui.widgets.transcript.markdown.inline import linked
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 INDENT = "  "
 SIGNS = {"image": "▣", "audio": "♪", "resource_link": "↗", "resource": "▤"}
 WORDS = {"resource_link": "link", "resource": "file"}
-MOST = 10
+MOST = 5
 """Lines of an embedded text that are shown with a message; the rest is on a screen of its own."""
 EXCERPT = 2000
 
@@ -63,10 +65,11 @@ def _headline(content: Content, context: Context, before: Spans) -> Strip:
     sign = SIGNS.get(content.kind, "?" if unknown else "▤")
     room = context.width - sum(span.cell_length for span in before) - len(sign) - 1
     uri = content.uri or ""
-    name = visible_line(content.title or content.name or uri)
+    path = relative(_path(uri), context.cwd)
+    name = visible_line(content.title or content.name or path)
     tail = shortened(tail, room)
     name_room = room - cell_len(tail) - 2
-    name = (shortened_path if name == uri else shortened)(name, name_room) if name_room > 4 else ""
+    name = (shortened_path if name == path else shortened)(name, name_room) if name_room > 4 else ""
     spans = [*before, Segment(f"{sign} ", palette.icon)]
     if name:
         style = linked(palette.link, uri) if uri else palette.text
@@ -92,6 +95,15 @@ def _text_lines(text: str, language: str, context: Context, before: Spans) -> li
 def _note(text: str, context: Context, before: Spans) -> Strip:
     room = context.width - sum(span.cell_length for span in before)
     return Strip([*before, Segment(shortened(text, room), context.palette.dim)])
+
+
+def _path(uri: str) -> str:
+    """An address as a person would write it: a file by its path."""
+    return (
+        visible_line(unquote(uri.removeprefix("file://")))
+        if uri.startswith("file:///")
+        else visible_line(uri)
+    )
 
 
 def _size(content: Content) -> int | None:

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
+from acp_tui.session.text import GrowingText
 from acp_tui.ui.widgets.transcript.bodies.parts import Parts
+from acp_tui.ui.widgets.transcript.markdown import sections
 
 if TYPE_CHECKING:
-    from acp_tui.session.state import AgentMessage
+    from acp_tui.session.state import AgentMessage, Message
     from acp_tui.ui.widgets.transcript.body import Body, Context
 
 INDENT = "  "
@@ -20,6 +22,11 @@ def body(entry: AgentMessage, context: Context) -> Body:
     return Parts(entry, context, [Segment(INDENT, context.palette.text)])
 
 
-def code_blocks(drawn: Body) -> list[str]:
-    """The code in an entry, block by block; none in one that is not made of Markdown."""
-    return drawn.code_blocks() if isinstance(drawn, Parts) else []
+def code_blocks(message: Message) -> list[str]:
+    """The code in a message, block by block, as it was written."""
+    return [
+        code
+        for part in message.parts
+        if isinstance(part, GrowingText)
+        for code in sections.code_blocks(str(part))
+    ]

@@ -80,10 +80,6 @@ class Parts:
         """The text as it was written."""
         return self._message.text
 
-    def code_blocks(self) -> list[str]:
-        """The code in the text, block by block."""
-        return [code for part in self._parts if isinstance(part, Document) for code in part.code_blocks()]
-
     def place_of(self, line: int) -> Place:
         """Where a line is, whatever the heights above it become."""
         index, row = self._heights.at(line)

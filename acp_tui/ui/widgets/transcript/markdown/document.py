@@ -6,24 +6,25 @@ above it is settled: `place_of` and `line_of` keep hold of a line all the same.
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from rich.segment import Segment
-from textual.strip import Strip
-
 from acp_tui.ui.widgets.transcript.heights import Heights
-from acp_tui.ui.widgets.transcript.markdown.pieces import CodePiece, Piece, TextPiece, table_of
+from acp_tui.ui.widgets.transcript.markdown.pieces import CodePiece, Frame, Piece, TextPiece, table_of
 from acp_tui.ui.widgets.transcript.markdown.plain import PlainScanner
 from acp_tui.ui.widgets.transcript.markdown.sections import Scanner, Section
 
 if TYPE_CHECKING:
+    from textual.strip import Strip
+
     from acp_tui.session.text import GrowingText
     from acp_tui.ui.palette import Palette
     from acp_tui.ui.widgets.transcript.body import Spans
     from acp_tui.ui.widgets.transcript.markdown.parser import References
     from acp_tui.ui.widgets.transcript.markdown.table import Table
 
+_DEFINITION = re.compile(r" {0,3}\[(?:[^]\\]|\\.)+\]:")
 KEPT = 400
 """Sections whose lines stay in memory; others are made again when they are looked at."""
 
@@ -41,10 +42,8 @@ class Document:
         plain: bool = False,
     ) -> None:
         self._source = source
-        self._palette = palette
-        self._before = before or []
-        self._full_width = width
-        self._width = width - sum(span.cell_length for span in self._before)
+        self._frame = Frame(palette, width, before or [])
+        self._blank = self._frame.strip([])
         self._scanner = PlainScanner() if plain else Scanner()
         self._read = 0
         self._pending = ""
@@ -54,7 +53,7 @@ class Document:
         self._references: References = {}
         self._all_references: References = {}  # … and those of sections that may change yet
         self._tables: dict[int, Table | None] = {}  # beginnings of long ones, by section
-        self._made: OrderedDict[int, TextPiece] = OrderedDict()
+        self._made: OrderedDict[int, Piece] = OrderedDict()
         self.update()
 
     @property
@@ -97,20 +96,14 @@ class Document:
             index += 1
 
     def line(self, number: int) -> Strip:
-        """One line."""
+        """One line; the same object as long as it is the same line."""
         index, row = self._heights.at(number)
-        if index >= len(self._pieces):
-            return Strip(self._before)
-        piece = self._pieces[index]
-        row -= piece.section.gap
-        if row < 0:
-            return Strip(self._before)
-        if isinstance(piece, TextPiece) and not piece.made:
+        piece = self._pieces[index] if index < len(self._pieces) else None
+        if piece is None or row < piece.section.gap:
+            return self._blank
+        if index not in self._made or not piece.made:
             self._make(index, piece)
-        indent = [Segment(" " * piece.indent, self._palette.text)] if piece.indent else []
-        strip = Strip([*self._before, *indent, *piece.row(row)])
-        # A joined emoji that changes its style in the middle counts more than it was measured.
-        return strip if strip.cell_length <= self._full_width else strip.crop(0, self._full_width)
+        return piece.strip(row - piece.section.gap)
 
     def place_of(self, line: int) -> tuple[int, int]:
         """Where a line is, whatever the heights above it become."""
@@ -121,47 +114,50 @@ class Document:
         index, row = place
         return self._heights.top(index) + min(row, max(0, self._heights[index] - 1))
 
-    def code_blocks(self) -> list[str]:
-        """The code in the text, block by block."""
-        blocks: dict[int, list[str]] = {}
-        for section in (piece.section for piece in self._pieces):
-            if section.kind == "code":
-                blocks.setdefault((section.first or section).serial, []).extend(section.lines)
-        return ["".join(lines) for lines in blocks.values()]
+    @property
+    def in_memory(self) -> int:
+        """Of how many sections the lines are in memory."""
+        return len(self._made)
 
     def _append(self, section: Section, before: Piece | None, *, growing: bool) -> None:
         piece: Piece
         if section.kind == "code":
             known = before if isinstance(before, CodePiece) else None
-            piece = CodePiece(section, self._palette, self._width, growing=growing, before=known)
+            piece = CodePiece(section, self._frame, growing=growing, before=known)
         elif isinstance(before, TextPiece) and before.section.same(section):
             piece = before
-            self._made[len(self._pieces)] = before
+            if before.made:
+                self._made[len(self._pieces)] = before
         else:
-            piece = TextPiece(section, self._palette, self._width)
+            piece = TextPiece(section, self._frame)
         self._pieces.append(piece)
         self._heights.append(_height(piece))
 
     def _settle(self, index: int) -> None:
         piece = self._pieces[index]
-        if isinstance(piece, TextPiece) and not piece.settled:
+        if not piece.settled:
             self._make(index, piece)
 
-    def _make(self, index: int, piece: TextPiece) -> None:
-        first = piece.section.first
-        if first is not None and first.serial not in self._tables:
-            self._tables[first.serial] = table_of(first, self._palette)
-        beginning = self._tables[first.serial] if first is not None else None
-        piece.make(self._all_references, beginning)
+    def _make(self, index: int, piece: Piece) -> None:
+        """Make its lines, and drop others so that not too many are in memory."""
+        piece.make(self._all_references, self._beginning(piece.section))
         self._heights[index] = _height(piece)
         self._made[index] = piece
         if len(self._made) > KEPT:
             self._made.popitem(last=False)[1].drop()
 
+    def _beginning(self, section: Section) -> Table | None:
+        first = section.first
+        if first is None or section.kind != "table":
+            return None
+        if first.serial not in self._tables:
+            self._tables[first.serial] = table_of(first, self._frame.palette)
+        return self._tables[first.serial]
+
     def _forget_links(self) -> None:
         """Links are known now that were not before, or the other way round."""
         for index, piece in list(self._made.items()):
-            if "[" in piece.section.text:
+            if isinstance(piece, TextPiece) and "[" in piece.section.text:
                 piece.drop()
                 piece.settled = False
                 del self._made[index]
@@ -173,7 +169,7 @@ def _height(piece: Piece) -> int:
 
 def _defined(section: Section) -> References:
     """The links that a section defines; nearly none does."""
-    if section.kind != "text" or not section.lines[0].startswith("["):
+    if section.kind != "text" or not any(_DEFINITION.match(line) for line in section.lines):
         return {}
     from acp_tui.ui.widgets.transcript.markdown.parser import definitions
 

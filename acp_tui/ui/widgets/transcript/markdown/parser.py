@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -24,6 +25,7 @@ def parser() -> MarkdownIt:
 
     made = MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST})
     made.enable(["table", "strikethrough"])
+    made.normalizeLink = _quoted  # type: ignore[method-assign]
     made.validateLink = _any_link  # type: ignore[method-assign]
     return made
 
@@ -33,13 +35,18 @@ def _any_link(url: str) -> bool:  # noqa: ARG001  # the parser's signature
     return True
 
 
+def _quoted(url: str) -> str:
+    """The parser's own way takes apart and puts together each link, which is most of the cost of parsing."""
+    return quote(url, safe="%!#$&'()*+,/:;=?@[]~-._")
+
+
 def parsed(text: str, references: References, *, inline: bool = False) -> list[SyntaxTreeNode] | None:
     """The blocks of a text, or of one paragraph whatever it looks like; None: it is too deep to be parsed."""
     from markdown_it.tree import SyntaxTreeNode
 
     env = {"references": dict(references)}  # a copy: `definitions` decides what is defined
     tokens: list[Token] = parser().parseInline(text, env) if inline else parser().parse(text, env)
-    if any(token.level >= DEEPEST for token in tokens):
+    if any(token.level >= DEEPEST - 1 for token in tokens):
         return None
     return SyntaxTreeNode(tokens).children
 

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from textual.strip import Strip
 
+from acp_tui.ui.palette import NO_STYLE
 from acp_tui.ui.syntax import Highlighter
 from acp_tui.ui.widgets.transcript.markdown.code import MARGIN, code_rows, label, language_in, on_background
 from acp_tui.ui.widgets.transcript.wrap import expanded, fold, wrap
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rich.style import Style
 
     from acp_tui.ui.palette import Palette
@@ -23,20 +27,43 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.transcript.markdown.sections import Section
     from acp_tui.ui.widgets.transcript.markdown.table import Table
 
+UNSEEN = 30
+"""Lines that came unseen in one go while code still comes; they wait for their colours until it is complete."""
 NARROW = 16
 """Cells that are left for a section, however deep its list is."""
+
+
+class Frame:
+    """What all sections of a document are drawn with."""
+
+    def __init__(self, palette: Palette, width: int, before: Spans) -> None:
+        self.palette = palette
+        self.before = before  # each line
+        self.width = width - sum(span.cell_length for span in before)
+        self._full_width = width
+
+    def indent(self, section: Section) -> int:
+        """Cells before the lines of a section."""
+        return min(section.indent, max(0, self.width - NARROW))
+
+    def strip(self, spans: Iterable[Segment], indent: int = 0) -> Strip:
+        """A line as it comes onto the screen."""
+        inside = [Segment(" " * indent, self.palette.text)] if indent else []
+        strip = Strip([*self.before, *inside, *spans])
+        # A joined emoji that changes its style in the middle counts more than it was measured.
+        return strip if strip.cell_length <= self._full_width else strip.crop(0, self._full_width)
 
 
 class TextPiece:
     """Anything but code: all lines are made at once. Until then its height is a guess."""
 
-    def __init__(self, section: Section, palette: Palette, width: int) -> None:
+    def __init__(self, section: Section, frame: Frame) -> None:
         self.section = section
-        self.indent = min(section.indent, max(0, width - NARROW))
         self.settled = False
-        self._palette = palette
-        self._width = width - self.indent
-        self._lines: list[Spans] | None = None
+        self._frame = frame
+        self._indent = frame.indent(section)
+        self._width = frame.width - self._indent
+        self._strips: list[Strip] = []
         self.height = self._estimate()
 
     def _estimate(self) -> int:
@@ -44,28 +71,28 @@ class TextPiece:
         if section.kind == "table":
             return len(section.lines) + (0 if section.first else 2)
         if section.kind == "plain":
-            return len(section.lines) + section.size // (self._width * 2)
+            return sum(1 + max(0, len(line) - 1) // self._width for line in section.lines)
         return 1 + (section.size - 2) // self._width
 
     @property
     def made(self) -> bool:
-        """Are there lines in memory?"""
-        return self._lines is not None
+        """Are its lines in memory?"""
+        return bool(self._strips) or not self.height
 
     def make(self, references: References, beginning: Table | None) -> None:
         """Make the lines. `beginning`: of the table that this piece goes on."""
-        self._lines = drawn(self.section, self._palette, self._width, references, beginning)
-        self.height = len(self._lines)
+        spans = drawn(self.section, self._frame.palette, self._width, references, beginning)
+        self._strips = [self._frame.strip(line, self._indent) for line in spans]
+        self.height = len(spans)
         self.settled = True
 
     def drop(self) -> None:
         """Save the memory; the height stays."""
-        self._lines = None
+        self._strips = []
 
-    def row(self, number: int) -> Spans:
-        """One of the lines, which are made."""
-        lines = self._lines or []
-        return lines[number] if number < len(lines) else []
+    def strip(self, row: int) -> Strip:
+        """One of the lines, when they are made."""
+        return self._strips[row] if row < len(self._strips) else self._frame.strip([])
 
 
 class CodePiece:
@@ -76,68 +103,89 @@ class CodePiece:
     """
 
     settled = True
+    made = True
 
     def __init__(
-        self,
-        section: Section,
-        palette: Palette,
-        width: int,
-        *,
-        growing: bool,
-        before: CodePiece | None = None,
+        self, section: Section, frame: Frame, *, growing: bool, before: CodePiece | None = None
     ) -> None:
         self.section = section
-        self.indent = min(section.indent, max(0, width - NARROW))
-        self.growing = growing
-        self._palette = palette
-        self._width = width - self.indent
+        self._frame = frame
+        self._growing = growing
+        self._indent = frame.indent(section)
+        self._width = frame.width - self._indent
         info = section.fence.info if section.fence else ""
-        self._label = [] if section.first else label(info, palette, self._width)
-        known = before._code[:-1] if before is not None else []
-        new = section.lines[len(known) :]
-        self._code: list[str] = [*known, *(expanded(line.removesuffix("\n")) for line in new)]
-        self._ends = list(accumulate(self._count(line) for line in self._code))
-        self.height = max(1, len(self._label) + (self._ends[-1] if self._ends else 0))
-        self._highlighter = Highlighter(language_in(info), palette)
+        self._label = [] if section.first else label(info, frame.palette, self._width)
+        self._code: list[str] = []  # by the section's lines
+        self._ends: list[int] = []  # … where they end on the screen, below the label
+        self._highlighter = Highlighter(language_in(info), frame.palette)
         self._coloured: list[Spans] = []
-        self._line = -1  # the last that was drawn
-        self._rows: list[Spans] = []
-        if growing and before is not None and before.growing:
-            self._highlighter, self._coloured = before._highlighter, before._coloured
+        self._strips: dict[int, list[Strip]] = {}
+        if growing and before is not None and before._growing:
+            self._go_on(before)
+        self._count()
+        self.height = max(1, len(self._label) + (self._ends[-1] if self._ends else 0))
 
-    def row(self, number: int) -> Spans:
-        """One line of the screen."""
-        if number < len(self._label):
-            return self._label[number]
-        number -= len(self._label)
-        index = bisect_right(self._ends, number)
-        if index >= len(self._code):
-            return on_background([], self._palette, self._width)
-        number -= self._ends[index - 1] if index else 0
-        if index != self._line:
-            self._line, self._rows = index, code_rows(self._spans(index), self._palette, self._width)
-        return self._rows[number]
+    def _go_on(self, before: CodePiece) -> None:
+        """Take over what is known of all lines but the last, which has changed."""
+        self._code, self._ends = before._code, before._ends
+        self._strips.update(before._strips)
+        self._highlighter, self._coloured = before._highlighter, before._coloured
+        if self._code:
+            self._code.pop()
+            self._ends.pop()
+            self._strips.pop(len(self._code), None)
 
-    def _spans(self, index: int) -> Spans:
-        if self.growing and index == len(self._code) - 1:
-            self._colour(index)
-            return copy.copy(self._highlighter).lines(self._code[index])[0]
-        self._colour(len(self._code) - self.growing)
-        return self._coloured[index]
+    def _count(self) -> None:
+        """How many lines on the screen each line becomes."""
+        new = [expanded(line.removesuffix("\n")) for line in self.section.lines[len(self._code) :]]
+        end = self._ends[-1] if self._ends else 0
+        self._ends += [*accumulate((self._rows(line) for line in new), initial=end)][1:]
+        self._code += new
 
-    def _colour(self, end: int) -> None:
-        start = len(self._coloured)
-        if start < end:
-            self._coloured += self._highlighter.lines("\n".join(self._code[start:end]) + "\n")
-
-    def _count(self, line: str) -> int:
-        """How many lines one becomes."""
+    def _rows(self, line: str) -> int:
         width = self._width - 2 * MARGIN
         if len(line) * 2 <= width:
             return 1
         if line.isascii():
             return max(1, -(-len(line) // width))
         return 1 if cell_len(line) <= width else len(fold([Segment(line)], width))
+
+    def make(self, references: References, beginning: Table | None) -> None:
+        """Nothing: lines are made one by one."""
+
+    def drop(self) -> None:
+        """Save the memory."""
+        self._strips.clear()
+        if not self._growing:
+            self._coloured = []
+
+    def strip(self, row: int) -> Strip:
+        """One line of the screen."""
+        if row < len(self._label):
+            return self._frame.strip(self._label[row], self._indent)
+        row -= len(self._label)
+        index = bisect_right(self._ends, row)
+        if index >= len(self._code):
+            return self._frame.strip(on_background([], self._frame.palette, self._width), self._indent)
+        if index not in self._strips:
+            rows = code_rows(self._spans(index), self._frame.palette, self._width)
+            self._strips[index] = [self._frame.strip(spans, self._indent) for spans in rows]
+        return self._strips[index][row - (self._ends[index - 1] if index else 0)]
+
+    def _spans(self, index: int) -> Spans:
+        if self._growing and index == len(self._code) - 1:
+            self._colour(index)
+            return copy.copy(self._highlighter).lines(self._code[index])[0]
+        if self._growing and index - len(self._coloured) > UNSEEN:
+            plain = self._code[len(self._coloured) : index]
+            self._coloured += [[Segment(line, NO_STYLE)] for line in plain]
+        self._colour(len(self._code) - self._growing)
+        return self._coloured[index]
+
+    def _colour(self, end: int) -> None:
+        start = len(self._coloured)
+        if start < end:
+            self._coloured += self._highlighter.lines("\n".join(self._code[start:end]) + "\n")
 
 
 Piece = TextPiece | CodePiece

@@ -11,14 +11,13 @@ for code, of which every line is taken as it is.
 
 from __future__ import annotations
 
-import copy
 import re
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 LONG = 4096
 """Characters of a line or a paragraph after which it is cut in two."""
-CODE_LINES = 200
+CODE_LINES = 120
 """Lines of code in one section: they are coloured together."""
 ROWS = 40
 """Rows of a table in one section. The columns are fitted to the first of them, and stay."""
@@ -112,15 +111,14 @@ class Scanner:
 
     def tail(self, pending: str = "") -> list[Section]:
         """The sections that are not final yet, as if the text ended here."""
-        ahead = copy.copy(self)
-        ahead.done = []
+        ahead = object.__new__(Scanner)
+        ahead.__dict__.update(self.__dict__, done=[])
         ahead._items = list(self._items)
         ahead._partial = list(self._partial)
         if self._open is not None:
-            ahead._open = copy.copy(self._open)
-            ahead._open.lines = list(self._open.lines)
+            ahead._open = replace(self._open, lines=list(self._open.lines))
             if self._fence is not None:
-                ahead._open.fence = ahead._fence = copy.copy(self._fence)
+                ahead._open.fence = ahead._fence = replace(self._fence)
         ahead._add(pending)
         if ahead._partial:
             ahead._end_line()
@@ -168,12 +166,12 @@ class Scanner:
 
     # ------------------------------------------------------------------------- blocks
 
-    def _whole(self, line: str, *, ended: bool) -> None:
+    def _whole(self, written: str, *, ended: bool) -> None:
         """Any other line, or the beginning of a long one."""
-        line = _without_tabs(line)
+        line = _without_tabs(written)
         content = line.lstrip(" ")
         indent = len(line) - len(content)
-        if self._fence is not None and self._in_fence(line, content, indent, ended=ended):
+        if self._fence is not None and self._in_fence(written, content, indent, ended=ended):
             return
         if not content.strip():
             self._blank, self._paragraph = True, False
@@ -295,7 +293,7 @@ class Scanner:
         if not is_fence:
             self._code(" " * (indent - 4) + content, ended=True)
 
-    def _in_fence(self, line: str, content: str, indent: int, *, ended: bool) -> bool:
+    def _in_fence(self, written: str, content: str, indent: int, *, ended: bool) -> bool:
         """A line while code is open. False: it does not belong to it, which has ended."""
         fence = self._fence
         assert fence is not None
@@ -318,7 +316,8 @@ class Scanner:
         elif indent - fence.column < 4 and _closes(fence, content):
             self._end_code()
             return True
-        self._code(line[min(indent, fence.column + fence.indent) :], ended=ended)
+        taken = fence.column + fence.indent
+        self._code(_without_tabs(written)[min(indent, taken) :] if taken else written, ended=ended)
         return True
 
     def _code(self, line: str, *, ended: bool) -> None:
@@ -377,6 +376,17 @@ class Scanner:
         if self._open is not None:
             self.done.append(self._open)
         self._open = None
+
+
+def code_blocks(text: str) -> list[str]:
+    """The code in a text, block by block, as it was written."""
+    scanner = Scanner()
+    scanner.feed(text)
+    blocks: dict[int, list[str]] = {}
+    for section in scanner.done + scanner.tail():
+        if section.kind == "code":
+            blocks.setdefault((section.first or section).serial, []).extend(section.lines)
+    return ["".join(lines) for lines in blocks.values()]
 
 
 def _start(content: str) -> str:

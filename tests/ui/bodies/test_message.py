@@ -1,0 +1,165 @@
+"""Messages and thoughts: their text, and what came with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.session.state import (
+    AgentMessage,
+    AnnotatedText,
+    Annotations,
+    Content,
+    Message,
+    Thought,
+    UserMessage,
+)
+from acp_tui.session.text import GrowingText
+from acp_tui.ui.widgets.transcript.bodies import message, thought, user
+from tests.ui.bodies.drawn import context, lines
+from tests.ui.looks import settled
+
+if TYPE_CHECKING:
+    from acp_tui.ui.widgets.transcript.body import Body
+
+FOR_AGENT = Annotations(audience=("assistant",))
+
+
+def agent(*parts: GrowingText | Content) -> AgentMessage:
+    return AgentMessage(id=1, at=100.0, parts=list(parts))
+
+
+def said(*parts: GrowingText | Content) -> list[str]:
+    return lines(settled(message.body(agent(*parts), context())))
+
+
+def test_the_agents_words_are_markdown_below_an_indent() -> None:
+    assert said(GrowingText("# A\n- **b**")) == ["  A", "", "  • b"]
+
+
+def test_the_users_words_are_shown_as_typed_beside_a_bar() -> None:
+    entry = UserMessage(id=1, at=0.0, parts=[GrowingText("fix *this*\n\n  - now\n1. and\tthat")])
+    assert lines(settled(user.body(entry, context()))) == [
+        "┃ fix *this*",
+        "┃",
+        "┃   - now",
+        "┃ 1. and  that",
+    ]
+
+
+def test_attachments_follow_the_users_words_closely() -> None:
+    image = Content("image", data="AAAA", mime="image/png", name="shot.png")
+    entry = UserMessage(id=1, at=0.0, parts=[GrowingText("look"), image])
+    assert lines(settled(user.body(entry, context()))) == ["┃ look", "┃ ▣ shot.png  image  image/png  3 B"]
+
+
+def test_a_long_paste_is_drawn_where_it_is_looked_at() -> None:
+    entry = UserMessage(id=1, at=0.0, parts=[GrowingText("".join(f"line {n}\n" for n in range(10_000)))])
+    body = user.body(entry, context())
+    assert body.height == 10_000
+    assert body.line(7_777).text == "┃ line 7777"
+
+
+@pytest.mark.parametrize("make", [message.body, user.body, thought.body])
+def test_growth_shows_and_a_body_takes_it_in(make: object) -> None:
+    text = GrowingText("one\n\n")
+    kind: type[Message] = {message.body: AgentMessage, user.body: UserMessage}.get(make, Thought)  # type: ignore[call-overload]
+    entry = kind(id=1, at=0.0, parts=[text])
+    body: Body = make(entry, context())  # type: ignore[operator]
+    text.append("two")
+    assert body.update()
+    assert "two" in lines(settled(body))[-1]
+    entry.parts.append(Content("image", name="x.png"))
+    assert body.update()
+    assert "x.png" in lines(settled(body))[-1]
+    assert body.copy_text() == "one\n\ntwo"
+
+
+def test_text_and_other_content_have_a_blank_line_between_them() -> None:
+    picture = Content("image", name="x.png")
+    assert said(GrowingText("a"), picture, picture, GrowingText("b")) == [
+        "  a", "", "  ▣ x.png  image", "  ▣ x.png  image", "", "  b",
+    ]  # fmt: skip
+
+
+def test_what_is_for_the_agent_only_is_one_line() -> None:
+    text = AnnotatedText(FOR_AGENT)
+    text.append("secret\nplan")
+    hidden = Content("resource", text="x" * 1234, annotations=FOR_AGENT)
+    assert said(text, hidden) == [
+        "  ▸ text for the agent only, 11 characters",
+        "  ▸ file for the agent only, 1,234 characters",
+    ]
+
+
+def test_an_annotated_text_that_grows_is_counted_anew() -> None:
+    text = AnnotatedText(FOR_AGENT)
+    text.append("one")
+    body = message.body(agent(text), context())
+    text.append("two")
+    assert body.update()
+    assert "6 characters" in body.line(0).text
+
+
+def test_a_message_without_text_yet_takes_no_room() -> None:
+    assert message.body(agent(GrowingText("")), context()).height == 0
+
+
+def test_code_blocks_of_all_parts_can_be_taken_out() -> None:
+    fence = GrowingText("```py\nx = 1\n```\n")
+    entry = agent(fence, Content("image"), GrowingText("- a\n\n      y\n"))
+    assert message.code_blocks(entry) == ["x = 1\n", "y\n"]
+
+
+def test_a_place_in_a_message_is_found_again() -> None:
+    entry = agent(GrowingText("word " * 900 + "\n\n[a](b)"), Content("image"), GrowingText("- x\n" * 400))
+    body = message.body(entry, context())
+    settled(body)
+    fresh = message.body(entry, context())
+    assert hasattr(fresh, "place_of")
+    for line in (0, 10, body.height - 300, body.height - 1):
+        assert body.line_of(body.place_of(line)) == line  # type: ignore[attr-defined]
+
+
+# ----------------------------------------------------------------------------- thoughts
+
+
+def thinking(
+    folded: bool, ended_at: float | None = None, now: float | None = None, width: int = 60
+) -> list[str]:
+    entry = Thought(id=1, at=100.0, parts=[GrowingText("**Why**\n\nbecause")], ended_at=ended_at)
+    clock = None if now is None else lambda: now
+    return lines(settled(thought.body(entry, context(width=width, folded=folded, now=clock))))
+
+
+def test_a_folded_thought_is_one_line_with_its_duration() -> None:
+    assert thinking(True, ended_at=104.4) == ["▸ thought for 4 s"]
+    assert thinking(True, ended_at=100.2) == ["▸ thought for 1 s"]
+    assert thinking(True, ended_at=175.0) == ["▸ thought for 1:15"]
+
+
+def test_a_thought_that_goes_on_tells_how_long_it_has_so_far() -> None:
+    assert thinking(True, now=107.0) == ["▸ thinking for 7 s"]
+    assert thinking(True) == ["▸ thinking"]
+
+
+def test_an_unfolded_thought_has_its_text_beside_a_bar() -> None:
+    assert thinking(False, ended_at=104.0) == ["▾ thought for 4 s", "│ Why", "│", "│ because"]
+
+
+def test_the_end_of_a_thought_makes_its_body_anew_since_that_may_fold_it() -> None:
+    entry = Thought(id=1, at=100.0, parts=[GrowingText("a")])
+    body = thought.body(entry, context())
+    assert body.update()
+    entry.ended_at = 101.0
+    assert not body.update()
+
+
+def test_the_line_of_a_thought_follows_the_clock() -> None:
+    clock = [101.0]
+    entry = Thought(id=1, at=100.0, parts=[GrowingText("a")])
+    body = thought.body(entry, context(now=lambda: clock[0]))
+    assert body.line(0).text == "▾ thinking for 1 s"
+    clock[0] = 163.0
+    assert body.line(0).text == "▾ thinking for 1:03"

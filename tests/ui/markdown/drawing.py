@@ -1,0 +1,78 @@
+"""What the tests of Markdown need: a text drawn, in one go or as it comes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.style import Style
+
+from acp_tui.session.text import GrowingText
+from acp_tui.ui.palette import SYNTAX, Palette
+from acp_tui.ui.widgets.transcript.markdown.document import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual.strip import Strip
+
+PALETTE = Palette(
+    text=Style(color="white"),
+    dim=Style(dim=True),
+    strong=Style(bold=True),
+    emphasis=Style(italic=True),
+    strike=Style(strike=True),
+    link=Style(underline=True),
+    heading1=Style(color="red"),
+    heading2=Style(color="green"),
+    heading3=Style(color="blue"),
+    inline_code=Style(color="cyan"),
+    code=Style(color="white", bgcolor="black"),
+    code_label=Style(color="magenta"),
+    quote=Style(color="yellow"),
+    syntax={name: Style(color=f"#0000{number:02x}") for number, name in enumerate(SYNTAX, 16)},
+)
+ALL = 1 << 30
+
+
+def document(text: str, width: int = 60) -> Document:
+    """The text as a document, not yet settled."""
+    return Document(GrowingText(text), PALETTE, width)
+
+
+def grown(chunks: Iterable[str], width: int = 60, *, looking: bool = False) -> Document:
+    """A document that grows chunk by chunk; `looking`: somebody looks at its end meanwhile."""
+    text = GrowingText()
+    made = Document(text, PALETTE, width)
+    for chunk in chunks:
+        text.append(chunk)
+        assert made.update()
+        if looking:
+            first = max(0, made.height - 8)
+            made.settle(first, made.height)
+            for number in range(first, made.height):
+                made.line(number)
+    return made
+
+
+def strips(made: Document) -> list[Strip]:
+    """All lines."""
+    made.settle(0, ALL)
+    return [made.line(number) for number in range(made.height)]
+
+
+def lines(text: str, width: int = 60) -> list[str]:
+    """The lines of a text, without the blanks at their ends."""
+    return [strip.text.rstrip() for strip in strips(document(text, width))]
+
+
+def style_of(text: str, piece: str, width: int = 60) -> Style:
+    """How a piece of a text is drawn."""
+    for strip in strips(document(text, width)):
+        at = 0
+        for segment in strip:
+            start = strip.text.find(piece)
+            if start != -1 and at <= start < at + len(segment.text):
+                assert segment.style is not None
+                return segment.style
+            at += len(segment.text)
+    raise AssertionError(f"{piece!r} is not to be seen")

@@ -1,0 +1,82 @@
+"""Colours for code."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from acp_tui.ui.palette import NO_STYLE
+from acp_tui.ui.syntax import LONGEST, Highlighter, highlighted, language_of, lexer_of
+from tests.ui.bodies.drawn import PALETTE
+
+LANGUAGES = [
+    "python",
+    "js",
+    "json",
+    "yaml",
+    "c",
+    "rust",
+    "bash",
+    "console",
+    "html",
+    "php",
+    "toml",
+    "diff",
+    "sql",
+]
+
+
+def style_of(code: str, piece: str, language: str) -> object:
+    spans = (span for line in highlighted(code, language, PALETTE) for span in line)
+    return next(span.style for span in spans if piece in span.text)
+
+
+@settings(deadline=None, derandomize=True, database=None)
+@given(
+    language=st.sampled_from(LANGUAGES),
+    code=st.text(alphabet="abc 123\n\"'/*#<>{}()=:\\-é名", max_size=200),
+)
+def test_no_character_of_the_code_is_lost(language: str, code: str) -> None:
+    lines = highlighted(code, language, PALETTE)
+    assert ["".join(span.text for span in line) for line in lines] == code.removesuffix("\n").split("\n")
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "piece", "name"),
+    [
+        ("python", "def f(): pass", "def", "keyword"),
+        ("python", "def f(): pass", "f", "function"),
+        ("py", "x = 'a'", "'a'", "string"),
+        ("js", "let x = 12;", "12", "number"),
+        ("ts", "// why", "why", "comment"),
+        ("yaml", "key: value", "key", "tag"),
+        ("diff", "+new", "new", "inserted"),
+    ],
+)
+def test_tokens_have_the_palettes_colours(language: str, code: str, piece: str, name: str) -> None:
+    assert style_of(code, piece, language) == PALETTE.syntax[name]
+
+
+def test_what_is_in_no_known_language_has_no_colours() -> None:
+    assert lexer_of("no such language") is None
+    assert [span.style for line in highlighted("def f()\n", "nope", PALETTE) for span in line] == [NO_STYLE]
+
+
+def test_a_stretch_goes_on_in_the_state_the_one_before_ended_in() -> None:
+    highlighter = Highlighter("python", PALETTE)
+    highlighter.lines('text = """one\n')
+    (line,) = highlighter.lines("def two\n")
+    assert [span.style for span in line] == [PALETTE.syntax["string"]]
+
+
+def test_a_line_too_long_to_be_read_is_not_coloured() -> None:
+    code = "x = 1; " * LONGEST
+    assert [span.style for span in highlighted(code, "python", PALETTE)[0]] == [NO_STYLE]
+
+
+@pytest.mark.parametrize(
+    ("path", "language"), [("/a/b.py", "python"), ("Makefile", "make"), ("x.unheard-of", ""), ("", "")]
+)
+def test_the_language_of_a_file_is_known_by_its_name(path: str, language: str) -> None:
+    assert language_of(path) == language
