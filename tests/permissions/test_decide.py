@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.permissions.decide import POLICIES, Policy, choose_option, decide
+from acp_tui.config.policies import POLICIES, Policy
+from acp_tui.permissions.decide import choose_option, decide
 from acp_tui.permissions.proposals import narrowest_rule, wider_rules
 from acp_tui.permissions.rules import Rule, matches, words
 from acp_tui.permissions.spec import parse_spec
