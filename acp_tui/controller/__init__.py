@@ -3,16 +3,21 @@
 from acp_tui.controller.asking import Answer, Asker, ElicitationAnswer, Question
 from acp_tui.controller.choosing import set_mode, set_option
 from acp_tui.controller.conversation import Conversation, Options
+from acp_tui.controller.facts import ServerGiven, Versions
 from acp_tui.controller.sign_in import SignInNeeded, terminal_command
+from acp_tui.workspace.changes import FileChange
 
 __all__ = [
     "Answer",
     "Asker",
     "Conversation",
     "ElicitationAnswer",
+    "FileChange",
     "Options",
     "Question",
+    "ServerGiven",
     "SignInNeeded",
+    "Versions",
     "set_mode",
     "set_option",
     "terminal_command",

@@ -7,9 +7,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from acp_tui.controller.facts import Versions
 from acp_tui.session.events import Noticed
 from acp_tui.session.state import Diff, ToolCall
 from acp_tui.workspace.baseline import Baseline
+from acp_tui.workspace.privategit import GitError
+from acp_tui.workspace.snapshot import NotCopiedError, read_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -37,6 +40,7 @@ class Tracking:
             self._scratch = TemporaryDirectory(prefix="acp-tui-")
             directory = Path(self._scratch.name) / "baseline.git"
         self._baseline = Baseline(roots, directory, limits)
+        self._largest = limits.file_size
         self._taking: asyncio.Task[None] | None = None
         self._named: set[str] = set()
         self._naming: set[asyncio.Task[None]] = set()
@@ -80,6 +84,26 @@ class Tracking:
             return []
         await asyncio.gather(*self._naming)
         return await self._baseline.changes()
+
+    async def versions(self, change: FileChange) -> Versions:
+        """What a changed file held, and what it holds."""
+        try:
+            old = None if change.kind == "added" else await self._baseline.old_content(change.path)
+            now = await asyncio.to_thread(read_now, bytes(change.path), self._largest)
+        except (GitError, NotCopiedError) as reason:
+            return Versions(why_not=f"It cannot be shown: {reason}.")
+        if old is None and change.kind != "added":
+            return Versions(why_not=f"What it held is not known: {change.why_not or 'it was not copied'}.")
+        try:
+            return Versions(
+                old.decode() if old is not None else None, now.data.decode() if now is not None else None
+            )
+        except UnicodeDecodeError:
+            return Versions(why_not="It is no text.")
+
+    async def revert(self, path: Path) -> None:
+        """Put one file back as it was; `UserError` when that cannot be done."""
+        await self._baseline.revert(path)
 
     async def close(self) -> None:
         """Stop what is going on; copies that nothing refers to any more are deleted."""
