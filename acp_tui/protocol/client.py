@@ -24,6 +24,7 @@ _TYPES: tuple[type[ev.Event], ...] = (
     ev.Queued,
     ev.Unqueued,
     ev.QueuePaused,
+    ev.TerminalCreated,
     ev.TerminalOutput,
     ev.TerminalExited,
 )
@@ -34,6 +35,7 @@ _DISPLAYED = {
     ev.AgentExited: {"reason", "stderr_tail", "signal"},
     ev.Decided: {"why", "subject", "by"},
     ev.Noticed: {"text", "detail", "source"},
+    ev.TerminalCreated: {"command", "cwd"},
     ev.TerminalExited: {"signal"},
 }
 
@@ -131,6 +133,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "list[str]": _list_of(_text),
     "list[dict[str, Any]]": _list_of(lambda value: isinstance(value, dict)),
     "Level": lambda value: value in ("info", "warning", "error"),
+    "Owner": lambda value: value in ("client", "agent", "user"),
     "RequestId": _none_or(lambda value: _text(value) or _whole(value)),
 }
 

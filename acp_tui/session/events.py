@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Level,
         Location,
         Mode,
+        Owner,
         PermissionOption,
         PlanItem,
         RequestId,
@@ -407,10 +408,13 @@ class FileServed(Event):
 
 @dataclass(slots=True)
 class TerminalCreated(Event):
-    """We answered `terminal/create`, or the agent told of a terminal of its own in `_meta`."""
+    """We answered `terminal/create`, or the agent told of a terminal of its own in `_meta`.
+
+    Client: the user ran something.
+    """
 
     terminal_id: str
-    owner: Literal["client", "agent"] = "client"
+    owner: Owner = "client"
     command: str | None = None
     cwd: str | None = None
 

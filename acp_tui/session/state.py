@@ -18,6 +18,8 @@ REQUEST_CANCELLED = -32800
 """The code of an error that only says that a request was cancelled."""
 Phase = Literal["connecting", "idle", "loading", "prompting", "dead"]
 Level = Literal["info", "warning", "error"]
+Owner = Literal["client", "agent", "user"]
+"""Of a terminal: made by `terminal/create`, run by the agent itself, or a command of the user's own."""
 ToolStatus = str
 """`pending`, `in_progress`, `completed`, `failed`; ours `cancelled`, `unfinished`; or what the agent said."""
 
@@ -233,10 +235,10 @@ class Elicitation(Entry):
 
 @dataclass(slots=True, kw_only=True)
 class Terminal(Entry):
-    """A terminal: ours (made by `terminal/create`) or one the agent runs itself."""
+    """A command with its output."""
 
     terminal_id: str
-    owner: Literal["client", "agent"] = "client"
+    owner: Owner = "client"
     command: str | None = None
     cwd: str | None = None
     output: TerminalText = field(default_factory=TerminalText)  # raw: only for a line model

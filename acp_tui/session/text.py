@@ -100,7 +100,9 @@ class GrowingText:
 
     def __init__(self, text: str = "") -> None:
         self._parts: list[str] = []
-        self._large = 0  # how many parts are made of many; the small ones behind them take more room than text
+        self._large = (
+            0  # how many parts are made of many; the small ones behind them take more room than text
+        )
         self._carry = ""
         self.length = 0
         """Characters that are final: `since(length)` is what comes later."""

@@ -41,7 +41,7 @@ class Watcher(Protocol):
 
 
 class Terminals:
-    """Makes, reads and ends the terminals that one agent asked for.
+    """Makes, reads and ends the terminals that one agent asked for, or the user.
 
     `on_output` gets a terminal's raw output as it comes (not safe to display), `on_exit` its end.
     Every method refuses what cannot be done with a `Refusal`.
@@ -57,8 +57,12 @@ class Terminals:
         size: tuple[int, int] = (WIDTH, HEIGHT),
         grace: float = GRACE,
         taken: Iterable[str] = (),
+        prefix: str = "term",
     ) -> None:
-        """`taken` are ids of an earlier part of the same session, which are not given again."""
+        """`taken` are ids of an earlier part of the same session, which are not given again.
+
+        Ids begin with `prefix`: who makes terminals beside these takes another one.
+        """
         self._cwd = os.fspath(cwd)
         self._on_output = on_output
         self._on_exit = on_exit
@@ -67,7 +71,8 @@ class Terminals:
         self._grace = grace
         self._terminals: dict[str, _Terminal] = {}
         self._living: set[_Terminal] = set()  # also those released while they are being ended
-        self._made = max(map(_number, taken), default=0)
+        self._prefix = f"{prefix}-"
+        self._made = max(map(self._number, taken), default=0)
         self._closed = False
 
     async def create(
@@ -95,7 +100,7 @@ class Terminals:
             environment.update(self._reaper.environment)
         program, arguments = _program(command, args, folder, environment)
         self._made += 1
-        terminal = _Terminal(f"term-{self._made}", limit, self._size, self._on_output, self._ended)
+        terminal = _Terminal(f"{self._prefix}{self._made}", limit, self._size, self._on_output, self._ended)
         try:
             terminal.process = await PtyProcess.spawn(
                 program,
@@ -163,9 +168,13 @@ class Terminals:
     def _find(self, terminal_id: str) -> _Terminal:
         if terminal := self._terminals.get(terminal_id):
             return terminal
-        known = 0 < _number(terminal_id) <= self._made
+        known = 0 < self._number(terminal_id) <= self._made
         sentence = f"the terminal {terminal_id!r} was released" if known else f"no terminal {terminal_id!r}"
         raise Refusal(NOT_FOUND, sentence, {"terminalId": terminal_id})
+
+    def _number(self, terminal_id: str) -> int:
+        number = terminal_id.removeprefix(self._prefix)
+        return int(number) if number.isdecimal() and len(number) < 10 else 0
 
     async def _end(self, terminal: _Terminal) -> None:
         await terminal.process.kill(self._grace)
@@ -225,11 +234,6 @@ class _Terminal:
         return text, truncated
 
 
-def _number(terminal_id: str) -> int:
-    number = terminal_id.removeprefix("term-")
-    return int(number) if number.isdecimal() and len(number) < 10 else 0
-
-
 def _last_bytes(text: str, limit: int) -> tuple[str, bool]:
     """The end of the text that fits, cut between two characters, and whether something was cut."""
     data = text.encode(errors="replace")
@@ -255,14 +259,17 @@ def _program(
     if program := _find_program(command, cwd, env):
         return program, args
     if not args and len(command.split()) > 1:
-        # The user's shell is ours to know: the agent's wish for SHELL is not asked.
-        shell = _find_program(os.environ.get("SHELL") or "sh", cwd, os.environ)
-        return shell or "/bin/sh", ["-c", command]
+        return users_shell(cwd), ["-c", command]
     path = Path(cwd, command)
     if "/" in command and path.exists():
         why = "is a directory" if path.is_dir() else "is not executable"
         raise Refusal(INVALID_PARAMS, f"{command} {why}", {"command": command})
     raise Refusal(NOT_FOUND, f"the command {command!r} was not found", {"command": command})
+
+
+def users_shell(cwd: str) -> str:
+    """The program that takes a command line after `-c`; the agent's wish for SHELL is not asked."""
+    return _find_program(os.environ.get("SHELL") or "sh", cwd, os.environ) or "/bin/sh"
 
 
 def _find_program(command: str, cwd: str, env: Mapping[str, str]) -> str | None:

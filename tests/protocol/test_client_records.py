@@ -22,6 +22,7 @@ from acp_tui.session.state import Content
         ev.Queued("q", "raw \x1b text", [{"type": "text", "text": "x"}], first=True),
         ev.Unqueued("q"),
         ev.QueuePaused(paused=True),
+        ev.TerminalCreated("t", "user", "ls | wc", "/w"),
         ev.TerminalOutput("t", "\x1b[31mraw\ud800", skipped=5, replace=True),
         ev.TerminalExited("t", 0, None),
     ],

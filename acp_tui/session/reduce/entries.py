@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.change import Change
-from acp_tui.session.state import Notice, Thought, Unrecognised
+from acp_tui.session.state import Notice, Terminal, Thought, Unrecognised
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Entry, Level, Session
 
 
 def add(session: Session, entry: Entry, at: float) -> list[Change]:
-    """Append an entry. Whatever grew before has ended, unless this one only comments."""
+    """Append an entry. Whatever grew before has ended, unless this one is none of the agent's doing."""
     changes: list[Change] = []
-    if not isinstance(entry, (Notice, Unrecognised)):
+    if not (isinstance(entry, (Notice, Unrecognised)) or is_users(entry)):
         changes = leave_message(session, at)
     entry.id = len(session.entries)
     entry.at = at
@@ -22,6 +22,11 @@ def add(session: Session, entry: Entry, at: float) -> list[Change]:
     session.entries.append(entry)
     changes.append(Change("added", entry))
     return changes
+
+
+def is_users(entry: Entry) -> bool:
+    """Is it a command that the user ran, whatever the agent was doing?"""
+    return isinstance(entry, Terminal) and entry.owner == "user"
 
 
 def touch(entry: Entry) -> Change:

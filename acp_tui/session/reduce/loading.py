@@ -36,6 +36,8 @@ def is_history(session: Session, event: Event) -> bool:
     if isinstance(event, ev.ToolCallChanged):
         return not event.asked
     if isinstance(event, (ev.TerminalCreated, ev.TerminalOutput, ev.TerminalExited)):
+        if isinstance(event, ev.TerminalCreated) and event.owner == "user":
+            return False
         known = session.terminals.get(event.terminal_id)
         return known is None or known.ended_at is not None
     return isinstance(event, _MESSAGES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.reduce.entries import add, fact, touch
+from acp_tui.session.reduce.entries import add, fact, is_users, touch
 from acp_tui.session.reduce.messages import begin_turn, expect_echo
 from acp_tui.session.reduce.tools import close_open_calls
 from acp_tui.session.state import REQUEST_CANCELLED, Notice, RpcError, TurnEnd, Usage, UserMessage
@@ -101,7 +101,8 @@ def end_turn(
 def _nothing_came(session: Session) -> bool:
     """No update at all: the prompt may have been lost."""
     return all(
-        isinstance(entry, (UserMessage, Notice)) for entry in session.entries[session.books.turn_began :]
+        isinstance(entry, (UserMessage, Notice)) or is_users(entry)
+        for entry in session.entries[session.books.turn_began :]
     )
 
 
@@ -109,6 +110,7 @@ def _withdraw(session: Session) -> list[Change]:
     """The prompt and what followed will not be in the agent's context."""
     changes: list[Change] = []
     for entry in session.entries[session.books.turn_began :]:
-        entry.withdrawn = True
-        changes.append(touch(entry))
+        if not is_users(entry):
+            entry.withdrawn = True
+            changes.append(touch(entry))
     return changes
