@@ -10,9 +10,11 @@ from acp_tui.cli.screen import add_theme_option, need_a_terminal, show
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
+    from acp_tui.cli.holding import Held
     from acp_tui.controller import Asker
-    from acp_tui.ui.engine import Held
+    from acp_tui.ui.app import AcpTui
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,30 +29,35 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do it; the exit code."""
-    agent, prompt = agent_and_prompt(args.words, args.program, needed=not args.resume)
     need_a_terminal("`acp-tui exec` works without")
     gc.disable()  # until the first frame: collecting while modules are loaded is a tenth of the start
+    made: list[Held] = []
+    code = show(app_for(args, made.append))
+    if code == 0:
+        for held in made:
+            _say_how_to_go_on(held)
+    return code
+
+
+def app_for(args: argparse.Namespace, made: Callable[[Held], None] = lambda _: None) -> AcpTui:
+    """The app that a command line wants. `made` gets the conversation, once there is one."""
+    agent, prompt = agent_and_prompt(args.words, args.program, needed=not args.resume)
 
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.screens.conversation import ConversationScreen
 
-    made: list[Held] = []
-
     def make(asker: Asker) -> Held:
-        from acp_tui.cli.holding import Held as Made
+        from acp_tui.cli.holding import Held
 
-        made.append(Made(args, agent, policy="ask", asker=asker, terminal_sign_in=True))
-        return made[0]
+        held = Held(args, agent, policy="ask", asker=asker, terminal_sign_in=True)
+        made(held)
+        return held
 
     program = (args.program or "").split()
     name = agent or (program[0].rpartition("/")[2] if program else "the agent")
-    app = AcpTui(
+    return AcpTui(
         lambda palette: ConversationScreen(make, name, palette, first_prompt=prompt), theme=args.theme
     )
-    code = show(app)
-    if made and code == 0:
-        _say_how_to_go_on(made[0])
-    return code
 
 
 def _say_how_to_go_on(held: Held) -> None:

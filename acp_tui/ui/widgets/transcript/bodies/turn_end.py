@@ -31,7 +31,7 @@ def body(entry: TurnEnd, context: Context) -> Body:
     if entry.error is not None:
         return _failed(entry.error, context)
     if entry.stop_reason == "refusal":
-        return _offer("✘", _REFUSAL, [("e", "edit and send again")], context)
+        return _offer("✘", _REFUSAL, [(keys.KEYS["turn.again"].named(), "edit and send again")], context)
     if entry.empty:
         return _offer("!", _EMPTY, [(keys.KEYS["turn.again"].named(), "send again")], context)
     if entry.stop_reason in (None, "end_turn"):

@@ -1,0 +1,34 @@
+"""Opens the screen of a conversation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acp_tui.ui.screens import quiet
+from tests.ui.desk import Open, agent, desk, marked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+
+    from tests.ui.desk import Desk
+
+
+@pytest.fixture
+def open_desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+    """Conversations in a project of the test; nothing of them may live when the test is over."""
+    left_behind = marked(monkeypatch)
+    monkeypatch.setattr(quiet, "PAUSE", 0.0)  # the dialog's own tests look at that
+    project = tmp_path / "project"
+    project.mkdir()
+
+    def opened(
+        module: str = "script", *args: str, options: tuple[str, ...] = (), **more: Any
+    ) -> AbstractAsyncContextManager[Desk]:
+        return desk(project, "--command", agent(module, *args), *options, **more)
+
+    yield opened
+    assert left_behind() == []
