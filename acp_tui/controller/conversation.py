@@ -16,10 +16,12 @@ from acp_tui.config.mcp import for_agent
 from acp_tui.connection.client import AgentConnection
 from acp_tui.connection.errors import ConnectionFault, NotOffered, RequestFailed
 from acp_tui.controller.facts import ServerGiven
+from acp_tui.controller.attaching import Attaching, fitting
 from acp_tui.controller.gate import Gate
 from acp_tui.controller.offering import client_capabilities
 from acp_tui.controller.recording import Recording
 from acp_tui.controller.serving import Serving
+from acp_tui.controller.shell import Shell
 from acp_tui.controller.sign_in import sign_in_asked_for
 from acp_tui.controller.tracking import Tracking
 from acp_tui.errors import Refusal, UserError
@@ -28,6 +30,7 @@ from acp_tui.session.events import AgentExited, AgentStarted, Noticed
 from acp_tui.session.state import REQUEST_CANCELLED
 from acp_tui.workspace.area import Limits
 from acp_tui.workspace.files import Files
+from acp_tui.workspace.listing import Listing
 from acp_tui.workspace.roots import Roots
 from acp_tui.workspace.terminals import Terminals
 
@@ -118,10 +121,15 @@ class Conversation:
             reaper=self._reaper,
             taken=self.session.terminals,
         )
+        files = Files(self._roots, settings.workspace.sensitive)
+        self._attaching = Attaching(files, lambda: self.session.agent)
+        self.blocks_for = self._attaching.blocks
+        self.listing = Listing(self._roots.directories)
+        self.shell = Shell(self._roots.cwd, self._recording, self._reaper)
         self._serve = Serving(
             self.session,
             self._gate,
-            Files(self._roots, settings.workspace.sensitive),
+            files,
             self._terminals,
             self._tracking.keep,
             missing_file_is_empty=launch.missing_file_is_empty,
@@ -285,7 +293,7 @@ class Conversation:
         await self._tracking.ready()
         try:
             with sign_in_asked_for(self.launch.title, self.session):
-                await self._connection.prompt(self._session_id, blocks)
+                await self._connection.prompt(self._session_id, fitting(blocks, self.session.agent))
         finally:
             self._gate.turn_ended()
             self.folder.update_meta(title=self.session.title, stop=self.session.stop_reason)
@@ -332,9 +340,11 @@ class Conversation:
             if self._agent is not None:
                 await self._agent.answer_pending()
             await self._terminals.close()
+            await self.shell.close()
             if self._agent is not None:
                 await self._agent.close()
             await self._tracking.close()
+            await asyncio.to_thread(self.listing.close)
             await asyncio.to_thread(self._reaper.close)
             self.folder.close()
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from acp_tui.workspace.locate import Place
 
+_CHUNK = 1 << 20
 _READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
@@ -107,6 +108,25 @@ class Reading:
             raise refusals.unreadable(self.path, str(error)) from None
         except OSError as error:
             raise refusals.unreadable(self.path, refusals.sentence(error), refusals.FAILED) from None
+
+    def data(self, most: int) -> bytes:
+        """The first bytes of it, whatever they are; blocks, so call it in a thread."""
+        parts: list[bytes] = []
+        try:
+            with self._file.borrow() as number:
+                position = 0
+                while position < most and (chunk := os.pread(number, min(most - position, _CHUNK), position)):
+                    parts.append(chunk)
+                    position += len(chunk)
+        except OSError as error:
+            raise refusals.unreadable(self.path, refusals.sentence(error), refusals.FAILED) from None
+        return b"".join(parts)
+
+    @property
+    def size(self) -> int:
+        """Its size in bytes, as it is now."""
+        with self._file.borrow() as number:
+            return os.fstat(number).st_size
 
     def close(self) -> None:
         """Let go of the file; again is no error."""

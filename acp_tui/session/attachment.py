@@ -1,0 +1,122 @@
+"""What a prompt brings along beside its words: `@src/app.py:10-20`, a picture, what a command wrote.
+
+A name counts as a mention only when there is such a file: people also write `@property` and `@alice`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class FileMention:
+    """A file or a folder; of a file perhaps only some lines, counted from 1."""
+
+    token: str  # as it stands in the prompt
+    path: str  # as it was written: below the working directory, absolute, or with `~`
+    first: int | None = None
+    last: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An image that is in no file of the user's."""
+
+    token: str
+    data: bytes
+    mime: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommandOutput:
+    """What a command wrote."""
+
+    token: str
+    command: str
+    text: str
+
+
+Attachment = FileMention | Picture | CommandOutput
+
+_MENTION = re.compile(
+    r"""(?<![^\s(\[{<"'`])@(?:"(?P<quoted>[^"\n]+)"(?::(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?|(?P<word>[^\s"]+))"""
+)
+_LINES = re.compile(r"(.+):(\d{1,9})(?:-(\d{1,9}))?", re.DOTALL)
+_BEHIND = ".,;:!?)]}>'`"  # what follows a name in a sentence
+_BEGUN = re.compile(r"""(?:^|(?<=[\s(\[{<"'`]))@(?:"(?P<quoted>[^"]*)|(?P<word>[^\s"]*))$""")
+_ASKED_LINES = re.compile(r":(\d{0,9}(?:-\d{0,9})?)$")
+
+
+class Mention(NamedTuple):
+    """A mention, and where it stands."""
+
+    start: int
+    end: int
+    file: FileMention
+
+
+def mentions(text: str, exists: Callable[[str], bool]) -> Iterator[Mention]:
+    """The files that a text mentions, in its order."""
+    if "@" not in text:
+        return
+    for found in _MENTION.finditer(text):
+        mention = _quoted(found, exists) if found["quoted"] else _word(found, exists)
+        if mention is not None:
+            yield mention
+
+
+def _quoted(found: re.Match[str], exists: Callable[[str], bool]) -> Mention | None:
+    if not exists(found["quoted"]):
+        return None
+    return _mention(found.start(), found[0], found["quoted"], found["first"], found["last"])
+
+
+def _word(found: re.Match[str], exists: Callable[[str], bool]) -> Mention | None:
+    """A name without quotes may end before the word does."""
+    whole = found["word"]
+    for word in dict.fromkeys((whole, whole.rstrip(_BEHIND))):
+        lines = _LINES.fullmatch(word)
+        if lines is not None and exists(lines[1]):
+            return _mention(found.start(), f"@{word}", *lines.groups())
+        if word and exists(word):
+            return _mention(found.start(), f"@{word}", word, None, None)
+    return None
+
+
+def _mention(start: int, token: str, path: str, first: str | None, last: str | None) -> Mention:
+    if first is None:
+        return Mention(start, start + len(token), FileMention(token, path))
+    low, high = sorted((int(first), int(last or first)))
+    return Mention(start, start + len(token), FileMention(token, path, max(1, low), max(1, high)))
+
+
+class Begun(NamedTuple):
+    """A mention that is being written, up to the cursor."""
+
+    start: int  # where its @ stands
+    name: str
+    lines: str  # what was said of lines already, as `:10-20`
+
+
+def begun_mention(before: str) -> Begun | None:
+    """The mention at the end of a line that is being written; None when none is."""
+    if "@" not in before or (found := _BEGUN.search(before)) is None:
+        return None
+    if found["quoted"] is not None:
+        return Begun(found.start(), found["quoted"], "")
+    name: str = found["word"]
+    lines = _ASKED_LINES.search(name)
+    return Begun(found.start(), name[: lines.start()], lines[0]) if lines else Begun(found.start(), name, "")
+
+
+def written(path: str, lines: str = "") -> str:
+    """How a file is mentioned."""
+    plain = not any(char.isspace() for char in path) and path[-1:] not in _BEHIND
+    # What could be taken for lines is none of them when it stands in quotes.
+    plain = plain and (bool(lines) or not _LINES.fullmatch(path))
+    return f"@{path}{lines}" if plain else f'@"{path}"{lines}'
