@@ -35,6 +35,10 @@ class Turns:
         """Is a prompt on its way, or being answered?"""
         return self._turn is not None and not self._turn.done()
 
+    @property
+    def _can_send(self) -> bool:
+        return self._ready and not self.running and self._conversation.session.phase != "dead"
+
     def opened(self) -> None:
         """The session is there: what was typed before goes now, unless the user is to say so first."""
         self._ready = True
@@ -48,7 +52,7 @@ class Turns:
     def submit(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
         """Send it, or let it wait for the turn before. It need not wait for those that are held up."""
         session = self._conversation.session
-        if self._ready and not self.running and (session.queue_paused or not session.queue):
+        if self._can_send and (session.queue_paused or not session.queue):
             self._send(text, blocks)
         else:
             self._queue(text, blocks)
@@ -58,7 +62,7 @@ class Turns:
         session = self._conversation.session
         if session.queue_paused:
             self._conversation.note(QueuePaused(False))
-        if self._ready and not self.running and session.queue:
+        if self._can_send and session.queue:
             prompt = session.queue[0]
             self._conversation.note(Unqueued(prompt.id))
             self._send(prompt.text, prompt.blocks)

@@ -143,7 +143,7 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
         changes += [fact("models"), fact("model")]
     if not session.working:
         changes += _phase(session, "idle")
-    if before is not None and before != session.session_id:
+    if before is not None and (before != session.session_id or event.how == "new"):
         changes += _another(session, event.how, at)
     return [*changes, fact("session_id"), fact("auth_required")]
 

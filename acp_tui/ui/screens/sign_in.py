@@ -12,13 +12,13 @@ from acp_tui.session.state import Choice
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
-    from textual.screen import Screen
-
     from acp_tui.session.state import AuthMethod
     from acp_tui.ui.engine import Engine
+    from acp_tui.ui.facts import Facts
     from acp_tui.ui.palette import Palette
+    from acp_tui.ui.screens.session import SessionScreen
 
-    Base = Screen[None]
+    Base = SessionScreen
 else:
     Base = object
 
@@ -28,6 +28,7 @@ class SignIn(Base):
 
     engine: Engine
     _palette: Palette
+    _facts: Facts
 
     def sign_in_wanted(self, methods: list[AuthMethod]) -> None:
         """The agent wants the user to sign in first."""
@@ -51,6 +52,8 @@ class SignIn(Base):
             await self._sign_in_on_terminal(method)
         else:
             self.notify("Waiting for the sign-in; Esc gives it up.", timeout=10)
+            self._facts.stuck = ""
+            self.call_later(self._show_facts)
             await self.engine.sign_in(method)
 
     async def _sign_in_on_terminal(self, method: AuthMethod) -> None:

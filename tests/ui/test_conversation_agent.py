@@ -1,0 +1,266 @@
+"""The agent's process behind the screen: how it starts, fails, dies, comes back, and wants a sign-in."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.controller import conversation as controller
+from acp_tui.errors import UserError
+from acp_tui.ui.screens.session import SessionScreen
+from tests.ui.desk import Desk, agent, desk, offers
+
+if TYPE_CHECKING:
+    from tests.ui.desk import Open
+
+LOADS = offers(capabilities={"loadSession": True})
+
+
+def folder_of(one: Desk) -> str:
+    """Our id of the session."""
+    folder = one.made[0].conversation.folder.id
+    assert folder is not None
+    return folder
+
+
+# --------------------------------------------------------------------------- the start
+
+
+async def test_a_program_that_is_not_there_is_named_and_can_be_tried_again(tmp_path: Path) -> None:
+    program = tmp_path / "agent"
+    async with desk(tmp_path, "--command", str(program), wait=False) as one:
+        await one.until(lambda: one.session.phase == "dead")
+        await one.sees(str(program), "F5")
+        program.write_text("#!/bin/sh\nexit 5\n")
+        program.chmod(0o755)
+        await one.press("f5")
+        await one.sees("exit code 5")
+
+
+async def test_a_name_that_nobody_knows_ends_the_app_with_a_sentence(tmp_path: Path) -> None:
+    async with desk(tmp_path, "no-such-agent", wait=False) as one:
+        await one.until(lambda: one.app._exit)
+    assert isinstance(one.app.failure, UserError)
+    assert "no-such-agent" in str(one.app.failure)
+
+
+async def test_an_agent_that_dies_at_once_shows_why(open_desk: Open) -> None:
+    async with open_desk("faulty", "dies_before_initialize", wait=False) as one:
+        await one.until(lambda: one.session.phase == "dead")
+        await one.sees("ended with exit code 3", "Traceback: the last words", "F5 starts it again")
+
+
+async def test_an_agent_of_another_version_is_named_and_stays_on_the_screen(open_desk: Open) -> None:
+    async with open_desk("faulty", "wrong_version", "2", wait=False) as one:
+        await one.until(lambda: "F5 tries again" in one.status() or one.session.phase == "dead")
+        await one.sees("version")
+        assert any("version" in text for text in one.notices())
+
+
+async def test_a_slow_start_says_what_is_waited_for(open_desk: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(controller, "PATIENCE", 0.01)
+    async with open_desk("faulty", "never_answers", wait=False) as one:
+        await one.sees("Waiting for", "to start …")
+        assert "starting" in one.status()
+
+
+async def test_f5_gives_up_a_start_that_hangs_and_begins_another(open_desk: Open) -> None:
+    async with open_desk("faulty", "never_answers", wait=False) as one:
+        await one.until(lambda: one.session.process is not None)
+        assert one.session.process is not None
+        first = one.session.process.pid
+        await one.press("f5")
+        await one.until(lambda: one.session.process is not None and one.session.process.pid != first)
+        assert "starting" in one.status()
+        assert not any("not ready" in toast for toast in one.toasts())
+
+
+# --------------------------------------------------------------------------- death
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "words"),
+    [
+        ("dies_mid_turn", "exit code 7"),
+        ("killed_mid_turn", "SIGKILL"),
+        ("exits_zero_mid_turn", "exit code 0"),
+    ],
+)
+async def test_an_agent_that_dies_in_a_turn_says_why_and_the_prompt_comes_back(
+    open_desk: Open, behaviour: str, words: str
+) -> None:
+    async with open_desk("faulty", behaviour) as one:
+        await one.send("hello")
+        await one.until(lambda: one.session.phase == "dead")
+        await one.sees(words, "F5 starts it again")
+        assert one.prompt.text == "hello"
+
+
+async def test_the_last_words_of_a_dead_agent_are_on_the_screen(open_desk: Open) -> None:
+    async with open_desk("faulty", "dies_mid_turn") as one:
+        await one.send("hello")
+        await one.sees("Traceback: the last words")
+
+
+async def test_what_is_typed_while_the_agent_is_dead_goes_when_it_is_back(open_desk: Open) -> None:
+    async with open_desk() as one:
+        assert one.session.process is not None
+        assert one.session.process.pid is not None
+        os.kill(one.session.process.pid, signal.SIGKILL)
+        await one.until(lambda: one.session.phase == "dead")
+        await one.send("are you there?")
+        assert one.queue == ["are you there?"]
+        await one.press("f5")
+        await one.until(lambda: one.said() == ["are you there?"])
+
+
+async def test_an_agent_that_can_load_goes_on_and_shows_its_history_once(open_desk: Open) -> None:
+    async with open_desk("script", LOADS) as one:
+        await one.send("first")
+        await one.until(lambda: one.said() == ["first"])
+        await one.ready()
+        await one.send(["say", "last"], ["exit", 1])
+        await one.until(lambda: one.session.phase == "dead")
+        await one.press("f5")
+        await one.ready()
+        assert [text for text in one.prompts() if text == "first"] == ["first"]
+        one.prompt.load("back")
+        await one.press("enter")
+        await one.until(lambda: one.said()[-1] == "back")
+
+
+async def test_an_agent_that_cannot_load_begins_anew_and_the_screen_says_so(open_desk: Open) -> None:
+    async with open_desk() as one:
+        await one.send("first")
+        await one.until(lambda: one.said() == ["first"])
+        await one.send(["exit", 1])
+        await one.until(lambda: one.session.phase == "dead")
+        await one.press("f5")
+        await one.ready()
+        await one.sees("the agent does not know what is above")
+
+
+async def test_a_queue_waits_after_the_agent_died(open_desk: Open) -> None:
+    async with open_desk("script", LOADS) as one:
+        await one.send('[["permission", {"title": "go on?"}], ["exit", 1]]')
+        await one.asked()
+        one.screen.engine.submit("later")
+        await one.press("a")
+        await one.until(lambda: one.session.phase == "dead")
+        await one.press("f5")
+        await one.ready()
+        assert one.queue == ["later"]
+        assert "paused" in one.strip()
+
+
+# --------------------------------------------------------------------------- silence
+
+
+async def test_after_a_minute_without_a_word_the_status_line_says_so(
+    open_desk: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ahead = 0.0
+    monkeypatch.setattr(SessionScreen, "now", lambda _: time.time() + ahead)
+    async with open_desk() as one:
+        await one.send(["say", "thinking"], ["wait"])
+        await one.until(lambda: one.said())
+        ahead = 75.0
+        assert "last heard: " in one.status()
+        assert "1:15 ago" in one.status() or "1:16 ago" in one.status()
+
+
+# --------------------------------------------------------------------------- going on another day
+
+
+async def test_a_session_is_resumed_with_its_history_and_draft(open_desk: Open) -> None:
+    async with open_desk("script", LOADS) as one:
+        await one.send("an early word")
+        await one.until(lambda: one.said() == ["an early word"])
+        await one.ready()
+        await one.press(*"half a thou")
+        known = folder_of(one)
+    async with open_desk("script", LOADS, options=("--resume", known)) as again:
+        await again.sees("┃ an early word")
+        assert again.prompts() == ["an early word"]
+        assert again.prompt.text == "half a thou"
+
+
+async def test_what_waited_in_the_queue_is_there_again_and_waits_for_a_word(open_desk: Open) -> None:
+    async with open_desk("script", LOADS) as one:
+        await one.send(["say", "busy"], ["wait"])
+        await one.until(lambda: one.said())
+        await one.send("later")
+        await one.until(lambda: one.queue == ["later"])
+        known = folder_of(one)
+    async with open_desk("script", LOADS, options=("--resume", known)) as again:
+        assert again.queue == ["later"]
+        assert "paused: Enter sends" in again.strip()
+        again.prompt.load("")
+        await again.press("enter")
+        await again.until(lambda: again.said()[-1:] == ["later"])
+
+
+async def test_a_session_that_another_one_holds_is_not_opened_twice(open_desk: Open, tmp_path: Path) -> None:
+    async with open_desk("script", LOADS) as one:
+        async with desk(
+            tmp_path, "--command", agent("script", LOADS), "--resume", folder_of(one), wait=False
+        ) as second:
+            await second.until(lambda: second.app._exit)
+        assert isinstance(second.app.failure, UserError)
+        assert "another acp-tui" in str(second.app.failure)
+
+
+async def test_leaving_ends_the_agent_also_in_a_turn_and_tells_it(open_desk: Open) -> None:
+    async with open_desk() as one:
+        await one.send(["permission", {"title": "may I?"}])
+        await one.asked()
+        log = one.made[0].conversation.log_path
+        await one.press("ctrl+q")
+    assert log is not None
+    assert '"outcome":{"outcome":"cancelled"}' in Path(log).read_text(encoding="utf-8").replace(" ", "")
+
+
+# --------------------------------------------------------------------------- signing in
+
+
+async def test_signing_in_by_a_method_of_the_agents_own_opens_the_session(open_desk: Open) -> None:
+    async with open_desk("faulty", "demands_authentication", wait=False) as one:
+        await one.sees("Sign in first", "Log in", "In a terminal", "Elsewhere")
+        await one.press("enter")
+        await one.ready()
+        assert "Signed in: Log in" in one.notices()
+
+
+async def test_a_sign_in_that_waits_elsewhere_can_be_given_up_and_asked_for_again(open_desk: Open) -> None:
+    async with open_desk("faulty", "demands_authentication", wait=False) as one:
+        await one.sees("Sign in first")
+        await one.press("down", "down", "enter")
+        await one.until(lambda: "signing in" in one.status())
+        await one.press("escape")
+        await one.sees("given up")
+        await one.press("f5")
+        await one.sees("Sign in first", "Elsewhere")
+
+
+async def test_leaving_the_list_leaves_a_way_back(open_desk: Open) -> None:
+    async with open_desk("faulty", "demands_authentication", wait=False) as one:
+        await one.sees("Sign in first")
+        await one.press("escape")
+        await one.until(lambda: "sign in first · F5 asks again" in one.status())
+        await one.press("f5")
+        await one.sees("Sign in first: by which way?")
+
+
+async def test_variables_are_only_shown(open_desk: Open) -> None:
+    method = {"id": "key", "name": "API key", "type": "env_var", "vars": [{"name": "SOME_KEY"}]}
+    async with open_desk("signs_in", json.dumps([method]), wait=False) as one:
+        await one.sees("API key", "SOME_KEY")
+        await one.press("enter")
+        await one.until(lambda: any("Set SOME_KEY" in toast for toast in one.toasts()))
+        await one.sees("F5 asks again")
