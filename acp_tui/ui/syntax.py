@@ -71,7 +71,8 @@ class Highlighter:
         plain = code.removesuffix("\n").split("\n")
         if self._lexer is None or any(len(line) > LONGEST for line in plain):
             return [[Segment(line, NO_STYLE)] for line in plain]
-        coloured = self._coloured(code)[: len(plain)]
+        whole = code if code.endswith("\n") else f"{code}\n"  # many lexers know lines by their ends
+        coloured = self._coloured(whole)[: len(plain)]
         if ["".join(span.text for span in line) for line in coloured] != plain:
             return [[Segment(line, NO_STYLE)] for line in plain]  # a lexer lost something: we do not
         return coloured

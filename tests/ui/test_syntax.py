@@ -46,7 +46,7 @@ def test_no_character_of_the_code_is_lost(language: str, code: str) -> None:
     ("language", "code", "piece", "name"),
     [
         ("python", "def f(): pass", "def", "keyword"),
-        ("python", "def f(): pass", "f", "function"),
+        ("python", "def go(): pass", "go", "function"),
         ("py", "x = 'a'", "'a'", "string"),
         ("js", "let x = 12;", "12", "number"),
         ("ts", "// why", "why", "comment"),

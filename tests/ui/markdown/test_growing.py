@@ -135,3 +135,23 @@ def test_code_blocks_are_given_as_they_were_written() -> None:
     long = "".join(f"line {number}\n" for number in range(500)) + "x" * 9_000 + "\n"
     text = f"a\n```py\nx\n\ty\n```\n- b\n\n  ```\n  z\n  ```\n\n~~~\n{long}~~~\n"
     assert code_blocks(text) == ["x\n\ty\n", "z\n", long]
+
+
+def test_code_that_is_looked_at_again_has_the_same_colours() -> None:
+    made = document('```py\nx = """\n' + "def f(): pass\n" * 100 + "```\n\n" + "Words.\n\n" * 1_000)
+    before = [made.line(number) for number in range(50)]
+    made.settle(0, ALL)
+    for number in range(made.height):
+        made.line(number)
+    assert [made.line(number) for number in range(50)] == before
+
+
+def test_an_open_fence_keeps_the_colours_it_has() -> None:
+    text = GrowingText("```js\n/* a comment\ngoes on\n")
+    made = Document(text, PALETTE, 40)
+    first = made.line(1)
+    for _ in range(300):
+        text.append("goes on\n")
+        made.update()
+        made.line(made.height - 1)
+    assert made.line(1) is first

@@ -49,6 +49,7 @@ class Document:
         self._pending = ""
         self._pieces: list[Piece] = []
         self._heights = Heights()  # of the pieces, with the blank line above
+        self._growing: int | None = None  # the block of code that the text ends in
         self._final = 0  # so many pieces do not change any more
         self._references: References = {}
         self._all_references: References = {}  # … and those of sections that may change yet
@@ -68,24 +69,19 @@ class Document:
             return True
         self._scanner.feed(self._source.since(self._read))
         self._read, self._pending = self._source.length, pending
-        before = {piece.section.serial: piece for piece in self._pieces[self._final :]}
-        for index in range(self._final, len(self._pieces)):
-            self._made.pop(index, None)
-        del self._pieces[self._final :]
-        self._heights.truncate(self._final)
-        for section in self._scanner.done:
-            self._append(section, before.get(section.serial), growing=False)
-            self._references = _defined(section) | self._references
-        self._scanner.done.clear()
+        final, tail = self._scanner.done, self._scanner.tail(pending)
+        self._scanner.done = []
+        before = self._take_back()
+        growing = _growing(tail)
+        if self._growing not in (None, growing):
+            self._finish_code()
+        self._growing = growing
+        for section in final:
+            self._append(section, before.get(section.serial))
         self._final = len(self._pieces)
-        references = self._references
-        for section in self._scanner.tail(pending):
-            growing = section.fence is not None and not section.fence.closed
-            self._append(section, before.get(section.serial), growing=growing)
-            references = _defined(section) | references
-        if references != self._all_references:
-            self._all_references = references
-            self._forget_links()
+        for section in tail:
+            self._append(section, before.get(section.serial))
+        self._learn_links(final, tail)
         return True
 
     def settle(self, first: int, last: int) -> None:
@@ -119,11 +115,20 @@ class Document:
         """Of how many sections the lines are in memory."""
         return len(self._made)
 
-    def _append(self, section: Section, before: Piece | None, *, growing: bool) -> None:
+    def _take_back(self) -> dict[int, Piece]:
+        """The pieces that were not final, by section: they are made anew, from what is known."""
+        for index in range(self._final, len(self._pieces)):
+            self._made.pop(index, None)
+        taken = {piece.section.serial: piece for piece in self._pieces[self._final :]}
+        del self._pieces[self._final :]
+        self._heights.truncate(self._final)
+        return taken
+
+    def _append(self, section: Section, before: Piece | None) -> None:
         piece: Piece
         if section.kind == "code":
             known = before if isinstance(before, CodePiece) else None
-            piece = CodePiece(section, self._frame, growing=growing, before=known)
+            piece = CodePiece(section, self._frame, growing=section.block == self._growing, before=known)
         elif isinstance(before, TextPiece) and before.section.same(section):
             piece = before
             if before.made:
@@ -132,6 +137,13 @@ class Document:
             piece = TextPiece(section, self._frame)
         self._pieces.append(piece)
         self._heights.append(_height(piece))
+
+    def _finish_code(self) -> None:
+        """The block of code that grew is complete."""
+        for piece in reversed(self._pieces):
+            if not isinstance(piece, CodePiece) or piece.section.block != self._growing:
+                break
+            piece.finish()
 
     def _settle(self, index: int) -> None:
         piece = self._pieces[index]
@@ -154,13 +166,29 @@ class Document:
             self._tables[first.serial] = table_of(first, self._frame.palette)
         return self._tables[first.serial]
 
-    def _forget_links(self) -> None:
-        """Links are known now that were not before, or the other way round."""
+    def _learn_links(self, final: list[Section], tail: list[Section]) -> None:
+        """Links may be known now that were not before; those that the tail defines may change yet."""
+        for section in final:
+            if defined := _defined(section):
+                self._references = defined | self._references
+        references = self._references
+        for section in tail:
+            if defined := _defined(section):
+                references = defined | references
+        if references == self._all_references:
+            return
+        self._all_references = references
         for index, piece in list(self._made.items()):
             if isinstance(piece, TextPiece) and "[" in piece.section.text:
                 piece.drop()
                 piece.settled = False
                 del self._made[index]
+
+
+def _growing(tail: list[Section]) -> int | None:
+    """The block of code that is still open at the end."""
+    section = tail[-1] if tail else None
+    return section.block if section and section.fence and not section.fence.closed else None
 
 
 def _height(piece: Piece) -> int:

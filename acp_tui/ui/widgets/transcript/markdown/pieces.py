@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.transcript.markdown.table import Table
 
 UNSEEN = 30
-"""Lines that came unseen in one go while code still comes; they wait for their colours until it is complete."""
+"""Lines that came unseen in one go while code still comes; they get their colours when it is complete."""
 NARROW = 16
 """Cells that are left for a section, however deep its list is."""
 
@@ -117,7 +117,8 @@ class CodePiece:
         self._label = [] if section.first else label(info, frame.palette, self._width)
         self._code: list[str] = []  # by the section's lines
         self._ends: list[int] = []  # … where they end on the screen, below the label
-        self._highlighter = Highlighter(language_in(info), frame.palette)
+        self._language = language_in(info)
+        self._highlighter = Highlighter(self._language, frame.palette)
         self._coloured: list[Spans] = []
         self._strips: dict[int, list[Strip]] = {}
         if growing and before is not None and before._growing:
@@ -153,11 +154,17 @@ class CodePiece:
     def make(self, references: References, beginning: Table | None) -> None:
         """Nothing: lines are made one by one."""
 
+    def finish(self) -> None:
+        """No more comes: it is coloured as a whole when it is looked at."""
+        self._growing = False
+        self.drop()
+
     def drop(self) -> None:
         """Save the memory."""
         self._strips.clear()
         if not self._growing:
             self._coloured = []
+            self._highlighter = Highlighter(self._language, self._frame.palette)
 
     def strip(self, row: int) -> Strip:
         """One line of the screen."""

@@ -11,9 +11,21 @@ for code, of which every line is taken as it is.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from acp_tui.ui.widgets.transcript.markdown.lines import (
+    DELIMITERS,
+    FENCE,
+    ITEM,
+    UNDERLINE,
+    closes,
+    columns,
+    good_end,
+    interrupts,
+    start_of,
+    without_tabs,
+)
 
 LONG = 4096
 """Characters of a line or a paragraph after which it is cut in two."""
@@ -21,16 +33,6 @@ CODE_LINES = 120
 """Lines of code in one section: they are coloured together."""
 ROWS = 40
 """Rows of a table in one section. The columns are fitted to the first of them, and stay."""
-
-_INDENT = re.compile(r"[ \t]*")
-_FENCE = re.compile(r"(`{3,})([^`]*)$|(~{3,})(.*)$")
-_RULE = re.compile(r"([-*_])[ \t]*(?:\1[ \t]*){2,}$")
-_HEADING = re.compile(r"#{1,6}(?:[ \t]|$)")
-_ITEM = re.compile(r"(?:([-+*])|(\d{1,9})([.)]))(?:([ \t]+)(.*)|$)")
-_UNDERLINE = re.compile(r"(?:-+|=+)[ \t]*$")
-_DELIMITERS = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
-_PIPE = re.compile(r"(?<!\\)\|")
-_SENTENCE_END = re.compile(r"[.!?:;] |[。！？]")
 
 Kind = Literal["text", "rest", "code", "table", "plain"]
 
@@ -66,6 +68,11 @@ class Section:
     def text(self) -> str:
         """What is to be parsed."""
         return "\n".join(self.head + self.lines)
+
+    @property
+    def block(self) -> int:
+        """The same for all sections of one code or table."""
+        return (self.first or self).serial
 
     def same(self, other: Section) -> bool:
         """Would it look the same?"""
@@ -136,7 +143,7 @@ class Scanner:
         line = "".join(self._partial)
         start = 0
         while len(line) - start >= LONG:
-            end = start + (LONG if self._fence else _good_end(line[start : start + LONG]))
+            end = start + (LONG if self._fence else good_end(line[start : start + LONG]))
             self._line(line[start:end], ended=False)
             start = end
         self._partial = [line[start:]] if start < len(line) else []
@@ -168,7 +175,7 @@ class Scanner:
 
     def _whole(self, written: str, *, ended: bool) -> None:
         """Any other line, or the beginning of a long one."""
-        line = _without_tabs(written)
+        line = without_tabs(written)
         content = line.lstrip(" ")
         indent = len(line) - len(content)
         if self._fence is not None and self._in_fence(written, content, indent, ended=ended):
@@ -192,7 +199,7 @@ class Scanner:
         if section is None or self._blank:
             return False
         here = depth == len(self._items)
-        start = _start(content) if indent < 4 else ""
+        start = start_of(content) if indent < 4 else ""
         if section.kind == "table":
             if start or indent >= 4 or not here:
                 return False
@@ -208,8 +215,8 @@ class Scanner:
         if start == "quote":
             start = "" if quoted else start
         elif start == "item":
-            start = start if not here or _interrupts(content) else ""
-        elif start == "rule" and here and not quoted and _UNDERLINE.match(content):
+            start = start if not here or interrupts(content) else ""
+        elif start == "rule" and here and not quoted and UNDERLINE.match(content):
             self._paragraph = False
             return True
         if not start and section.size > LONG:
@@ -218,7 +225,7 @@ class Scanner:
 
     def _block(self, line: str, content: str, indent: int, left: Item | None) -> None:
         """A line that begins something. `left`: the item at this depth that ends here, if any."""
-        start = _start(content) if indent < 4 else "code"
+        start = start_of(content) if indent < 4 else "code"
         if start == "fence" or start == "code":
             self._begin_code(content, indent, is_fence=start == "fence")
         elif start == "item":
@@ -229,7 +236,7 @@ class Scanner:
             self._paragraph = start in ("", "quote")
 
     def _begin_item(self, line: str, content: str, indent: int, left: Item | None) -> None:
-        match = _ITEM.match(content)
+        match = ITEM.match(content)
         assert match is not None
         bullet, digits, delimiter, space, text = match.groups()
         outer = self._items[-1] if self._items else Item(0, 0, "", 0)
@@ -245,12 +252,10 @@ class Scanner:
         loose = self._blank or before is None or before.kind in ("code", "table") or not _is_plain(before)
         self._begin("text", gap=loose, number=None if bullet else number)
         self._items.append(Item(outer.content + indent + width, outer.indent + cells, sign, number))
-        fence = _FENCE.match(text or "")
+        fence = FENCE.match(text or "")
         if fence is None:
             self._append(line)
-            self._paragraph = (
-                bool(text and text.strip()) and not _HEADING.match(text) and not _RULE.match(text)
-            )
+            self._paragraph = bool(text and text.strip()) and start_of(text) not in ("heading", "rule")
         else:
             self._append(line[: len(line) - len(text)].rstrip(" "))
             self._begin_code(text, 0, is_fence=True)
@@ -261,10 +266,10 @@ class Scanner:
         """Is this the line below the head of a table? Then the open section becomes one."""
         section = self._open
         assert section is not None
-        if "|" not in content or not _DELIMITERS.match(content):
+        if "|" not in content or not DELIMITERS.match(content):
             return False
         head = section.lines[-1].strip(" ")
-        if "|" not in head or _start(head) or _columns(head) != _columns(content):
+        if "|" not in head or start_of(head) or columns(head) != columns(content):
             return False
         if len(section.lines) > 1:
             section.lines.pop()
@@ -283,7 +288,7 @@ class Scanner:
         self._begin("code", gap=True)
         self._paragraph = False
         self._blank_code = 0
-        match = _FENCE.match(content) if is_fence else None
+        match = FENCE.match(content) if is_fence else None
         if match is not None:
             self._fence = Fence(match[1] or match[3], (match[2] or match[4] or "").strip(), column, indent)
         else:
@@ -313,11 +318,11 @@ class Scanner:
             self._blank = False
             self._end_code()
             return False
-        elif indent - fence.column < 4 and _closes(fence, content):
+        elif indent - fence.column < 4 and closes(fence.marker, content):
             self._end_code()
             return True
         taken = fence.column + fence.indent
-        self._code(_without_tabs(written)[min(indent, taken) :] if taken else written, ended=ended)
+        self._code(without_tabs(written)[min(indent, taken) :] if taken else written, ended=ended)
         return True
 
     def _code(self, line: str, *, ended: bool) -> None:
@@ -385,27 +390,8 @@ def code_blocks(text: str) -> list[str]:
     blocks: dict[int, list[str]] = {}
     for section in scanner.done + scanner.tail():
         if section.kind == "code":
-            blocks.setdefault((section.first or section).serial, []).extend(section.lines)
+            blocks.setdefault(section.block, []).extend(section.lines)
     return ["".join(lines) for lines in blocks.values()]
-
-
-def _start(content: str) -> str:
-    """What a line begins, whose indent is taken away; "": text."""
-    if content[0] == ">":
-        return "quote"
-    if _HEADING.match(content):
-        return "heading"
-    if _FENCE.match(content):
-        return "fence"
-    if _RULE.match(content):
-        return "rule"
-    return "item" if _ITEM.match(content) else ""
-
-
-def _interrupts(content: str) -> bool:
-    """May this item follow a paragraph without a blank line?"""
-    match = _ITEM.match(content)
-    return match is not None and bool(match[5] and match[5].strip()) and match[2] in (None, "1")
 
 
 def _is_quote(section: Section | None) -> bool:
@@ -414,28 +400,4 @@ def _is_quote(section: Section | None) -> bool:
 
 def _is_plain(section: Section) -> bool:
     """Is it a paragraph or an item, that a list may follow closely?"""
-    return _start(section.lines[0].lstrip(" ") or " ") in ("", "item")
-
-
-def _closes(fence: Fence, content: str) -> bool:
-    content = content.rstrip(" \t")
-    return len(content) >= len(fence.marker) and not content.strip(fence.marker[0])
-
-
-def _columns(row: str) -> int:
-    row = row.strip(" \t")
-    return len(_PIPE.findall(row.removeprefix("|"))) + (not row.endswith("|") or row.endswith("\\|"))
-
-
-def _without_tabs(line: str) -> str:
-    """The line with the tabs of its indent as spaces."""
-    match = _INDENT.match(line)
-    assert match is not None
-    return line if "\t" not in match[0] else match[0].expandtabs(4) + line[match.end() :]
-
-
-def _good_end(line: str) -> int:
-    """Where a long line is cut: after a sentence, else after a word."""
-    half = len(line) // 2
-    ends = [match.end() for match in _SENTENCE_END.finditer(line, half)]
-    return ends[-1] if ends else line.rfind(" ", half) + 1 or len(line)
+    return start_of(section.lines[0].lstrip(" ") or " ") in ("", "item")
