@@ -22,6 +22,7 @@ test-real: $(READY)
 # What is measured, against the goals; takes a minute.
 bench: $(READY)
 	$(BIN)/python tests/benchmarks/exec_flood.py
+	$(BIN)/python -m tests.benchmarks.export_speed
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

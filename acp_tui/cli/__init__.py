@@ -28,13 +28,14 @@ class CommandModule(Protocol):
 
 
 COMMANDS = {
-    "run": "hold a conversation on the screen; the word may be left out: acp-tui AGENT",
+    "run": "hold a conversation on the screen; the word may be left out: acp-tui [AGENT]",
     "exec": "run one prompt without a screen",
     "doctor": "look at an agent: what it is, what it can do, where it departs from the protocol",
     "agents": "the agents known by name",
     "sessions": "the recorded sessions",
     "permissions": "the remembered answers",
     "mcp": "the MCP servers given to agents",
+    "export": "a recorded session as Markdown, HTML or JSON",
     "config": "the settings and where they come from",
     "replay": "read a recorded session again",
 }
@@ -71,7 +72,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _with_command(words: list[str]) -> list[str]:
-    """Without the name of a command it is the conversation on the screen: `acp-tui claude-code`."""
+    """Without the name of a command it is the conversation on the screen: `acp-tui claude-code`.
+
+    Without any word, too, where there is a screen.
+    """
+    if not words and sys.stdin.isatty() and sys.stdout.isatty():
+        return ["run"]
     first = next((word for word in words if not word.startswith("-")), None)
     general = not words or words[0] in ("-h", "--help", "--version")
     return words if general or first in COMMANDS else ["run", *words]

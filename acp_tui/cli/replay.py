@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.screen import add_theme_option, need_a_terminal, show
+from acp_tui.config import first
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
 from acp_tui.fold import fold
@@ -40,10 +41,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Show the conversation."""
     if args.text:
-        print_recording(_find(args.log), thoughts=args.thoughts)
+        print_recording(recording_of(args.log), thoughts=args.thoughts)
         return 0
     need_a_terminal("`acp-tui replay --text` works without")
-    return _play(_find(args.log), args)
+    return _play(recording_of(args.log), args)
 
 
 def _play(path: Path, args: argparse.Namespace) -> int:
@@ -51,7 +52,7 @@ def _play(path: Path, args: argparse.Namespace) -> int:
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.screens.replay import ReplayScreen
 
-    records, problems = _read(path)
+    records, problems = read_records(path)
     known = read_folder(path.parent)  # who it was held with, when it is one of ours
     player = Player(
         records,
@@ -59,7 +60,11 @@ def _play(path: Path, args: argparse.Namespace) -> int:
         cwd=known.text("cwd") or "",
         speed=args.speed,
     )
-    app = AcpTui(lambda palette: ReplayScreen(player, palette, problems=problems), theme=args.theme)
+    app = AcpTui(
+        lambda palette: ReplayScreen(player, palette, problems=problems),
+        theme=args.theme,
+        wishes=first.read(Path.cwd()),
+    )
     return show(app)
 
 
@@ -74,14 +79,14 @@ def _speed(text: str) -> float:
 def print_recording(path: Path, *, thoughts: bool = False) -> None:
     """Print the conversation that this file records, and say when parts of it cannot be read."""
     print_safely()
-    records, problems = _read(path)
+    records, problems = read_records(path)
     for line in transcript(fold(records), thoughts=thoughts):
         print(line)
     for problem in problems:
         print(f"acp-tui: {problem}", file=sys.stderr)
 
 
-def _read(path: Path) -> tuple[list[Record], list[str]]:
+def read_records(path: Path) -> tuple[list[Record], list[str]]:
     """What is recorded there, and what of it cannot be read."""
     damaged: list[int] = []
     try:
@@ -99,7 +104,8 @@ def print_safely() -> None:
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # always a text file here
 
 
-def _find(log: str) -> Path:
+def recording_of(log: str) -> Path:
+    """The file that a session's id, its folder or a path means."""
     path = Path(log).expanduser()
     if path.is_dir() and (path / WIRE).exists():
         return path / WIRE

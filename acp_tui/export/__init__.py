@@ -1,0 +1,48 @@
+"""A recorded session as a document to give away: Markdown, one HTML file, or plain JSON.
+
+It is folded from the log again, so an export holds what the record holds, and its secrets are out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from acp_tui.export.gather import gathered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from acp_tui.session.record import Record
+
+Format = Literal["md", "html", "json"]
+FORMATS: dict[Format, str] = {"md": "Markdown", "html": "HTML, in one file", "json": "JSON"}
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What the folder of a session knows of it beside its log."""
+
+    id: str = ""
+    agent: str = ""
+    title: str = ""
+    cwd: str = ""
+
+
+def export(
+    records: Iterable[Record], form: Format, about: About | None = None, *, theme: str = "dark"
+) -> str:
+    """The whole conversation as one text; `theme` matters to HTML."""
+    session = gathered(records)
+    about = about or About()
+    if form == "json":
+        from acp_tui.export.as_json import as_json
+
+        return as_json(session, about)
+    if form == "html":
+        from acp_tui.export.as_html import as_html
+
+        return as_html(session, about, theme)
+    from acp_tui.export.as_markdown import as_markdown
+
+    return as_markdown(session, about)

@@ -1,0 +1,63 @@
+"""The session as plain JSON: the state as it is, entry by entry.
+
+    {"format": 1, "about": {…}, "session": {facts}, "entries": [{"type": "ToolCall", "at": …, …}, …]}
+
+The fields are those of `acp_tui.session.state`, times are seconds since the epoch. Text that grew is one
+string; a terminal's output is the text as it would look.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.export.output import output_text
+from acp_tui.session.state import Terminal
+from acp_tui.session.text import GrowingText
+
+if TYPE_CHECKING:
+    from acp_tui.export import About
+    from acp_tui.session.state import Entry, Session
+
+FORMAT = 1
+_ENTRY = frozenset({"version", "output"})
+_FACTS = frozenset(
+    {"entries", "books", "tool_calls", "terminals", "terminal_calls", "permissions", "elicitations", "queue"}
+)
+"""Fields that hold the entries once more, or only serve the program. The queue has not been said yet."""
+
+
+def as_json(session: Session, about: About) -> str:
+    """The document. Escapes keep it harmless on a terminal, and lose nothing."""
+    document = {
+        "format": FORMAT,
+        "about": _plain(about),
+        "session": _fields(session, _FACTS),
+        "entries": [_entry(entry) for entry in session.entries],
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    plain = {"type": type(entry).__name__, **_fields(entry, _ENTRY)}
+    if isinstance(entry, Terminal):
+        plain["output"] = output_text(entry.output)
+    return plain
+
+
+def _fields(value: Any, without: frozenset[str]) -> dict[str, Any]:
+    names = (field.name for field in dataclasses.fields(value))
+    return {name: _plain(getattr(value, name)) for name in names if name not in without}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, GrowingText):
+        return str(value)
+    if dataclasses.is_dataclass(value):
+        return _fields(value, frozenset({"version"}))
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,212 @@
+"""Texts as HTML: Markdown, code and terminal output. All of it is data, and none of it becomes a tag."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.export.safe_markdown import parser, tokens_of
+from acp_tui.tokens import NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.token import Token
+    from pygments.lexer import Lexer  # type: ignore[import-untyped]
+    from pygments.token import _TokenType as TokenType  # type: ignore[import-untyped]
+
+    from acp_tui.workspace.linemodel import Line
+    from acp_tui.workspace.sgr import Color, Style
+
+SCHEMES = ("http://", "https://", "mailto:")
+"""Links that may be followed."""
+LONGEST = 4000
+"""Characters of a line; one that is longer is no code to be read, and may cost a lexer dearly."""
+MOST = 200_000
+"""Characters of code that are coloured."""
+
+
+# --------------------------------------------------------------------------- Markdown
+
+
+def markdown(text: str) -> str:
+    """Markdown as it looks."""
+    tokens = tokens_of(text)
+    if tokens is None:
+        return plain(text)
+    for token in tokens:
+        if token.children:
+            _keep_harmless(token.children)
+    return f'<div class="md">{_renderer().render(tokens, parser().options, {})}</div>'
+
+
+@cache
+def _renderer() -> RendererHTML:
+    from markdown_it.renderer import RendererHTML
+
+    made = RendererHTML()
+    rules: Any = made.rules
+    rules |= {"fence": _fence, "code_block": _fence, "code_inline": _inline_code, "image": _image}
+    return made
+
+
+def _fence(tokens: Sequence[Token], number: int, *_: Any) -> str:
+    words = tokens[number].info.split()
+    return code(tokens[number].content, words[0] if words else "")
+
+
+def _inline_code(tokens: Sequence[Token], number: int, *_: Any) -> str:
+    return f'<code class="inline-code">{escape(tokens[number].content)}</code>'
+
+
+def _image(tokens: Sequence[Token], number: int, *_: Any) -> str:
+    """Nothing is loaded from anywhere: a picture is a link to it."""
+    token = tokens[number]
+    where = str(token.attrs.get("src", ""))
+    name = f"[image: {token.content or where}]"
+    return escape(name) if token.meta.get("in link") else link(where, name)
+
+
+def _keep_harmless(tokens: Sequence[Token]) -> None:
+    """Links to anything but a page are shown, but do not lead anywhere."""
+    opened: list[bool] = []
+    for token in tokens:
+        if token.type == "link_open":
+            where = str(token.attrs.get("href", ""))
+            opened.append(safe_link(where))
+            if opened[-1]:
+                token.attrs = {"href": where, "rel": "noopener noreferrer nofollow", "class": "link"}
+            else:
+                token.tag, token.attrs = "span", {"title": where}
+        elif token.type == "link_close" and opened and not opened.pop():
+            token.tag = "span"
+        elif token.type == "image":
+            token.meta["in link"] = bool(opened)
+
+
+def safe_link(where: str) -> bool:
+    """May this be followed?"""
+    return where.lower().startswith(SCHEMES)
+
+
+def link(where: str, text: str) -> str:
+    """A link, where it is one that may be followed; else the text, and where it would have led."""
+    if not safe_link(where):
+        return f'<span title="{escape(where)}">{escape(text)}</span>'
+    return f'<a class="link" rel="noopener noreferrer nofollow" href="{escape(where)}">{escape(text)}</a>'
+
+
+# --------------------------------------------------------------------------- code
+
+
+def plain(text: str) -> str:
+    """Text as it is."""
+    return f'<pre class="code">{escape(text)}</pre>'
+
+
+def code(text: str, language: str = "") -> str:
+    """Code in the theme's colours."""
+    label = f'<span class="label">{escape(language)}</span>' if language else ""
+    return f'{label}<pre class="code{_length(text)}">{_coloured(text.rstrip(chr(10)), language)}</pre>'
+
+
+def _length(text: str) -> str:
+    return " long" if text.count("\n") > 40 else ""
+
+
+def _coloured(text: str, language: str) -> str:
+    lexer = _lexer(language.lower())
+    if lexer is None or len(text) > MOST or any(len(line) > LONGEST for line in text.split("\n")):
+        return escape(text)
+    pieces: list[str] = []
+    for sort, piece in lexer.get_tokens(text):
+        name = _name_of(sort)
+        words = escape(piece, quote=False)
+        pieces.append(f'<span class="s-{name}">{words}</span>' if name and not piece.isspace() else words)
+    return "".join(pieces)
+
+
+@lru_cache(maxsize=64)
+def _lexer(language: str) -> Lexer | None:
+    from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+
+    try:
+        return get_lexer_by_name(language, stripnl=False, ensurenl=False) if language else None
+    except ClassNotFound:
+        return None
+
+
+@lru_cache(maxsize=512)
+def _name_of(sort: TokenType) -> str:
+    names = list(sort)
+    while names:
+        if name := NAMES.get(".".join(names)):
+            return name
+        names.pop()
+    return ""
+
+
+# --------------------------------------------------------------------------- diffs and terminals
+
+_SIDES = {"+": "diff-added", "-": "diff-removed", "@": "diff-fold"}
+
+
+def diff(lines: Iterable[str]) -> str:
+    """Lines with their signs, removed and added ones marked."""
+    rows = [f'<span class="{_SIDES.get(line[:1], "diff-context")}">{escape(line)}</span>' for line in lines]
+    return f'<pre class="diff{" long" if len(rows) > 40 else ""}">{"".join(rows)}</pre>'
+
+
+def terminal(lines: Iterable[Line], before: str, after: str) -> str:
+    """The output of a command, in its colours."""
+    rows = ["".join(_span(text, look) for text, look in line) for line in lines]
+    body = "".join(f"{row}\n" for row in rows)
+    return f'<pre class="terminal{" long" if len(rows) > 40 else ""}">{before}\n{body}{after}</pre>'
+
+
+def _span(text: str, look: Style) -> str:
+    opening = _opening(look)
+    words = escape(text, quote=False)
+    return f"{opening}{words}</span>" if opening else words
+
+
+@lru_cache(maxsize=4096)
+def _opening(look: Style) -> str:
+    classes: list[str] = []
+    rules: list[str] = []
+    front, back = (look.bg, look.fg) if look.reverse else (look.fg, look.bg)
+    for colour, letter, name in ((front, "f", "color"), (back, "b", "background")):
+        if isinstance(colour, int) and colour < 16:
+            classes.append(f"{letter}{colour}")
+        elif colour is not None:
+            rules.append(f"{name}:#{_rgb(colour)}")
+        elif look.reverse:  # the page's own colours change places
+            rules.append(f"{name}:var(--{'page' if letter == 'f' else 'ink'})")
+    rules += [rule for name, rule in _LOOKS.items() if getattr(look, name)]
+    if look.underline or look.strike:
+        lines = [word for word, on in (("underline", look.underline), ("line-through", look.strike)) if on]
+        rules.append(f"text-decoration:{' '.join(lines)}")
+    if not classes and not rules:
+        return ""
+    of_class = f' class="{" ".join(classes)}"' if classes else ""
+    style = f' style="{";".join(rules)}"' if rules else ""
+    return f"<span{of_class}{style}>"
+
+
+_LOOKS = {"bold": "font-weight:bold", "dim": "opacity:.7", "italic": "font-style:italic"}
+_LEVELS = (0, 95, 135, 175, 215, 255)
+
+
+def _rgb(colour: Color) -> str:
+    """One of the 240 colours that are the same everywhere, or one given whole."""
+    if isinstance(colour, int):
+        if colour >= 232:
+            colour = (8 + 10 * (colour - 232),) * 3
+        else:
+            number = colour - 16
+            colour = (_LEVELS[number // 36], _LEVELS[number // 6 % 6], _LEVELS[number % 6])
+    red, green, blue = colour or (0, 0, 0)
+    return f"{red:02x}{green:02x}{blue:02x}"

@@ -1,0 +1,43 @@
+"""What a terminal showed, all that was kept of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.store.secrets import redact_text
+from acp_tui.workspace.linemodel import LineModel
+from acp_tui.workspace.sgr import PLAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acp_tui.session.text import TerminalText
+    from acp_tui.workspace.linemodel import Line
+
+
+def output_lines(output: TerminalText, *, styles: bool = True) -> Iterator[Line]:
+    """Its lines in colour. Secrets are looked for in whole lines, as they may have come in pieces."""
+    if not output.skipped:
+        yield from _lines(output.head + output.tail, styles=styles)
+        return
+    yield from _lines(output.head, styles=styles)
+    yield ((f"… {output.skipped:,} characters are not kept …", PLAIN),)
+    yield from _lines(output.tail, styles=styles)
+
+
+def output_text(output: TerminalText) -> str:
+    """The same as text."""
+    lines = output_lines(output, styles=False)
+    return "".join("".join(text for text, _ in line) + "\n" for line in lines)
+
+
+def _lines(raw: str, *, styles: bool) -> Iterator[Line]:
+    model = LineModel(styles=styles, head=1 << 62)
+    model.feed(raw)
+    lines = model.lines
+    while lines and not any(text.strip() for text, _ in lines[-1]):
+        lines.pop()
+    for line in lines:
+        text = "".join(piece for piece, _ in line)
+        clean = redact_text(text)
+        yield line if clean == text else ((clean, PLAIN),)

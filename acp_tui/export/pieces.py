@@ -1,0 +1,203 @@
+"""What an entry consists of, in the order in which Markdown and HTML show it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from acp_tui.session.state import (
+    Compaction,
+    Content,
+    Diff,
+    Elicitation,
+    Notice,
+    Permission,
+    Terminal,
+    TerminalRef,
+    Thought,
+    ToolCall,
+    TurnEnd,
+)
+from acp_tui.session.text import visible, visible_json, visible_line
+from acp_tui.wording import answered_by, command_of, duration, relative, title_of, verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acp_tui.export import About
+    from acp_tui.session.state import Session
+
+
+class Piece(NamedTuple):
+    """One thing that a tool call shows."""
+
+    sort: Literal["places", "command", "diff", "terminal", "content", "raw"]
+    what: Any
+    label: str = ""
+
+
+class Said(NamedTuple):
+    """A short entry: how bad it is, one line, and what is folded below it."""
+
+    level: Literal["info", "success", "warning", "error"]
+    sign: str
+    text: str
+    detail: str = ""
+
+
+def facts(session: Session, about: About) -> list[tuple[str, str]]:
+    """What stands above the conversation."""
+    agent = session.agent
+    name = about.agent or (agent and (agent.title or agent.name)) or ""
+    version = f" {agent.version}" if agent is not None and agent.version else ""
+    at = next((entry.at for entry in session.entries), None)
+    known = [
+        ("Agent", visible_line(f"{name}{version}" if name else "")),
+        ("Folder", visible_line(folder(session, about))),
+        ("Begun", _day(at) if at is not None else ""),
+        ("Session", visible_line(about.id)),
+    ]
+    return [(label, text) for label, text in known if text]
+
+
+def title(session: Session, about: About) -> str:
+    """What the conversation is called."""
+    return visible_line(session.title or about.title) or "A conversation with an agent"
+
+
+def folder(session: Session, about: About) -> str:
+    """Where it was held."""
+    return session.cwd or about.cwd
+
+
+def _day(at: float) -> str:
+    # UTC, so that the same session gives the same document everywhere
+    try:
+        return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"
+    except (OverflowError, ValueError, OSError):
+        return ""
+
+
+# --------------------------------------------------------------------------- tool calls
+
+
+def call_pieces(call: ToolCall, session: Session, cwd: str) -> Iterator[Piece]:
+    """All that a tool call holds."""
+    name = title_of(call, cwd)
+    diffs = {item.path for item in call.content if isinstance(item, Diff)}
+    places = [
+        f"{relative(place.path, cwd)}{f':{place.line}' if place.line is not None else ''}"
+        for place in call.locations
+        if place.path not in diffs and relative(place.path, cwd) not in name
+    ]
+    if places:
+        yield Piece("places", places)
+    command = command_of(call.raw_input) if call.kind == "execute" else ""
+    ran = {item.terminal_id for item in call.content if isinstance(item, TerminalRef)}
+    if command and visible_line(command) != name and not ran & session.terminals.keys():
+        yield Piece("command", command)
+    shown = [piece for item in call.content if (piece := _content_piece(item, session, cwd)) is not None]
+    yield from shown
+    if not shown:
+        for label, value in (("input", call.raw_input), ("output", call.raw_output)):
+            if value not in (None, {}, "") and not (label == "input" and command):
+                yield Piece("raw", visible(value) if isinstance(value, str) else visible_json(value), label)
+
+
+def _content_piece(item: Content | Diff | TerminalRef, session: Session, cwd: str) -> Piece | None:
+    if isinstance(item, Diff):
+        return Piece("diff", item, relative(item.path, cwd))
+    if isinstance(item, TerminalRef):
+        terminal = session.terminals.get(item.terminal_id)
+        return Piece("terminal", terminal) if terminal is not None else None
+    if item.kind == "text" and not item.text.strip():
+        return None
+    return Piece("content", item)
+
+
+def call_facts(call: ToolCall) -> list[str]:
+    """Beside its title: how long it took."""
+    took = call.ended_at - call.at if call.ended_at is not None else 0
+    return [duration(took)] if took > 0.1 else []
+
+
+def exit_fact(terminal: Terminal) -> str:
+    """How a command ended."""
+    if terminal.signal:
+        return f"ended by {visible_line(terminal.signal)}"
+    return f"exit code {terminal.exit_code}" if terminal.exit_code is not None else "still running"
+
+
+def content_facts(content: Content) -> str:
+    """What a block of content is, in a line."""
+    parts = [content.title or content.name or "", content.mime or "", content.description or ""]
+    if content.data is not None:
+        parts.append(f"{len(content.data) * 3 // 4:,} bytes")
+    elif content.size is not None:
+        parts.append(f"{content.size:,} bytes")
+    return visible_line(f"{content.kind}: {', '.join(part for part in parts if part)}".rstrip(": "))
+
+
+def thought_title(thought: Thought) -> str:
+    """The line that is shown of a thought that is folded."""
+    if thought.ended_at is None:
+        return "thought"
+    return f"thought for {duration(max(1, round(thought.ended_at - thought.at)))}"
+
+
+# --------------------------------------------------------------------------- short entries
+
+_ENDS = {
+    "cancelled": "stopped",
+    "max_tokens": "stopped: the answer reached the limit of tokens",
+    "max_turn_requests": "stopped: the turn reached the agent's limit of requests to its model",
+    "refusal": "the agent refused; the prompt and what followed are not in its context",
+}
+_NOTICES: dict[str, tuple[Literal["info", "warning", "error"], str]] = {
+    "warning": ("warning", "!"),
+    "error": ("error", "✘"),
+}
+
+
+def said(entry: Any, session: Session, cwd: str) -> Said | None:
+    """The entries that are one line; None for a turn that ended as it should."""
+    match entry:
+        case Permission():
+            return _permission(entry, session, cwd)
+        case Elicitation():
+            url = visible_line(entry.url or "")
+            outcome = entry.outcome or "not answered"
+            return Said("info", "?", f"the agent asks: {visible_line(entry.message)} — {outcome}", url)
+        case Notice():
+            level, sign = _NOTICES.get(entry.level, ("info", "·"))
+            source = {"rule": "rule: ", "policy": "policy: ", "agent": "the agent: "}.get(entry.source, "")
+            return Said(level, sign, f"{source}{visible_line(entry.text)}", visible(entry.detail or ""))
+        case TurnEnd():
+            return _turn_end(entry)
+        case Compaction():
+            level = "error" if entry.status == "failed" else "info"
+            detail = "\n".join(filter(None, (entry.error, str(entry.summary))))
+            return Said(level, "·", f"the agent condensed its context ({visible_line(entry.status)})", detail)
+    return Said("info", "·", f"not recognised: {visible_line(entry.what)}", visible_json(entry.raw))
+
+
+def _permission(entry: Permission, session: Session, cwd: str) -> Said:
+    sign, words, good = verdict(entry)
+    call = session.tool_calls.get(entry.call_id)
+    what = title_of(call, cwd) if call is not None else visible_line(entry.call_id)
+    by = answered_by(entry)
+    level: Any = good if good in ("success", "warning", "error") else "info"
+    return Said(level, sign, visible_line(f"{words}: {what}{f' — {by}' if by else ''}"))
+
+
+def _turn_end(entry: TurnEnd) -> Said | None:
+    if entry.error is not None:
+        text = visible(entry.error.message or "the agent gave no reason").strip()
+        code = f" (error {entry.error.code})" if entry.error.code else ""
+        return Said("error", "✘", f"{visible_line(text)}{code}", visible(entry.error.detail or ""))
+    if entry.empty:
+        return Said("warning", "!", "nothing came back")
+    if entry.stop_reason in (None, "end_turn"):
+        return None
+    words = _ENDS.get(entry.stop_reason, f"ended: {visible_line(entry.stop_reason)}")
+    return Said("info" if entry.stop_reason == "cancelled" else "warning", "!", words)

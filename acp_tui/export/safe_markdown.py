@@ -1,0 +1,143 @@
+"""Somebody else's Markdown inside a document of ours: it may look as it likes, and nothing more.
+
+No HTML (not even a `</details>` that would close ours), and what it leaves open is closed at its end. The
+text is parsed once as if HTML were unknown, which tells where code is; everywhere else each `<` becomes
+`&lt;`, and then whoever parses it knows of no HTML either.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+DEEPEST = 60
+_MEANT = re.compile(r"[\\`*\[\]|<>~$]|&(?=[#\w])|(?<!\w)_|_(?!\w)")
+_AT_START = re.compile(r"(?:[#+=:-]|\d+(?=[.)]))")
+_STEP = re.compile(r"\\.|(?P<ticks>`+)|(?P<less><)|[^\\`<]+|.", re.DOTALL)
+_LINE_START = re.compile(r"(\n[ \t>]*)<")
+_CELL = re.compile(r"(?<!\\)\|")
+
+
+@cache
+def parser() -> MarkdownIt:
+    """CommonMark with tables and strikethrough; HTML is text like any other."""
+    from markdown_it import MarkdownIt
+
+    made = MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST})
+    made.validateLink = _any_link  # type: ignore[method-assign]
+    return made.enable(["table", "strikethrough"])
+
+
+def _any_link(url: str) -> bool:  # noqa: ARG001  # the parser's signature
+    """Where a link may lead is decided where links are written; its text is text in any case."""
+    return True
+
+
+def tokens_of(text: str) -> list[Token] | None:
+    """The text in blocks; None when it is nested too deep to be understood."""
+    tokens = parser().parse(text)
+    return None if any(token.level >= DEEPEST - 1 for token in tokens) else tokens
+
+
+def contained(text: str) -> str:
+    """The text as Markdown that stays within its place."""
+    if not text.strip():
+        return ""
+    text = text.strip("\n")
+    tokens = tokens_of(text)
+    if tokens is None:
+        return fenced(text)
+    lines = text.split("\n")
+    code: set[int] = set()
+    done: set[int] = set()
+    in_table = 0
+    for token in tokens:
+        first, end = token.map or (0, 0)
+        if token.type in ("fence", "code_block"):
+            code.update(range(first, end))
+        elif token.type in ("table_open", "table_close"):
+            in_table += token.nesting
+        elif token.type == "inline" and first not in done:
+            done.update(range(first, end))
+            together = "\n".join(lines[first:end])
+            escaped = _cells(together) if in_table else _without_html(together)
+            lines[first:end] = escaped.split("\n")
+    for number, line in enumerate(lines):
+        if number not in code and number not in done:
+            lines[number] = line.replace("<", "&lt;")
+    return "\n".join([*lines, *_end_of(tokens, lines)])
+
+
+def _end_of(tokens: list[Token], lines: list[str]) -> list[str]:
+    """The end of a block of code that was left open; it would swallow all that follows."""
+    fences = [token for token in tokens if token.type == "fence"]
+    if not fences or fences[-1].map is None:
+        return []
+    token, mark = fences[-1], fences[-1].markup
+    first, end = fences[-1].map
+    last = next((number for number in range(len(lines) - 1, -1, -1) if lines[number].strip()), 0)
+    closes = re.fullmatch(rf" {{0,3}}{mark[0]}{{{len(mark)},}}[ \t]*", lines[end - 1])
+    closed = end - 1 > first and closes is not None
+    return [mark] if token.level == 0 and end > last and not closed else []
+
+
+def _cells(rows: str) -> str:
+    """Code ends with its cell, whatever comes behind."""
+    return "\n".join("|".join(map(_without_html, _CELL.split(row))) for row in rows.split("\n"))
+
+
+def _without_html(text: str) -> str:
+    pieces: list[str] = []
+    at = 0
+    while at < len(text):
+        step = _STEP.match(text, at)
+        assert step is not None
+        at = step.end()
+        if step["less"]:
+            pieces.append("&lt;")
+        elif step["ticks"] and (end := _end_of_code(text, at, step["ticks"])):
+            # A line that begins with a tag is HTML, also where the paragraph before it had begun a code span.
+            pieces.append(_LINE_START.sub(r"\1&lt;", text[step.start() : end]))
+            at = end
+        else:
+            pieces.append(step[0])
+    return "".join(pieces)
+
+
+def _end_of_code(text: str, start: int, ticks: str) -> int:
+    """Where code that began with these ends; 0: it does not, and they are ordinary letters."""
+    closing = re.compile(rf"(?<!`){ticks}(?!`)").search(text, start)
+    return closing.end() if closing else 0
+
+
+def literal(text: str) -> str:
+    """Any text on one line, as it is."""
+    line = _MEANT.sub(r"\\\g<0>", " ".join(text.split()))
+    start = _AT_START.match(line)
+    if start is None:
+        return line
+    at = start.end() if line[0].isdigit() else 0
+    return f"{line[:at]}\\{line[at:]}"
+
+
+def code_span(text: str) -> str:
+    """Any text on one line as code."""
+    line = " ".join(text.split())
+    ticks = "`" * (_longest_run(line) + 1)
+    space = " " if line[:1] == "`" or line[-1:] == "`" else ""
+    return f"{ticks}{space}{line}{space}{ticks}"
+
+
+def fenced(text: str, language: str = "") -> str:
+    """Any text as a block of code, between fences longer than any in it."""
+    fence = "`" * max(3, _longest_run(text) + 1)
+    return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}"
+
+
+def _longest_run(text: str) -> int:
+    return max(map(len, re.findall("`+", text)), default=0)

@@ -1,0 +1,141 @@
+"""The style sheet of a theme: the same TOML files that colour the screen."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from acp_tui.config.paths import paths
+from acp_tui.errors import UserError
+
+_NAME = re.compile(r"\w[\w .-]*")
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+_ATTRIBUTES = {
+    "bold": "font-weight:bold",
+    "italic": "font-style:italic",
+    "underline": "text-decoration:underline",
+    "strike": "text-decoration:line-through",
+    "dim": "opacity:.75",
+}
+_TABLES = ("colors", "styles", "syntax", "terminal")
+
+
+def style_sheet(theme: str) -> str:
+    """The rules for one theme. What a file of the user's gets wrong is as in its base."""
+    data = _read(theme, own=True)
+    colours = {name: value for name, value in data["colors"].items() if _colour(value, {})}
+    rules = [f":root{{color-scheme:{'dark' if data['dark'] else 'light'}}}"]
+    rules += [f":root{{--{name}:{colours[name]}}}" for name in _USED if name in colours]
+    for table, prefix in (("styles", ""), ("syntax", "s-")):
+        for name, value in data[table].items():
+            if declarations := _declarations(value, colours):
+                rules.append(f".{prefix}{_class_name(name)}{{{declarations}}}")
+    for number, value in enumerate(data["terminal"]["colors"][:16]):
+        if colour := _colour(value, colours):
+            rules.append(f".f{number}{{color:{colour}}}.b{number}{{background:{colour}}}")
+    return "\n".join([*rules, _LAYOUT])
+
+
+def _read(name: str, *, own: bool) -> dict[str, Any]:
+    """A theme with everything its base says."""
+    file = _file(name, own=own)
+    try:
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"There is no theme {name!r}.", exit_code=2) from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"The theme {name!r} cannot be read: {error} ({file}).", exit_code=2) from None
+    base = data.get("base")
+    if file.parent == _own_themes() and not (isinstance(base, str) and _file(base, own=False).is_file()):
+        base = "light" if data.get("dark") is False else "dark"
+    if base is None:
+        return data
+    below = _read(base, own=False)
+    if data.get("ansi") is True:  # colours that only a terminal knows
+        return below
+    merged: dict[str, Any] = {table: _over(below[table], data.get(table)) for table in _TABLES}
+    dark = data.get("dark")
+    return merged | {"dark": dark if isinstance(dark, bool) else below["dark"]}
+
+
+def _over(below: dict[str, Any], own: Any) -> dict[str, Any]:
+    return below | own if isinstance(own, dict) else below
+
+
+def _own_themes() -> Path:
+    return paths().config / "themes"
+
+
+def _file(name: str, *, own: bool) -> Path:
+    """The user's, else that in the installed package, or beside it in a working copy."""
+    if not _NAME.fullmatch(name):
+        raise UserError(f"{name!r} is no name of a theme.", exit_code=2)
+    package = Path(__file__).parent.parent
+    places = [package / "themes", package.parent / "themes"]
+    if own:
+        places.insert(0, _own_themes())
+    files = [place / f"{name}.toml" for place in places]
+    return next((file for file in files if file.is_file()), files[-1])
+
+
+def _declarations(style: Any, colours: dict[str, str]) -> str:
+    """`bold blue on panel` in the words of CSS."""
+    found: list[str] = []
+    behind = False
+    for word in style.split() if isinstance(style, str) else ():
+        if word == "on":
+            behind = True
+        elif word in _ATTRIBUTES:
+            found.append(_ATTRIBUTES[word])
+        elif colour := _colour(word, colours):
+            found.append(f"{'background' if behind else 'color'}:{colour}")
+    return ";".join(found)
+
+
+def _colour(value: Any, colours: dict[str, str]) -> str:
+    """Nothing but a colour gets into the sheet."""
+    value = colours.get(value, value) if isinstance(value, str) else ""
+    return value if _COLOUR.fullmatch(value) else ""
+
+
+def _class_name(name: str) -> str:
+    return re.sub("[^a-z0-9]", "-", name.lower())
+
+
+_USED = ("page", "raised", "panel", "line", "ink", "soft", "quiet", "bright", "blue", "amber")
+_LAYOUT = """\
+*{box-sizing:border-box}
+body{margin:0;background:var(--page);color:var(--ink);font:16px/1.55 system-ui,sans-serif}
+header,main,footer{max-width:60rem;margin:0 auto;padding:1rem 1.5rem}
+header{border-bottom:1px solid var(--line)}
+h1{margin:.3em 0;font-size:1.6rem;line-height:1.25}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem;margin:0;
+ color:var(--soft);font-size:.9rem}
+dd{margin:0;overflow-wrap:anywhere}
+footer{color:var(--quiet);font-size:.85rem}
+.entry{margin:1rem 0;overflow-wrap:anywhere}
+.user{border-left:3px solid var(--amber);padding:.1rem 0 .1rem 1rem}
+.user .typed{white-space:pre-wrap;margin:0}
+.withdrawn{opacity:.55}
+.aside{color:var(--soft);font-size:.9rem;margin:.4rem 0}
+details.entry{margin:.5rem 0}
+summary{cursor:pointer}
+summary .icon{display:inline-block;min-width:1.4em}
+summary .beside{float:right;margin-left:1rem;color:var(--soft);font-size:.9rem}
+.inner{margin:.3rem 0 .8rem 1.2rem;padding-left:.9rem;border-left:1px solid var(--line)}
+pre{margin:.5rem 0;padding:.6rem .8rem;overflow-x:auto;border-radius:4px;
+ font:13px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+pre,.inline-code{background:var(--panel)}
+.md h1,.md h2,.md h3{line-height:1.3;color:var(--blue)}
+.md code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.9em}
+.label{display:block;color:var(--soft);font-size:.85rem;margin-top:.5rem}
+.diff span{display:block;min-height:1.45em}
+.long{max-height:36rem;overflow-y:auto}
+table{border-collapse:collapse}
+th,td{border:1px solid var(--line);padding:.25rem .6rem}
+blockquote{margin:.5rem 0;padding-left:1rem;border-left:3px solid var(--line);color:var(--soft)}
+img{max-width:100%}
+ul.plan{list-style:none;padding-left:.5rem}
+"""

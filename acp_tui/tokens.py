@@ -1,0 +1,38 @@
+"""What the sorts of tokens that Pygments finds in code are called in themes."""
+
+from __future__ import annotations
+
+NAMES = {
+    "Comment": "comment",
+    "Comment.Hashbang": "comment",
+    "Comment.Preproc": "decorator",
+    "Error": "error",
+    "Generic.Deleted": "deleted",
+    "Generic.Error": "error",
+    "Generic.Heading": "heading",
+    "Generic.Inserted": "inserted",
+    "Generic.Prompt": "decorator",
+    "Generic.Subheading": "heading",
+    "Keyword": "keyword",
+    "Keyword.Constant": "constant",
+    "Keyword.Type": "type",
+    "Literal": "number",
+    "Literal.Date": "constant",
+    "Literal.Number": "number",
+    "Literal.String": "string",
+    "Literal.String.Doc": "comment",
+    "Name": "name",
+    "Name.Attribute": "attribute",
+    "Name.Builtin": "builtin",
+    "Name.Class": "class",
+    "Name.Constant": "constant",
+    "Name.Decorator": "decorator",
+    "Name.Exception": "class",
+    "Name.Function": "function",
+    "Name.Tag": "tag",
+    "Name.Variable": "variable",
+    "Operator": "operator",
+    "Operator.Word": "keyword",
+    "Punctuation": "punctuation",
+}
+"""One that is missing goes by what it belongs to."""

@@ -1,0 +1,85 @@
+"""`acp-tui export`: which session, in which form, and where to."""
+
+from __future__ import annotations
+
+import json
+import stat
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.cli import main
+from acp_tui.config.paths import paths
+from acp_tui.store import folders
+from tests.recordings import WIRELOGS, records
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RECORDED = next(path for path in WIRELOGS if path.stem == "claude-code-edit")
+
+
+@pytest.fixture
+def folder() -> folders.SessionFolder:
+    made = folders.create(paths().data, agent="demo", title="Demo agent", cwd="/p", command=["demo"])
+    for record in records(RECORDED):
+        made.log.append(record.at, record.direction, record.frame)
+    made.close()
+    return made
+
+
+def test_a_session_is_found_by_id_folder_or_file(
+    folder: folders.SessionFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for session in (folder.id, folder.id[:-3], str(folder.path), str(folder.path / "wire.jsonl")):
+        assert main(["export", session]) == 0
+        out = capsys.readouterr().out
+        assert "**Agent:** Demo agent" in out
+        assert f"**Session:** {folder.id}" in out
+        assert "I wrote the file." in out
+
+
+def test_recordings_of_others_are_exported_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", str(RECORDED), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["session"]["cwd"] == "/ws/project"
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("a.md", "# "), ("a.html", "<!DOCTYPE html>"), ("a.JSON", '{\n "format": 1')]
+)
+def test_the_form_follows_the_name_of_the_file(
+    name: str, start: str, tmp_path: Path, folder: folders.SessionFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / name
+    assert main(["export", folder.id, "-o", str(file)]) == 0
+    assert file.read_text().startswith(start)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert capsys.readouterr().out == ""
+
+
+def test_what_is_said_counts_more_than_the_name(tmp_path: Path, folder: folders.SessionFolder) -> None:
+    file = tmp_path / "a.txt"
+    assert main(["export", folder.id, "--html", "--theme", "light", "-o", str(file)]) == 0
+    assert "color-scheme:light" in file.read_text()
+
+
+def test_a_file_whose_name_says_nothing_needs_the_form(
+    folder: folders.SessionFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", folder.id, "-o", str(tmp_path / "a.txt")]) == 2
+    assert "--md, --html, --json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nothing"], "There is no session “nothing”"),
+        ([str(RECORDED), "--html", "--theme", "none"], "There is no theme 'none'"),
+        ([str(RECORDED), "-o", "/dev/null/x.md"], "/dev/null/x.md cannot be written"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", *words]) in (1, 2)
+    assert said in capsys.readouterr().err

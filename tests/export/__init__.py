@@ -1,0 +1,1 @@
+"""Recorded sessions as documents."""

@@ -1,0 +1,363 @@
+"""Exports: everything is in them, and nothing in them is more than text."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from acp_tui.errors import UserError
+from acp_tui.export import FORMATS, About, export
+from acp_tui.export.safe_markdown import code_span, contained, fenced, literal
+from acp_tui.session.events import TerminalCreated, TerminalExited, TerminalOutput
+from acp_tui.wording import default_folded
+from tests.recordings import WIRELOGS, records
+from tests.talk import Talk, properties
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOSTILE = '<img src=x onerror=alert(1)></details><script>alert("1")</script><!-- & \' "><b>'
+VOID = {"meta", "img", "br", "hr"}
+HARMLESS = {
+    *("html", "head", "meta", "title", "style", "body", "header", "main", "footer", "section", "details"),
+    *(
+        "summary",
+        "div",
+        "span",
+        "p",
+        "h1",
+        "h2",
+        "h3",
+        "dl",
+        "dt",
+        "dd",
+        "pre",
+        "code",
+        "a",
+        "ul",
+        "ol",
+        "li",
+    ),
+    *("em", "strong", "s", "blockquote", "table", "thead", "tbody", "tr", "th", "td", "hr", "br", "img"),
+}
+
+
+class Page(HTMLParser):
+    """What a browser would make of a page: its tags, its text, and whether they fit together."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in VOID
+        self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.text += data
+
+    def found(self, tag: str) -> list[dict[str, str]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def everything(word: str = HOSTILE) -> Talk:
+    """A conversation in which the word stands wherever an agent may say something."""
+    talk = Talk().opened(agentInfo={"name": word, "version": word})
+    prompt = talk.prompt(word)
+    talk.thinks(word)
+    talk.says(f"# {word}\n\n[{word}](javascript:alert(1)) ![{word}](http://x/y.png) `{word}`\n\n- {word}\n")
+    talk.says(f"\n| {word} | `a |\n|---|---|\n| b` | {word} |\n\n```{word}\n{word}\n")
+    talk.tool(word, title=word, kind="edit", status="pending", locations=[{"path": word, "line": 3}])
+    diff = {"type": "diff", "path": f"/w/{word}", "oldText": f"{word}\nsame\n", "newText": "new\nsame\n"}
+    text = {"type": "content", "content": {"type": "text", "text": f"```\n{word}\n```"}}
+    link = {"type": "resource_link", "uri": f"javascript:{word}", "name": word}
+    talk.tool_update(word, content=[diff, text, {"type": "content", "content": link}], status="completed")
+    talk.tool("raw", title="raw", kind="other", rawInput={word: word}, rawOutput=word, status=word)
+    talk.client(TerminalCreated("t1", command=word, cwd="/w"))
+    talk.client(TerminalOutput("t1", f"\x1b[31;1m{word}\x1b[0m\r\nplain \x1b[38;2;1;2;3mrgb\x1b[m\n"))
+    talk.client(TerminalExited("t1", 3, None))
+    talk.update("plan", entries=[{"content": word, "status": "in_progress", "priority": "high"}])
+    talk.asks_permission("p1", toolCall={"toolCallId": word})
+    talk.reply("p1", {"outcome": {"outcome": "selected", "optionId": "yes"}})
+    talk.update(word, value=word)
+    talk.says(word)
+    talk.fail(prompt, {"code": -32000, "message": word, "data": word})
+    return talk
+
+
+@pytest.mark.parametrize("path", WIRELOGS, ids=lambda path: path.stem)
+def test_whatever_an_agent_did_can_be_exported_in_every_form(path: Path) -> None:
+    for form in FORMATS:
+        text = export(records(path), form, About(id=path.stem))
+        assert text.endswith("\n")
+        if form == "html":
+            Page(text)
+
+
+# --------------------------------------------------------------------------- HTML
+
+
+def test_no_word_of_an_agent_becomes_html() -> None:
+    page = Page(export(everything().records, "html"))
+    assert {tag for tag, _ in page.tags} <= HARMLESS
+    assert page.text.count("<script>alert") > 12, "it is all there, as text"
+    for _, attributes in page.tags:
+        assert not any(name.startswith("on") for name in attributes)
+        assert attributes.get("href", "https://").startswith(("http://", "https://", "mailto:"))
+        assert "src" not in attributes
+
+
+def test_a_page_loads_nothing_and_runs_nothing() -> None:
+    text = export(everything("plain").records, "html")
+    page = Page(text)
+    policy = next(one["content"] for one in page.found("meta") if "http-equiv" in one)
+    assert policy == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    assert not page.found("script")
+    assert not page.found("link")
+    assert "url(" not in text
+    assert "@import" not in text
+
+
+def test_links_lead_to_pages_only() -> None:
+    talk = Talk().opened()
+    number = talk.prompt()
+    talk.says("[a](https://a.b/?x=1&y=2) [b](file:///etc/passwd) [c](javascript:x) [d](src/d.py)")
+    talk.end(number)
+    page = Page(export(talk.records, "html"))
+    assert [one["href"] for one in page.found("a")] == ["https://a.b/?x=1&y=2"]
+    assert {"file:///etc/passwd", "javascript:x", "src/d.py"} <= {
+        one.get("title") for one in page.found("span")
+    }
+
+
+def test_what_the_screen_folds_is_folded() -> None:
+    talk = everything("word")
+    text = export(talk.records, "html")
+    for call in talk.session.tool_calls.values():
+        opened = re.search(
+            rf'<details class="entry call"( open)?><summary>.*?>{call.title}</span></summary>', text
+        )
+        assert opened is not None
+        assert bool(opened[1]) is not default_folded(call)
+    assert re.search(r'<details class="entry"><summary><span class="thought">thought for', text)
+
+
+def test_colours_of_code_diffs_and_terminals_are_those_of_the_theme() -> None:
+    talk = everything("word")
+    talk.says("\n\n```python\nimport os\n```\n")
+    text = export(talk.records, "html", theme="light")
+    assert '<span class="s-keyword">import</span>' in text
+    assert '<span class="diff-removed">-word</span><span class="diff-added">+new</span>' in text
+    assert '<span class="f1" style="font-weight:bold">word</span>' in text
+    assert '<span style="color:#010203">rgb</span>' in text
+    assert "color-scheme:light" in text
+    assert ".f1{color:#" in text
+    assert export(talk.records, "html", theme="dark") != text
+
+
+def test_a_theme_of_the_users_colours_a_page_and_nothing_else_gets_into_it(home: Path) -> None:
+    folder = home / "config" / "themes"
+    folder.mkdir(parents=True)
+    (folder / "mine.toml").write_text(
+        'base = "light"\n[colors]\nink = "#123456"\nblue = "red;}</style><script>"\n'
+        '[styles]\ntool = "bold ink on #654321"\n"x{}</style>" = "ink"\n'
+    )
+    text = export(everything("word").records, "html", theme="mine")
+    assert ".tool{font-weight:bold;color:#123456;background:#654321}" in text
+    assert not Page(text).found("script")
+    assert text.count("</style>") == 1
+
+
+def test_colours_that_only_a_terminal_has_are_those_of_the_base() -> None:
+    talk = everything("word")
+    assert export(talk.records, "html", theme="ansi") == export(talk.records, "html", theme="dark")
+
+
+@pytest.mark.parametrize("theme", ["missing", "../dark", ""])
+def test_a_theme_that_is_not_there_is_said_in_a_sentence(theme: str) -> None:
+    with pytest.raises(UserError, match="theme"):
+        export([], "html", theme=theme)
+
+
+def test_pictures_are_part_of_the_page() -> None:
+    talk = Talk().opened()
+    number = talk.prompt()
+    talk.update(
+        "agent_message_chunk", content={"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}
+    )
+    talk.update(
+        "agent_message_chunk", content={"type": "image", "mimeType": "image/svg+xml", "data": "PHN2Zz4="}
+    )
+    talk.update("agent_message_chunk", content={"type": "image", "mimeType": "image/png", "data": '"><b>'})
+    talk.end(number)
+    page = Page(export(talk.records, "html"))
+    assert [one["src"] for one in page.found("img")] == ["data:image/png;base64,iVBORw0KGgo="]
+    assert not page.found("b")
+
+
+# --------------------------------------------------------------------------- Markdown
+
+HTML = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+
+
+def tags_in(text: str) -> list[str]:
+    """The HTML that whoever shows the Markdown sees in it."""
+    found: list[str] = []
+    for token in HTML.parse(text):
+        for one in (token, *(token.children or ())):
+            if one.type in ("html_block", "html_inline"):
+                found += re.findall("<[^>]*>?", one.content)
+    return found
+
+
+def test_no_word_of_an_agent_becomes_html_in_markdown() -> None:
+    tags = tags_in(export(everything().records, "md"))
+    assert tags.count("<details>") == tags.count("</details>") > 2
+    assert set(tags) == {"<details>", "<summary>", "</summary>", "</details>"}
+
+
+PIECES = [
+    *(
+        "`",
+        "``",
+        "```",
+        "~~~",
+        "<b>",
+        "</details>",
+        "<",
+        ">",
+        "|",
+        "|---|\n",
+        "\\",
+        "-",
+        "*",
+        "#",
+        "!",
+        "[a](b)",
+    ),
+    *("\n", "\n\n", "\n> ", "\n- ", "    ", "\t", " ", "a", "1.", "&lt;", "&", "<!--", "[a]: <b>\n", "==="),
+]
+nasty = st.lists(st.sampled_from(PIECES), max_size=16).map("".join)
+
+
+@properties
+@given(nasty)
+def test_markdown_of_others_stays_in_its_place_whatever_it_is(text: str) -> None:
+    together = f"{contained(text)}\n\n## after\n"
+    assert tags_in(together) == []
+    tokens = HTML.parse(together)
+    assert [token.type for token in tokens[-3:]] == ["heading_open", "inline", "heading_close"]
+    assert tokens[-2].content == "after"
+
+
+@properties
+@given(nasty)
+def test_markdown_of_others_looks_as_it_was_meant(text: str) -> None:
+    # Where a definition leads may be written differently; and a tag that begins a line within a code span.
+    assume("]:" not in text and not re.search(r"\n[ \t>]*<", text))
+    meant = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    looks, wanted = HTML.render(contained(text)), meant.render(text.strip("\n"))
+    assert "".join(looks.split()) == "".join(wanted.split())
+
+
+@properties
+@given(nasty)
+def test_any_text_can_be_a_block_a_span_or_a_line_of_its_own(text: str) -> None:
+    (block,) = HTML.parse(fenced(text))
+    assert block.content.rstrip("\n") == text.rstrip("\n")
+    line = " ".join(text.split())
+    if line:
+        paragraph = HTML.parse(f"x {code_span(text)}")[1].children or []
+        assert paragraph[-1].content == line
+        tokens = HTML.parse(literal(text))
+        assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
+        assert "".join(one.content for one in tokens[1].children or []) == line
+
+
+def test_the_conversation_reads_from_top_to_bottom() -> None:
+    talk = Talk().opened(agentInfo={"name": "Agent", "version": "1"})
+    number = talk.prompt("fix it\nplease")
+    talk.thinks("hm")
+    talk.says("Looking.")
+    talk.tool("c", title="pytest -q", kind="execute", content=[{"type": "terminal", "terminalId": "t"}])
+    talk.client(TerminalCreated("t", command="pytest -q", cwd="/w"))
+    talk.client(TerminalOutput("t", "1 passed\r\n"))
+    talk.client(TerminalExited("t", 0, None))
+    talk.tool_update("c", status="completed")
+    talk.says("Done.")
+    talk.end(number)
+    text = export(talk.records, "md", About(id="s-1", title="Login"))
+    told = ["# Login", "/w", "## You", "> fix it", "> please", "## Agent", "thought for", "hm", "Looking.",
+            "`pytest -q`", "$ pytest -q", "1 passed", "[exit code 0]", "Done."]  # fmt: skip
+    places = [text.index(words) for words in told]
+    assert places == sorted(places)
+
+
+# --------------------------------------------------------------------------- JSON
+
+
+def test_json_holds_the_state_entry_by_entry() -> None:
+    talk = everything("word")
+    plain = json.loads(export(talk.records, "json", About(id="s-1")))
+    assert plain["format"] == 1
+    assert plain["about"]["id"] == "s-1"
+    assert plain["session"]["cwd"] == "/w"
+    assert [entry["type"] for entry in plain["entries"]] == talk.kinds()
+    (terminal,) = (entry for entry in plain["entries"] if entry["type"] == "Terminal")
+    assert terminal["output"] == "word\nplain rgb\n"
+    assert terminal["exit_code"] == 3
+    call = next(entry for entry in plain["entries"] if entry["type"] == "ToolCall")
+    assert call["content"][0]["new"] == "new\nsame\n"
+
+
+def test_json_is_harmless_on_a_terminal() -> None:
+    talk = Talk().opened()
+    talk.tool("c", rawInput={"x": "\x1b]0;title\x07\x9b31m\u202e\ud800"})
+    text = export(talk.records, "json")
+    assert text.isascii()
+    assert all(letter == "\n" or " " <= letter <= "~" for letter in text)
+    assert json.loads(text)["entries"][0]["raw_input"] == {"x": "\x1b]0;title\x07\x9b31m\u202e\ud800"}
+
+
+# --------------------------------------------------------------------------- secrets
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_secrets_are_out_also_when_they_came_in_pieces(form: str) -> None:
+    secret = "ghp_" + "a1B2c3D4e5" * 4
+    talk = Talk().opened()
+    number = talk.prompt()
+    talk.says(f"the token is {secret[:9]}")
+    talk.says(f"{secret[9:]} and that")
+    talk.tool(
+        "c", kind="read", rawInput={"path": "/w/.env"}, locations=[{"path": "/w/.env"}], rawOutput="hunter2"
+    )
+    talk.client(TerminalCreated("t", command="env", cwd="/w"))
+    talk.client(TerminalOutput("t", f"TOKEN={secret[:7]}"))
+    talk.client(TerminalOutput("t", f"{secret[7:]}\n"))
+    talk.end(number)
+    text = export(talk.records, form)  # type: ignore[arg-type]
+    assert secret[10:30] not in text
+    assert "hunter2" not in text
+    assert "and that" in text
