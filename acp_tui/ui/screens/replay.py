@@ -57,6 +57,8 @@ class ReplayScreen(SessionScreen):
     # ------------------------------------------------------------------------- playing
 
     def _tick(self) -> None:
+        if self.paused:  # one tick may have been on its way
+            return
         before = int(self.now())
         self._take(self.player.advance(INTERVAL))
         if int(self.now()) != before:

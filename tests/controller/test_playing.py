@@ -1,0 +1,135 @@
+"""The player: a recorded session that happens again."""
+
+from __future__ import annotations
+
+import pytest
+
+from acp_tui.controller.playing import AT_ONCE, BATCH, LONGEST_PAUSE, Player
+from acp_tui.fold import fold
+from acp_tui.session.record import Record
+from tests.recordings import WIRELOGS, records
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "method": "session/update",
+    "params": {
+        "sessionId": "s",
+        "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "hello"}},
+    },
+}
+
+
+def at(*times: float) -> list[Record]:
+    return [Record(time, "received", HELLO) for time in times]
+
+
+@pytest.mark.parametrize("path", WIRELOGS[::7], ids=lambda path: path.stem)
+def test_what_was_played_is_what_was_recorded(path: object) -> None:
+    recorded = records(path)  # type: ignore[arg-type]
+    player = Player(recorded)
+    while not player.ended:
+        player.advance(0.1)
+    assert player.session == fold(recorded)
+    assert player.elapsed == pytest.approx(player.length)
+
+
+def test_records_come_when_they_came() -> None:
+    player = Player(at(100, 100.5, 101))
+    assert player.played == 0
+    player.advance(0)
+    assert (player.played, player.moment) == (1, 100)
+    player.advance(0.4)
+    assert player.played == 1
+    assert player.moment == pytest.approx(100.4)
+    changes = player.advance(0.1)
+    assert player.played == 2
+    assert [change.what for change in changes] == ["updated"]
+    player.advance(10)
+    assert player.ended
+    assert player.elapsed == player.length == 1.0
+
+
+def test_twice_the_speed_takes_half_the_time() -> None:
+    player = Player(at(0, 1), speed=2)
+    player.advance(0.49)
+    assert player.played == 1
+    player.advance(0.01)
+    assert player.ended
+
+
+def test_long_pauses_are_shortened_and_told() -> None:
+    player = Player(at(0, 60, 61))
+    player.advance(0.5)
+    assert player.shortened == 60
+    player.advance(LONGEST_PAUSE - 0.5)
+    assert player.played == 2
+    assert not player.shortened
+    assert player.length == LONGEST_PAUSE + 1
+    assert player.left_out == 60 - LONGEST_PAUSE
+
+
+def test_a_clock_that_was_set_back_costs_no_time() -> None:
+    player = Player(at(100, 50, 51))
+    player.advance(1)
+    assert player.ended
+    assert player.left_out == 0
+
+
+def test_at_once_needs_no_time_but_leaves_room_between_batches() -> None:
+    player = Player(at(*range(BATCH + 1)), speed=AT_ONCE)
+    player.advance(0.03)
+    assert player.played == BATCH
+    player.advance(0.03)
+    assert player.ended
+
+
+def test_hurrying_to_the_end_needs_no_time_either_and_ends_with_the_beginning() -> None:
+    player = Player(at(0, 1, 2))
+    player.hurry()
+    player.advance(0.01)
+    assert player.ended
+    player.rewind()
+    player.advance(0.01)
+    assert player.played == 1
+
+
+def test_a_step_goes_to_the_next_change() -> None:
+    nothing = Record(0.5, "sent", {"jsonrpc": "2.0", "method": "_unknown/to-everybody"})
+    player = Player([*at(0), nothing, *at(1)])
+    assert player.step()
+    assert player.played == 1
+    assert player.step()
+    assert player.ended
+    assert player.elapsed == 1
+    assert player.step() == []
+
+
+def test_from_the_beginning_it_is_another_session() -> None:
+    player = Player(at(0, 1))
+    player.advance(1)
+    before = player.session
+    player.rewind()
+    assert (player.played, player.elapsed) == (0, 0.0)
+    assert player.session is not before
+    assert player.session.entries == []
+
+
+def test_speeds_have_ends() -> None:
+    player = Player([], speed=3)
+    player.faster(1)
+    assert player.speed == 4
+    player.faster(-1)
+    assert player.speed == 2
+    for _ in range(20):
+        player.faster(1)
+    assert player.speed == AT_ONCE
+    for _ in range(20):
+        player.faster(-1)
+    assert player.speed == 0.25
+
+
+def test_an_empty_recording_has_ended() -> None:
+    player = Player([])
+    assert player.advance(1) == []
+    assert player.ended
+    assert (player.length, player.moment) == (0.0, 0.0)

@@ -1,0 +1,1 @@
+"""The screen that plays recordings."""

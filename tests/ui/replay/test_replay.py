@@ -1,0 +1,182 @@
+"""A recorded session on the screen, by its keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acp_tui.controller.playing import AT_ONCE, Player
+from acp_tui.session.state import Permission, UserMessage
+from acp_tui.ui.app import AcpTui
+from acp_tui.ui.screens.replay import ReplayScreen
+from acp_tui.ui.widgets.find_line import FindLine
+from acp_tui.ui.widgets.player_bar import PlayerBar
+from acp_tui.ui.widgets.status_line import StatusLine
+from acp_tui.ui.widgets.transcript.keyboard import Transcript
+from tests.recordings import WIRELOGS, records
+from tests.ui.looks import look
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.pilot import Pilot
+
+EDIT = next(path for path in WIRELOGS if path.stem == "claude-code-edit")
+
+
+def replay(speed: float = AT_ONCE) -> tuple[AcpTui, Player]:
+    player = Player(records(EDIT), title="Recorded session", speed=speed)
+    return AcpTui(lambda palette: ReplayScreen(player, palette)), player
+
+
+async def until(pilot: Pilot[Any], holds: Callable[[], bool]) -> None:
+    for _ in range(500):
+        if holds():
+            return
+        await pilot.pause(0.01)
+    raise AssertionError("it never came to that")
+
+
+def page(app: AcpTui) -> str:
+    view = app.screen.query_one(Transcript)
+    return "\n".join(view.render_line(y).text.rstrip() for y in range(view.size.height))
+
+
+def line(app: AcpTui, kind: type[PlayerBar | StatusLine]) -> str:
+    return app.screen.query_one(kind).render_line(0).text
+
+
+async def test_it_plays_by_itself_and_ends_with_all_of_it_on_the_screen() -> None:
+    app, player = replay()
+    async with app.run_test(size=(100, 40)) as pilot:
+        await until(pilot, lambda: player.ended and "I wrote the file." in page(app))
+        assert "Claude Agent · project" in line(app, StatusLine)
+        assert "○ idle" in line(app, StatusLine)
+        assert line(app, PlayerBar).startswith("■")
+        assert f"record {player.total} of {player.total}" in line(app, PlayerBar)
+
+
+async def test_a_question_of_then_is_an_entry_and_no_dialog() -> None:
+    app, player = replay()
+    async with app.run_test(size=(100, 40)) as pilot:
+        await until(pilot, lambda: player.ended)
+        assert any(isinstance(entry, Permission) for entry in player.session.entries)
+        assert len(app.screen_stack) == 1
+
+
+async def test_space_holds_it_and_lets_it_go_on() -> None:
+    app, player = replay(speed=1.0)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("space")
+        assert line(app, PlayerBar).startswith("‖")
+        played = player.elapsed
+        await pilot.pause(0.1)
+        assert player.elapsed == played
+        await pilot.press("space")
+        await until(pilot, lambda: player.elapsed > played)
+
+
+async def test_steps_go_from_change_to_change_and_hold_there() -> None:
+    app, player = replay(speed=1.0)
+    async with app.run_test(size=(100, 30)) as pilot:
+        for _ in range(10):
+            before = player.played
+            await pilot.press("right")
+            assert player.played > before
+        assert any(isinstance(entry, UserMessage) for entry in player.session.entries)
+        await until(pilot, lambda: "mock:edit" in page(app))
+        assert line(app, PlayerBar).startswith("‖")
+
+
+async def test_plus_and_minus_change_the_speed() -> None:
+    app, player = replay(speed=1.0)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("space", "plus", "plus")
+        assert player.speed == 4
+        assert "×4" in line(app, PlayerBar)
+        await pilot.press("minus", "minus", "minus")
+        assert "×0.5" in line(app, PlayerBar)
+
+
+async def test_end_plays_the_rest_at_once_and_home_begins_again() -> None:
+    app, player = replay(speed=0.25)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await pilot.press("end")
+        await until(pilot, lambda: player.ended and "I wrote the file." in page(app))
+        await pilot.press("home")
+        assert not player.ended
+        await until(pilot, lambda: "I wrote the file." not in page(app))
+        assert line(app, PlayerBar).startswith("▶")
+
+
+async def test_space_at_the_end_plays_it_once_more() -> None:
+    app, player = replay()
+    async with app.run_test(size=(100, 40)) as pilot:
+        await until(pilot, lambda: player.ended)
+        before = player.session
+        await pilot.press("space")
+        await until(pilot, lambda: player.ended and "I wrote the file." in page(app))
+        assert player.session is not before
+
+
+async def test_what_is_typed_into_the_search_is_typed_there() -> None:
+    app, player = replay()
+    async with app.run_test(size=(100, 40)) as pilot:
+        await until(pilot, lambda: player.ended)
+        await pilot.press("ctrl+f", *"I wrote", "home", "right", "enter")
+        await pilot.pause()
+        assert player.ended
+        find = app.screen.query_one(FindLine)
+        assert find.query_one("#hits").render_line(0).text.strip() == "1 of 1"
+        await pilot.press("escape")
+        await pilot.pause()
+        assert not find.shown
+        assert isinstance(app.screen.focused, Transcript)
+
+
+async def test_entries_can_be_read_as_in_a_conversation() -> None:
+    app, _ = replay()
+    async with app.run_test(size=(100, 40)) as pilot:
+        await until(pilot, lambda: "I wrote the file." in page(app))
+        await pilot.press("alt+up", "y")
+        await until(pilot, lambda: app.clipboard.strip() == "I wrote the file.")
+        await pilot.press("x", "i")  # there is nothing to type into
+        await pilot.pause()
+        assert isinstance(app.screen, ReplayScreen)
+
+
+@pytest.mark.parametrize("keys", [["escape"], ["ctrl+q"], ["ctrl+c", "ctrl+c"]], ids=" ".join)
+async def test_it_is_left_by_any_of_the_usual_keys(keys: list[str]) -> None:
+    app, _ = replay(speed=1.0)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press(*keys)
+        await until(pilot, lambda: app._exit)
+
+
+async def test_what_could_not_be_read_is_said() -> None:
+    player = Player(records(EDIT), speed=AT_ONCE)
+    app = AcpTui(
+        lambda palette: ReplayScreen(player, palette, problems=["line 3 cannot be read: [left out]."])
+    )
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await pilot.pause()
+        assert [note.message for note in app._notifications] == ["line 3 cannot be read: [left out]."]
+
+
+@look
+def test_a_replay_that_waits(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+    slowly = [replace(record, at=record.at * 1000) for record in records(EDIT)]
+    player = Player(slowly, title="Recorded session")
+    app = AcpTui(lambda palette: ReplayScreen(player, palette), theme=theme)
+
+    async def act(pilot: Pilot[Any]) -> None:
+        await pilot.press("space")
+        for _ in range(20 - player.played):
+            if player.played < 20:
+                await pilot.press("right")
+        assert isinstance(app.screen, ReplayScreen)
+        app.screen.frames.flush()
+
+    assert snap_compare(app, terminal_size=size, run_before=act)
