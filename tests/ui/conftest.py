@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +11,7 @@ from acp_tui.ui.screens import quiet
 from tests.ui.desk import Open, agent, desk, marked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
@@ -32,3 +33,17 @@ def open_desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]
 
     yield opened
     assert left_behind() == []
+
+
+@pytest.fixture
+def until() -> Callable[[Callable[[], bool]], None]:
+    """Waits for a condition outside of this process."""
+
+    def wait(condition: Callable[[], bool]) -> None:
+        for _ in range(6000):
+            if condition():
+                return
+            time.sleep(0.01)
+        raise AssertionError("it never came true")
+
+    return wait

@@ -65,6 +65,8 @@ class SessionScreen(EntryKeys):
         self.finder = Finder(self.transcript)
         self.watch(self.transcript, "unseen", self.query_one(NewBelow).show)
         self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette())
+        # After Ctrl+Z and `fg` the terminal is empty, and Textual would draw only what changes.
+        self.app.app_resume_signal.subscribe(self, lambda _: self.app.refresh(layout=True))
 
     async def leave(self) -> None:
         """The app has ended: end what runs behind the screen."""

@@ -1,0 +1,153 @@
+"""The installed program on a real terminal: it leaves the terminal, and the machine, as they were."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.ui.desk import agent
+from tests.ui.terminal import OFF, ON, Terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def assert_sane(terminal: Terminal) -> None:
+    """Everything that was turned on was turned off at last, and typing works as before."""
+    for on, off in zip(ON, OFF, strict=True):
+        assert terminal.raw.rfind(off) > terminal.raw.rfind(on) >= 0, off
+    assert terminal.settings == terminal.before
+    assert b"Traceback" not in terminal.raw
+
+
+def test_it_starts_answers_a_prompt_and_quits(tmp_path: Path) -> None:
+    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+        terminal.wait_for("Message scripted")
+        terminal.type("hello there\r")
+        terminal.until(lambda: terminal.new_text().count("hello there") >= 2)
+        terminal.type("\x11")  # Ctrl+Q
+        assert terminal.ended() == 0
+        assert_sane(terminal)
+        assert "To go on with this conversation: acp-tui --resume " in terminal.raw.decode()
+        assert terminal.left_behind() == []
+
+
+def test_the_demo_needs_nothing(tmp_path: Path) -> None:
+    with Terminal("demo", cwd=tmp_path) as terminal:
+        terminal.wait_for("Message Demo agent")
+        terminal.type("/plan\r")
+        terminal.wait_for("plan")
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+        assert_sane(terminal)
+        assert terminal.left_behind() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_everything_in_order(tmp_path: Path, number: signal.Signals) -> None:
+    with Terminal("--command", agent("faulty", "leaves_processes"), cwd=tmp_path) as terminal:
+        terminal.wait_for("Message scripted")
+        terminal.type("go\r")
+        terminal.until(lambda: len(terminal.left_behind()) > 2)
+        terminal.signal(number)
+        assert terminal.ended() == 128 + number
+        assert_sane(terminal)
+        assert terminal.left_behind() == []
+
+
+def test_nothing_outlives_a_kill(tmp_path: Path, until: Callable[[Callable[[], bool]], None]) -> None:
+    with Terminal("--command", agent("faulty", "leaves_processes"), cwd=tmp_path) as terminal:
+        terminal.wait_for("Message scripted")
+        terminal.type("go\r")
+        terminal.until(lambda: len(terminal.left_behind()) > 2)
+        terminal.signal(signal.SIGKILL)
+        assert terminal.ended() == -signal.SIGKILL
+        until(lambda: terminal.left_behind() == [])
+
+
+def test_closing_the_terminals_window_ends_everything(
+    tmp_path: Path, until: Callable[[Callable[[], bool]], None]
+) -> None:
+    with Terminal("--command", agent("flood_agent"), cwd=tmp_path) as terminal:
+        terminal.wait_for("Message ")
+        terminal.type("flood 100000 40\r")
+        terminal.wait_for("working")
+        terminal.hang_up()
+        until(lambda: terminal.process.poll() is not None and terminal.left_behind() == [])
+
+
+def test_ctrl_z_gives_the_terminal_back_and_fg_draws_the_screen_again(
+    tmp_path: Path, until: Callable[[Callable[[], bool]], None]
+) -> None:
+    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+        terminal.wait_for("Message scripted")
+        terminal.type("\x1a")
+        until(
+            lambda: (
+                os.waitid(os.P_PID, terminal.process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
+            )
+        )
+        terminal.until(lambda: OFF[0] in terminal.raw)
+        terminal.signal(signal.SIGCONT)
+        terminal.until(lambda: terminal.raw.count(ON[0]) == 2)
+        terminal.wait_for("Message scripted")
+        terminal.type("hello again\r")
+        terminal.until(lambda: terminal.new_text().count("hello again") >= 2)
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+        assert_sane(terminal)
+
+
+def test_a_mistake_of_ours_is_one_sentence_and_the_rest_is_in_the_log(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import acp_tui.ui.facts as facts\n"
+        "def broken(self, *args, **more):\n    raise RuntimeError('a mistake [of] ours')\n"
+        "facts.Facts._look_at_new_entries = broken\n"
+    )
+    paths = f"{tmp_path}{os.pathsep}{Path.cwd()}"
+    with Terminal("--command", agent("script"), cwd=tmp_path, PYTHONPATH=paths) as terminal:
+        assert terminal.ended() == 1
+        told = terminal.raw.decode()
+        log = home / "state" / "acp-tui.log"
+        assert "acp-tui: the screen has failed (RuntimeError: a mistake [of] ours)." in told.replace(
+            "\r\n", " "
+        )
+        assert str(log) in told
+        assert "Traceback" not in told
+        assert "Traceback" in log.read_text(encoding="utf-8")
+        assert terminal.settings == terminal.before
+        assert terminal.left_behind() == []
+
+
+def test_an_agent_that_nobody_knows_is_one_sentence(tmp_path: Path) -> None:
+    with Terminal("no-such-agent", cwd=tmp_path) as terminal:
+        assert terminal.ended() != 0
+        assert "acp-tui: " in terminal.raw.decode()
+        assert "no-such-agent" in terminal.raw.decode()
+        assert_sane(terminal)
+
+
+def test_signing_in_on_the_terminal_is_the_agents_own(tmp_path: Path) -> None:
+    file = tmp_path / "signed-in"
+    methods = f'[{{"id": "shell", "name": "Here", "type": "terminal", "args": ["{file}", "--login"]}}]'
+    command = f"{agent('signs_in', methods)} {file}"
+    with Terminal("--command", command, cwd=tmp_path) as terminal:
+        terminal.wait_for("Sign in first", "Here")
+        terminal.type("\r")
+        terminal.wait_for("Sign in? ")
+        terminal.type("no\n")
+        terminal.wait_for("did not succeed")
+        terminal.type("\x1b[15~")  # F5
+        terminal.wait_for("Sign in first")
+        terminal.type("\r")
+        terminal.wait_for("Sign in? ")
+        terminal.type("yes\n")
+        terminal.wait_for("idle")
+        assert file.exists()
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+        assert_sane(terminal)
