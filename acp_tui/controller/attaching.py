@@ -19,7 +19,7 @@ from acp_tui.errors import Refusal, UserError
 from acp_tui.session.attachment import CommandOutput, FileMention, Picture
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from acp_tui.session.attachment import Attachment
     from acp_tui.session.state import Agent
@@ -46,7 +46,7 @@ class Attaching:
         self._files = files
         self._agent = agent
 
-    async def blocks(self, text: str, attachments: Iterable[Attachment], confirm: Confirm) -> Sequence[Block]:
+    async def blocks(self, text: str, attachments: Iterable[Attachment], confirm: Confirm) -> list[Block]:
         """The text, and a block for each attachment. `UserError`: one of them cannot be attached."""
         blocks: list[Block] = [{"type": "text", "text": text}]
         for attachment in dict.fromkeys(attachments):

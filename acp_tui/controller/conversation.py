@@ -122,8 +122,7 @@ class Conversation:
             taken=self.session.terminals,
         )
         files = Files(self._roots, settings.workspace.sensitive)
-        self._attaching = Attaching(files, lambda: self.session.agent)
-        self.blocks_for = self._attaching.blocks
+        self.blocks_for = Attaching(files, lambda: self.session.agent).blocks
         self.listing = Listing(self._roots.directories)
         self.shell = Shell(self._roots.cwd, self._recording, self._reaper)
         self._serve = Serving(

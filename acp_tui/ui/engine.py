@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from acp_tui.controller import Asker, Conversation
     from acp_tui.controller.turns import Turns
+    from acp_tui.session.attachment import Attachment
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
@@ -53,6 +54,12 @@ class Watcher(Protocol):
     def turn_failed(self, error: UserError, text: str) -> None:
         """A prompt was not answered, or not even sent."""
 
+    def not_sent(self, error: UserError, text: str) -> None:
+        """A prompt stays with the user."""
+
+    async def confirm(self, question: str) -> bool:
+        """Ask the user something that has a yes and a no."""
+
     def trouble(self, error: UserError) -> None:
         """Something else went wrong that the user should see."""
 
@@ -65,7 +72,8 @@ class Engine:
         self._asker = asker
         self.watcher = watcher
         self._tasks: set[asyncio.Task[None]] = set()
-        self._early: list[str] = []  # typed before there was anything to take it
+        self._early: list[tuple[str, Sequence[Attachment]]] = []  # sent before there was anything to take it
+        self._reading = asyncio.Lock()  # what is attached: prompts stay in their order
         self._attempts = 0  # to open the session
         self._signing_in: asyncio.Task[None] | None = None
         self.held: Held | None = None
@@ -90,8 +98,8 @@ class Engine:
         self.turns = Turns(held.conversation, self._turn_failed)
         held.conversation.listen(self.watcher.happened)
         self.watcher.session_made(held.conversation.session)
-        for text in self._early:
-            self.turns.submit(text)
+        for text, attachments in self._early:
+            self.submit(text, attachments)
         await self._opened_by(held.conversation.start, held.open, self._choose)
 
     async def restart(self) -> None:
@@ -192,17 +200,40 @@ class Engine:
 
     # ---- prompts
 
-    def submit(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
+    def submit(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
         """Send a prompt, or let it wait for its turn."""
-        if self.turns is not None:
-            self.turns.submit(text, blocks)
+        if self.turns is None:
+            self._early.append((text, attachments))
+        elif attachments or self._reading.locked():
+            self._spawn(self._submit_with(text, attachments))
         else:
-            self._early.append(text)
+            self.turns.submit(text)
 
-    def send_now(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
+    async def _submit_with(self, text: str, attachments: Sequence[Attachment]) -> None:
+        blocks = await self._blocks(text, attachments)
+        if blocks is not None and self.turns is not None:
+            self.turns.submit(text, blocks)
+
+    def send_now(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
         """Cancel what is going on and send this; without a text the first prompt that waits."""
         if self.turns is not None:
-            self._spawn(self.turns.send_at_once(text, blocks))
+            self._spawn(self._send_with(text, attachments))
+
+    async def _send_with(self, text: str, attachments: Sequence[Attachment]) -> None:
+        blocks = await self._blocks(text, attachments) if attachments else []
+        if blocks is not None and self.turns is not None:
+            await self.turns.send_at_once(text, blocks or None)
+
+    async def _blocks(self, text: str, attachments: Sequence[Attachment]) -> list[dict[str, Any]] | None:
+        """The prompt with what is attached; None: that could not be, and the user knows."""
+        assert self.held is not None
+        async with self._reading:
+            try:
+                conversation = self.held.conversation
+                return await conversation.blocks_for(text, attachments, self.watcher.confirm)
+            except UserError as error:
+                self.watcher.not_sent(error, text)
+                return None
 
     def send_queued_now(self, prompt_id: str) -> None:
         """Cancel what is going on and send one that waits."""
@@ -228,6 +259,21 @@ class Engine:
         if self.held is not None:
             self.held.workbench.save_draft(self.held.conversation, text)
 
+    # ---- the user's own commands
+
+    def run_command(self, line: str) -> None:
+        """Run a command line in the workspace."""
+        if self.held is None:
+            self.watcher.not_sent(
+                UserError("Commands can be run in a moment: acp-tui is starting."), f"!{line}"
+            )
+        else:
+            self._do(lambda conversation: conversation.shell.run(line))
+
+    def kill_command(self, terminal_id: str) -> None:
+        """End one."""
+        self._do(lambda conversation: conversation.shell.kill(terminal_id))
+
     # ---- commands
 
     def stop_turn(self) -> None:
@@ -250,11 +296,11 @@ class Engine:
         else:
             self._do(lambda conversation: conversation.set_model(str(value)))
 
-    def _do(self, command: Callable[[Conversation], Coroutine[Any, Any, None]]) -> None:
+    def _do(self, command: Callable[[Conversation], Coroutine[Any, Any, object]]) -> None:
         if self.held is not None:
             self._spawn(command(self.held.conversation))
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, object]) -> None:
         """Do it beside everything else; an error is told."""
 
         async def told() -> None:

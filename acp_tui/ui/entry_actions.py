@@ -6,10 +6,13 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.session.state import Content, Diff, Message, Terminal, ToolCall
-from acp_tui.session.text import GrowingText, TerminalText, visible_json
+from acp_tui.session.text import GrowingText, TerminalText, visible, visible_json
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Entry
+
+MOST_OUTPUT = 100_000
+"""Characters of a command's output that an agent is given."""
 
 
 def raw_text(entry: Entry) -> str:
@@ -29,6 +32,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
+
+
+def words_of(entry: Message) -> str:
+    """What was written, without what came along with it."""
+    return next((str(part) for part in entry.parts if isinstance(part, GrowingText)), "")
 
 
 def code_of(entry: Entry) -> list[str]:
@@ -60,3 +68,19 @@ def picture_of(entry: Entry) -> Content | None:
     parts = entry.content if isinstance(entry, ToolCall) else getattr(entry, "parts", [])
     kinds = ("image", "audio", "resource_link", "resource")
     return next((part for part in parts if isinstance(part, Content) and part.kind in kinds), None)
+
+
+def output_of(terminal: Terminal) -> str:
+    """A command and all that it wrote as plain text, for an agent: what is too long loses its middle."""
+    from acp_tui.ui.widgets.transcript.bodies.output import Output
+
+    lines = ["".join(text for text, _ in line).rstrip() for line in Output(terminal).all()]
+    text = "\n".join(lines).rstrip("\n")
+    if (left_out := len(text) - MOST_OUTPUT) > 0:
+        head, tail = text[: MOST_OUTPUT // 4], text[-MOST_OUTPUT * 3 // 4 :]
+        text = f"{head}\n… {left_out:,} characters left out …\n{tail}"
+    if terminal.ended_at is None:
+        end = "[still running]"
+    else:
+        end = f"[ended by {terminal.signal}]" if terminal.signal else f"[exit code {terminal.exit_code}]"
+    return "\n".join(filter(None, (f"$ {visible(terminal.command or '')}", text, end))) + "\n"

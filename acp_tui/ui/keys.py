@@ -44,8 +44,12 @@ class Place:
 
 
 PLACES: dict[Where, Place] = {
-    "prompt": Place("Prompt", "Write to the agent. While it works, what you send waits in the queue."),
-    "menu": Place("Command menu", "The agent's own commands; it opens with / at the beginning."),
+    "prompt": Place(
+        "Prompt",
+        "Write to the agent. While it works, what you send waits in the queue. @ attaches a file"
+        " (@file:10-20 some lines of it), ! at the beginning runs a command of your own.",
+    ),
+    "menu": Place("Menus", "The agent's commands after / at the beginning, files after @."),
     "history": Place("History search", "What was asked in this project; all words you type must occur."),
     "queue": Place("Queue", "Prompts that wait until the agent has finished."),
     "transcript": Place("Conversation", "Everything that was said and done. Letters act only here."),
@@ -117,12 +121,21 @@ TABLE: tuple[Key, ...] = (
     ),
     Key("prompt.editor", "ctrl+g", "external_editor", "$EDITOR", "prompt", "Edit the prompt in $EDITOR", 13),
     Key("prompt.unfold", "ctrl+t", "unfold", "unfold paste", "prompt", "Unfold the paste at the cursor", 5),
-    # -- menu of commands
+    Key(
+        "prompt.attach_output",
+        "ctrl+l",
+        "attach_output",
+        "attach output",
+        "prompt",
+        "Attach what your command wrote",
+        3,
+    ),
+    # -- menus of commands and files
     Key("menu.open", "slash", "menu_open", "commands", "menu", "Choose one of the agent's commands", 4),
-    Key("menu.up", "up", "menu_move(-1)", "choose", "menu", "The command above"),
-    Key("menu.down", "down", "menu_move(1)", "choose", "menu", "The command below"),
-    Key("menu.complete", "tab", "menu_complete", "complete", "menu", "Write the command out", 1),
-    Key("menu.take", "enter", "menu_take", "take", "menu", "The same; a command written in full is sent", 2),
+    Key("menu.up", "up", "menu_move(-1)", "choose", "menu", "The one above"),
+    Key("menu.down", "down", "menu_move(1)", "choose", "menu", "The one below"),
+    Key("menu.complete", "tab", "menu_complete", "complete", "menu", "Write it out; go on in a folder", 1),
+    Key("menu.take", "enter", "menu_take", "take", "menu", "Take it; what is written in full is sent", 2),
     Key("menu.close", "escape", "menu_close", "close", "menu", "Close the menu", 3),
     # -- search in the history
     Key("history.older", "up,ctrl+r", "history('older')", "older", "history", "An older one", 3),
@@ -160,6 +173,8 @@ TABLE: tuple[Key, ...] = (
     Key("transcript.raw", "r", "raw", "raw", "transcript", "Show the raw JSON", 3),
     Key("transcript.edit", "e", "open_in_editor", "$EDITOR", "transcript", "Open the place in $EDITOR", 4),
     Key("transcript.open", "o", "open", "open", "transcript", "Open the link or the image"),
+    Key("transcript.kill", "x", "kill", "kill", "transcript", "End your command that runs"),
+    Key("transcript.attach", "a", "attach", "attach", "transcript", "Attach what a command wrote"),
     Key("transcript.up", "up,k", "scroll_up", "up", "transcript", "Scroll"),
     Key("transcript.down", "down,j", "scroll_down", "down", "transcript", "Scroll"),
     Key("transcript.home", "g,home", "scroll_home", "top", "transcript", "To the beginning, to the end"),

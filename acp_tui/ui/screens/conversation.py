@@ -17,7 +17,7 @@ from acp_tui.ui import keys
 from acp_tui.ui.engine import Engine
 from acp_tui.ui.facts import Facts
 from acp_tui.ui.questions import Questions
-from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.screens.own_commands import OwnCommands
 from acp_tui.ui.screens.sign_in import SignIn
 from acp_tui.ui.widgets.prompt import Prompt
 from acp_tui.ui.widgets.queue import QueueStrip
@@ -44,7 +44,7 @@ MOST_PROBLEMS = 5
 """… of the settings are told; a file can be wrong from end to end."""
 
 
-class ConversationScreen(SignIn, SessionScreen):
+class ConversationScreen(SignIn, OwnCommands):
     """One conversation."""
 
     BINDINGS: ClassVar = keys.bindings("conversation")
@@ -104,6 +104,7 @@ class ConversationScreen(SignIn, SessionScreen):
         self._facts.project = conversation.cwd.name
         self._facts.branch = held.workbench.branch(conversation.cwd) or ""
         self._facts.policy = conversation.options.policy
+        self._use_workspace()
         self.prompt.agent_title = conversation.launch.title
         self.prompt.history = held.workbench.history(conversation.cwd)
         self.prompt.load_draft(held.workbench.draft(conversation))
@@ -113,7 +114,7 @@ class ConversationScreen(SignIn, SessionScreen):
         for problem in (*held.workbench.settings.problems[:MOST_PROBLEMS], *held.workbench.notices):
             self.notify(str(problem), severity="warning", timeout=10, markup=False)
         if self._first_prompt:
-            self.engine.submit(self._first_prompt)
+            self.engine.submit(self._first_prompt, self.prompt.attachments_in(self._first_prompt))
 
     def happened(self, _record: Record, _events: Sequence[Event], changes: Sequence[Change]) -> None:
         """Something happened: it is shown with the next frame."""
@@ -158,8 +159,10 @@ class ConversationScreen(SignIn, SessionScreen):
         if "agent" in facts and self.session.agent is not None:
             agent = self.session.agent
             self.prompt.agent_title = agent.title or agent.name or self._facts.agent
+            self._use_agent(agent)
         if facts & {"phase", "stop_reason", "modes", "config_options", "models"}:
             self.refresh_bindings()
+        self._follow_commands(changes)
         super()._show(changes)
 
     def _show_queue(self) -> None:
@@ -224,12 +227,12 @@ class ConversationScreen(SignIn, SessionScreen):
     @on(Prompt.Submitted)
     def _submitted(self, event: Prompt.Submitted) -> None:
         self.transcript.follow()
-        self.engine.submit(event.text, event.blocks)
+        self.engine.submit(event.text, event.attachments)
 
     @on(Prompt.SendNow)
     def _send_now(self, event: Prompt.SendNow) -> None:
         self.transcript.follow()
-        self.engine.send_now(event.text, event.blocks)
+        self.engine.send_now(event.text, event.attachments)
 
     @on(Prompt.Resume)
     def _resume(self) -> None:
@@ -267,7 +270,7 @@ class ConversationScreen(SignIn, SessionScreen):
         match action:
             case "stop":
                 in_transcript = isinstance(self.focused, Transcript)
-                return self.session.working or self.engine.signing_in or self._finding or in_transcript
+                return self.session.working or bool(self._own) or self.engine.signing_in or self._finding or in_transcript
             case "send_again":
                 return not self.session.working and self._worth_repeating()
             case "next_mode":
@@ -288,7 +291,7 @@ class ConversationScreen(SignIn, SessionScreen):
         elif text and text == self.prompt.text:  # it came back
             self.prompt.action_send()
         elif text:
-            self.engine.submit(text)
+            self.engine.submit(text, self.prompt.attachments_in(text))
 
     def _with_entry(self, what: str, entry: Entry) -> None:
         if what == "edit" and isinstance(entry, (UserMessage, TurnEnd)):
@@ -302,9 +305,11 @@ class ConversationScreen(SignIn, SessionScreen):
 
     def _last_prompt(self, turn: int | None = None) -> str:
         """The last one, or that of a turn."""
+        from acp_tui.ui.entry_actions import words_of
+
         entries = reversed(self.session.entries)
         prompts = (entry for entry in entries if isinstance(entry, UserMessage))
-        return next((entry.text for entry in prompts if turn in (None, entry.turn)), "")
+        return next((words_of(entry) for entry in prompts if turn in (None, entry.turn)), "")
 
     def action_stop(self) -> None:
         """Close what is open, else stop the agent."""
@@ -314,6 +319,8 @@ class ConversationScreen(SignIn, SessionScreen):
             self.engine.give_up_sign_in()
         elif self.session.working:
             self._stop()
+        elif self._kill_last():
+            return
         elif self.focused is not None and isinstance(self.focused, Transcript):
             self.prompt.focus()
 
@@ -329,7 +336,7 @@ class ConversationScreen(SignIn, SessionScreen):
             return
         if self.session.working:
             self._stop()
-        else:
+        elif not self._kill_last():
             self._quit_on_second()
 
     def action_restart_agent(self) -> None:

@@ -19,7 +19,7 @@ async def test_enter_sends_what_was_written_and_empties_the_prompt() -> None:
         (sent,) = app.heard(Prompt.Submitted)
         assert isinstance(sent, Prompt.Submitted)
         assert sent.text == "fix the bug"
-        assert sent.blocks == [{"type": "text", "text": "fix the bug"}]
+        assert sent.attachments == []
         assert app.prompt.text == ""
         assert app.history.texts == ["fix the bug"]
 

@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from acp_tui.ui.widgets.component_style import foreground
-from acp_tui.ui.widgets.transcript.wrap import shortened
+from acp_tui.ui.widgets.transcript.wrap import shortened, shortened_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +34,8 @@ class Choice:
     hint: str = ""
     description: str = ""
     matched: frozenset[int] = frozenset()  # places in the name that the search hit
+    off: bool = False  # it cannot be taken; the description says why
+    is_path: bool = False  # its end matters most
 
 
 class Choices(Widget):
@@ -69,6 +71,7 @@ class Choices(Widget):
         self._choices: Sequence[Choice] = ()
         self._first = 0
         self._names = 0  # cells
+        self._described = False
         self.current = 0
         self.rows = 0
         """How many lines are shown."""
@@ -79,6 +82,7 @@ class Choices(Widget):
         self._choices = choices
         self.rows = rows
         self._names = max((_name_width(choice) for choice in choices), default=0)
+        self._described = any(choice.hint or choice.description for choice in choices)
         self._first = 0
         self._mark(current)
         self.refresh(layout=layout)
@@ -109,10 +113,13 @@ class Choices(Widget):
 
     def _segments(self, choice: Choice, mark: str) -> list[Segment]:
         room = self.size.width - 3
-        column = min(self._names, int(room * NAME_SHARE))
-        name = shortened(choice.name, column)
+        column = min(self._names, int(room * NAME_SHARE) if self._described else room)
+        name, places = _fitted(choice, column)
         matched = foreground(self, "choices--matched")
-        segments = [Segment(f" {mark} "), *_marked(name, choice.matched, matched)]
+        segments = [Segment(f" {mark} "), *_marked(name, places, matched)]
+        if choice.off:
+            dim = foreground(self, "choices--description")
+            segments = [Segment(segment.text, dim) for segment in segments]
         left = column - cell_len(name)
         if choice.hint:
             hint = shortened(f" {choice.hint}", left)
@@ -133,6 +140,17 @@ class Choices(Widget):
 
 def _name_width(choice: Choice) -> int:
     return cell_len(choice.name) + (cell_len(choice.hint) + 1 if choice.hint else 0)
+
+
+def _fitted(choice: Choice, width: int) -> tuple[str, frozenset[int]]:
+    """The name in so many cells, and where it was hit now."""
+    if not choice.is_path:
+        return shortened(choice.name, width), choice.matched
+    name = shortened_path(choice.name, width)
+    lost = len(choice.name) - len(name)
+    return name, frozenset(
+        place - lost for place in choice.matched if place > lost
+    ) if lost else choice.matched
 
 
 def _marked(text: str, places: frozenset[int], style: Style) -> list[Segment]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from acp_tui.session.text import visible_line
 from acp_tui.ui.widgets.prompt.choices import Choice
 from acp_tui.ui.widgets.prompt.matching import matching
-from acp_tui.ui.widgets.prompt.popup import Popup
+from acp_tui.ui.widgets.prompt.menu import Completion, Menu
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Command
 
 
-class CommandMenu(Popup):
+class CommandMenu(Menu):
     """Follows what is typed: open while that can be the beginning of a command."""
 
     def __init__(self) -> None:
@@ -60,9 +60,9 @@ class CommandMenu(Popup):
         self._closed = True
         self.close()
 
-    def move(self, step: int) -> None:
-        """Move the mark."""
-        self.choices.move(step)
+    def completion(self, *, taking: bool) -> Completion | None:  # noqa: ARG002  a command has no parts
+        """The command, ready for its argument."""
+        return Completion((0, 0), f"/{self.selected.name} ") if self.selected is not None else None
 
 
 def _choice(command: Command, places: frozenset[int]) -> Choice:

@@ -6,21 +6,27 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from textual.actions import SkipAction
+from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import Selection
 
 from acp_tui.session.text import visible_line, without_controls
 from acp_tui.ui.keys import bindings
+from acp_tui.ui.widgets.component_style import foreground
 from acp_tui.ui.widgets.prompt.pastes import Pastes
 from acp_tui.ui.widgets.transcript.wrap import shortened
 
 if TYPE_CHECKING:
+    from rich.text import Text
     from textual import events
     from textual.binding import BindingType
     from textual.widgets.text_area import Edit, EditResult, Location
 
     from acp_tui.session.state import Command
+    from acp_tui.ui.widgets.prompt.attachments import Attachments
     from acp_tui.ui.widgets.prompt.command_menu import CommandMenu
+    from acp_tui.ui.widgets.prompt.file_menu import FileMenu
+    from acp_tui.ui.widgets.prompt.menu import Menu
 
 
 class PromptEditor(TextArea, inherit_bindings=False):
@@ -30,10 +36,16 @@ class PromptEditor(TextArea, inherit_bindings=False):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("menu", "edit")
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"prompt--token"}
 
-    def __init__(self, menu: CommandMenu) -> None:
+    class PasteWanted(Message):
+        """The user wants something from the clipboard."""
+
+    def __init__(self, menu: CommandMenu, files: FileMenu, attachments: Attachments) -> None:
         self.pastes = Pastes()
+        self._attachments = attachments
         self._menu = menu
+        self._files = files
         super().__init__(soft_wrap=True, highlight_cursor_line=False, compact=True)
         self.cursor_blink = False
         self.match_cursor_bracket = False
@@ -49,6 +61,11 @@ class PromptEditor(TextArea, inherit_bindings=False):
     def is_empty(self) -> bool:
         """Is nothing written? Asked at every keystroke."""
         return self.document.line_count == 1 and not self.document[0]
+
+    @property
+    def is_command(self) -> bool:
+        """Is it for the shell?"""
+        return self.document[0][:1] == "!"
 
     @property
     def before_cursor(self) -> str:
@@ -98,13 +115,23 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self.paste(event.text)
 
     def action_paste(self) -> None:
-        """Paste what was copied in the program."""
-        self.paste(self.app.clipboard)
+        """Paste a picture from the clipboard, else what was copied in the program."""
+        self.post_message(self.PasteWanted())
 
     def paste(self, text: str) -> None:
-        """Insert a text, folded if it is large."""
+        """Insert a text, folded if it is large; the path of an image becomes a mention."""
+        if not self._files.images_refused and (token := self._attachments.pasted_image(text)):
+            self.insert_token(token)
+            return
         folded = self.pastes.fold(without_controls(text))
         self._replace_via_keyboard(folded, *self.selection)
+
+    def insert_token(self, token: str) -> None:
+        """Insert what stands for an attachment, with space around it."""
+        row, column = self.selection.start
+        before = self.document[row][:column]
+        gap = " " if before and not before[-1].isspace() else ""
+        self._replace_via_keyboard(f"{gap}{token} ", *self.selection)
 
     def action_copy(self) -> None:
         """Copy the selection, with what the tokens in it stand for."""
@@ -141,7 +168,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
 
     def edit(self, edit: Edit) -> EditResult:
         """What touches a token takes all of it."""
-        if self.pastes and edit.from_location != edit.to_location:
+        if (self.pastes or self._attachments) and edit.from_location != edit.to_location:
             top, bottom = edit.top, edit.bottom
             edit.from_location = self._edge(top, after=False)
             edit.to_location = self._edge(bottom, after=True)
@@ -149,7 +176,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
 
     def validate_selection(self, selection: Selection) -> Selection:
         """The cursor jumps over tokens."""
-        if not self.pastes:
+        if not self.pastes and not self._attachments:
             return selection
         before = self.selection.end
         return Selection(*(self._edge(place, after=place > before) for place in selection))
@@ -157,8 +184,19 @@ class PromptEditor(TextArea, inherit_bindings=False):
     def _edge(self, place: Location, *, after: bool) -> Location:
         """The place itself, or the edge of the token that it is inside of."""
         row, column = place
-        token = self.pastes.around(self.document[row], column)
+        line = self.document[row]
+        tokens = [*self.pastes.tokens(line), *self._attachments.tokens(line)]
+        token = next((token for token in tokens if token.start < column < token.end), None)
         return place if token is None else (row, token.end if after else token.start)
+
+    def get_line(self, line_index: int) -> Text:
+        """A line as it is shown: what stands for more than itself can be seen to."""
+        line = super().get_line(line_index)
+        if not self.is_command:
+            style = foreground(self, "prompt--token")
+            for token in (*self.pastes.tokens(line.plain), *self._attachments.spans(line.plain)):
+                line.stylize(style, token.start, token.end)
+        return line
 
     # ------------------------------------------------------------------------- commands
 
@@ -190,7 +228,11 @@ class PromptEditor(TextArea, inherit_bindings=False):
         """The keys of the menu work while it is open."""
         if action == "menu_open":
             return self.is_empty and bool(self._menu.commands)
-        return self._menu.is_open if action.startswith("menu_") else True
+        return self._open_menu is not None if action.startswith("menu_") else True
+
+    @property
+    def _open_menu(self) -> Menu | None:
+        return next((menu for menu in (self._menu, self._files) if menu.is_open), None)
 
     def action_menu_open(self) -> None:
         """As if it had been typed."""
@@ -198,20 +240,23 @@ class PromptEditor(TextArea, inherit_bindings=False):
 
     def action_menu_move(self, step: int) -> None:
         """Move the mark."""
-        self._menu.move(step)
+        if self._open_menu is not None:
+            self._open_menu.move(step)
 
-    def action_menu_complete(self) -> None:
-        """Write the command at the mark out."""
-        command = self._menu.selected
-        if command is not None:
-            self.replace(f"/{command.name} ", (0, 0), self.cursor_location, maintain_selection_offset=False)
+    def action_menu_complete(self, *, taking: bool = False) -> None:
+        """Write what is at the mark out."""
+        completion = self._open_menu.completion(taking=taking) if self._open_menu is not None else None
+        if completion is not None:
+            start, text = completion
+            self.replace(text, start, self.cursor_location, maintain_selection_offset=False)
 
     def action_menu_take(self) -> None:
         """The same, unless it is written out already: then the key means what it means without a menu."""
-        if self._menu.is_complete:
+        if self._open_menu is None or self._open_menu.is_complete:
             raise SkipAction
-        self.action_menu_complete()
+        self.action_menu_complete(taking=True)
 
     def action_menu_close(self) -> None:
         """Close it."""
-        self._menu.dismiss()
+        if self._open_menu is not None:
+            self._open_menu.dismiss()

@@ -48,9 +48,5 @@ class Pastes:
             return []
         return [Token(*found.span(), found[0]) for found in self._pattern.finditer(line)]
 
-    def around(self, line: str, column: int) -> Token | None:
-        """The token that a place is inside of; its edges are outside."""
-        return next((token for token in self.tokens(line) if token.start < column < token.end), None)
-
     def __bool__(self) -> bool:
         return bool(self._texts)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from textual import on
 from textual.app import SuspendNotSupported
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static, TextArea
@@ -17,9 +17,9 @@ from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
 from acp_tui.ui import terminal_keys
 from acp_tui.ui.keys import bindings
+from acp_tui.ui.widgets.prompt.attaching import AttachingPrompt
 from acp_tui.ui.widgets.prompt.choices import Choices
 from acp_tui.ui.widgets.prompt.command_menu import CommandMenu
-from acp_tui.ui.widgets.prompt.editor import PromptEditor
 from acp_tui.ui.widgets.prompt.recall import Recall
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.timer import Timer
 
+    from acp_tui.session.attachment import Attachment
     from acp_tui.session.state import Command
     from acp_tui.ui.widgets.prompt.history_search import HistorySearch
     from acp_tui.ui.widgets.prompt.recall import History
@@ -36,11 +37,12 @@ if TYPE_CHECKING:
 DRAFT_PAUSE = 0.5
 """Seconds between two drafts that are told."""
 
-Blocks = list[dict[str, Any]]
+MARKERS = {False: "❯", True: "!"}
+"""Before the text: for the agent, for the shell."""
 
 
-class Prompt(Vertical):
-    """A text of several lines with a history, the agent's commands and large pastes folded."""
+class Prompt(AttachingPrompt):
+    """A text of several lines with a history, the agent's commands, attachments, and large pastes folded."""
 
     DEFAULT_CSS = """
     Prompt {
@@ -49,6 +51,7 @@ class Prompt(Vertical):
         & > .prompt--line { height: auto; }
         & .prompt--marker { width: 3; padding: 0 0 0 1; color: $text-accent; }
         & PromptEditor {
+            & > .prompt--token { color: $text-accent; }
             height: auto;
             max-height: 33vh;
             width: 1fr;
@@ -68,14 +71,20 @@ class Prompt(Vertical):
         """To be sent, or queued while the agent works."""
 
         text: str
-        blocks: Blocks
+        attachments: Sequence[Attachment]
 
     @dataclass
     class SendNow(Message):
         """To be sent at once, whatever the agent does. An empty text: the first one queued."""
 
         text: str
-        blocks: Blocks
+        attachments: Sequence[Attachment]
+
+    @dataclass
+    class CommandLine(Message):
+        """For the user's own shell."""
+
+        line: str
 
     class Resume(Message):
         """Enter in an empty prompt: what is paused in the queue may go."""
@@ -90,23 +99,23 @@ class Prompt(Vertical):
         text: str
 
     def __init__(self, *, history: History | None = None, id: str | None = None) -> None:  # noqa: A002  as in Textual
-        super().__init__(id=id)
+        self._menu = CommandMenu()
+        super().__init__(self._menu, id=id)
         self.history = history
         self.queued = 0
         """How many prompts wait in the queue."""
-        self._menu = CommandMenu()
-        self._editor = PromptEditor(self._menu)
         self._recall = Recall(lambda: self.history.entries() if self.history is not None else ())
         self._search: HistorySearch | None = None
         self._untyped: str | None = None  # a text that came otherwise: no menu opens over it
         self._was_empty = True
+        self._was_command = False
         self._draft_timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
         """The menu, and the line with its marker."""
         yield self._menu
         with Horizontal(classes="prompt--line"):
-            yield Static("❯", classes="prompt--marker", markup=False)
+            yield Static(MARKERS[False], classes="prompt--marker", markup=False)
             yield self._editor
 
     def on_mount(self) -> None:
@@ -123,7 +132,7 @@ class Prompt(Vertical):
     @property
     def is_open(self) -> bool:
         """Is a menu or a search open, which Escape would close?"""
-        return self._menu.is_open or self._search is not None
+        return self._menu.is_open or self._files.is_open or self._search is not None
 
     @property
     def commands(self) -> Sequence[Command]:
@@ -171,7 +180,10 @@ class Prompt(Vertical):
         if empty != self._was_empty:
             self._was_empty = empty
             self.screen.refresh_bindings()
-        self._follow()
+        if self._editor.is_command != self._was_command:
+            self._was_command = self._editor.is_command
+            self.query_one(".prompt--marker", Static).update(MARKERS[self._was_command])
+        self._follow(typed=True)
         if self._draft_timer is None:
             self._draft_timer = self.set_timer(DRAFT_PAUSE, self._tell_draft)
 
@@ -180,13 +192,14 @@ class Prompt(Vertical):
         event.stop()
         self._follow()
 
-    def _follow(self) -> None:
-        text = self._editor.text if self._untyped is not None or self._editor.document[0][:1] == "/" else ""
-        if self._untyped is not None and text == self._untyped:
-            self._menu.close()
-            return
-        self._untyped = None
-        self._menu.follow(self._editor.before_cursor if text else "")
+    def _follow(self, *, typed: bool = False) -> None:
+        if self._untyped is not None:
+            if self._editor.text == self._untyped:
+                return
+            self._untyped = None
+        self._menu.follow(self._editor.before_cursor if self._editor.document[0][:1] == "/" else "")
+        if not self._menu.is_open:
+            self._follow_files(typed=typed)
 
     def _tell_draft(self) -> None:
         if self._draft_timer is not None:
@@ -198,7 +211,11 @@ class Prompt(Vertical):
         first = text.split("\n", 1)[0]
         self._editor.put(text, (0, len(first)) if at_first_row else None)
         self._untyped = self._editor.text
+        self._close_menus()
+
+    def _close_menus(self) -> None:
         self._menu.close()
+        self._files.leave()
 
     # ------------------------------------------------------------------------- sending
 
@@ -206,24 +223,39 @@ class Prompt(Vertical):
         """Send it."""
         if not self.text.strip():
             self.post_message(self.Resume())
-            return
-        self.post_message(self.Submitted(*self._take()))
+        elif not self._run_command():
+            self.post_message(self.Submitted(*self._take()))
 
     def action_send_now(self) -> None:
         """Send it at once."""
-        self.post_message(self.SendNow(*self._take()))
+        if not self._run_command():
+            self.post_message(self.SendNow(*self._take()))
 
-    def _take(self) -> tuple[str, Blocks]:
+    def _run_command(self) -> bool:
+        """Let the shell have it; False: it is for the agent."""
+        if not self._editor.is_command:
+            return False
+        if self.text[1:].strip():
+            line, _ = self._take()
+            self.post_message(self.CommandLine(line[1:].strip()))
+        else:
+            self.notify("Write the command behind the !, such as !git status.", markup=False)
+        return True
+
+    def _take(self) -> tuple[str, Sequence[Attachment]]:
         text = self.text
         if not text.strip():
             return "", []
+        # Only what can be seen goes along: not what a folded paste happens to mention.
+        attachments = self.attachments_in(self._editor.text)
+        self._end_offer()
         if self.history is not None:
             self.history.add(text)
         self._recall.end()
         self._editor.clear_all()
-        self._menu.close()
+        self._close_menus()
         self._tell_draft()
-        return text, [{"type": "text", "text": text}]
+        return text, attachments
 
     def action_newline(self) -> None:
         """Begin a line."""
@@ -261,7 +293,7 @@ class Prompt(Vertical):
         if not entries:
             self.notify("Nothing was asked in this project yet.", markup=False)
             return
-        self._menu.close()
+        self._close_menus()
         self._search = HistorySearch(entries)
         await self.mount(self._search, before=0)
 
@@ -292,6 +324,8 @@ class Prompt(Vertical):
             return bool(self._editor.pastes) and any(
                 self._editor.pastes.tokens(line) for line in self._editor.document.lines
             )
+        if action == "attach_output":
+            return self._offered is not None
         if action == "send_now":
             return bool(self.queued) or not self._editor.is_empty
         return True
@@ -325,5 +359,6 @@ class Prompt(Vertical):
     @on(Choices.Clicked)
     def _clicked(self, event: Choices.Clicked) -> None:
         event.stop()
-        self._menu.choices.move(event.index - self._menu.choices.current)
-        self._editor.action_menu_complete()
+        menu = self._menu if self._menu.is_open else self._files
+        menu.move(event.index - menu.choices.current)
+        self._editor.action_menu_complete(taking=True)

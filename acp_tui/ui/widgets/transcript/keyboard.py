@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.message import Message
 
-from acp_tui.session.state import Notice, ToolCall, TurnEnd, UserMessage
+from acp_tui.session.state import AgentMessage, Notice, ToolCall, TurnEnd, UserMessage
 from acp_tui.ui import keys
 from acp_tui.ui.widgets.transcript.view import TranscriptView
 
@@ -126,8 +126,12 @@ class Transcript(TranscriptView):
     # ------------------------------------------------------------------------- for others to do
 
     def action_copy_entry(self) -> None:
-        """Copy its source text."""
-        self.post_message(self.Wanted("copy", self.chosen))
+        """Copy its source text; without a cursor that of the last answer."""
+        self.post_message(self.Wanted("copy", self.entry(self.cursor) or self._last_answer() or self.chosen))
+
+    def _last_answer(self) -> Entry | None:
+        entries = (block.entry for block in reversed(self.stack.blocks))
+        return next((entry for entry in entries if isinstance(entry, AgentMessage)), None)
 
     def action_copy_code(self) -> None:
         """Copy its code."""
@@ -144,6 +148,14 @@ class Transcript(TranscriptView):
     def action_open(self) -> None:
         """Open what it links to."""
         self.post_message(self.Wanted("open", self.chosen))
+
+    def action_kill(self) -> None:
+        """End a command of the user's."""
+        self.post_message(self.Wanted("kill", self.chosen))
+
+    def action_attach(self) -> None:
+        """Attach what a command wrote."""
+        self.post_message(self.Wanted("attach", self.chosen))
 
     def action_search(self) -> None:
         """Search."""

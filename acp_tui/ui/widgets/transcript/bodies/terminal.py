@@ -92,9 +92,12 @@ class TerminalBody:
         facts = [(exit_fact(terminal), palette.error)]
         where = f"  in {relative(terminal.cwd, context.cwd)}" if elsewhere(terminal, context) else ""
         title = [(command, palette.tool), (where, palette.dim)]
+        if terminal.owner == "user" and terminal.ended_at is None:
+            facts.append(("x ends it", palette.dim))
         facts.append((lasted(terminal.at, terminal.ended_at, context.now), palette.dim))
         foldable = terminal.output.total > 0
-        return Headline.of_entry("❯", context, foldable=foldable).strip(title, facts, context, sign(terminal))
+        icon = "!" if terminal.owner == "user" else "❯"
+        return Headline.of_entry(icon, context, foldable=foldable).strip(title, facts, context, sign(terminal))
 
     def copy_text(self) -> str:
         """The command and its output."""

@@ -1,0 +1,83 @@
+"""Pictures in the clipboard of this machine. Terminals hand over text only, so the desktop is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+TIMEOUT = 2.0
+"""Seconds; a clipboard that another program owns may never answer."""
+MOST = 10_000_001
+"""Bytes that are read: one more than an image may have."""
+TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
+
+
+def clipboard_programs(environ: Mapping[str, str]) -> tuple[list[str], list[str]] | None:
+    """How to list the types in the clipboard, and how to get one of them; None: there is no way.
+
+    Over SSH the clipboard of the machine we run on is nobody's business.
+    """
+    if environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"):
+        return None
+    if sys.platform == "darwin":
+        return ([], ["pngpaste", "-"]) if shutil.which("pngpaste") else None
+    if environ.get("WAYLAND_DISPLAY") and shutil.which("wl-paste"):
+        return ["wl-paste", "--list-types"], ["wl-paste", "--type"]
+    if environ.get("DISPLAY") and shutil.which("xclip"):
+        get = ["xclip", "-selection", "clipboard", "-o", "-t"]
+        return [*get, "TARGETS"], get
+    return None
+
+
+async def clipboard_picture() -> tuple[bytes, str] | None:
+    """The picture in the clipboard and its type; None when there is none."""
+    programs = clipboard_programs(os.environ)
+    if programs is None:
+        return None
+    types, get = programs
+    if not types:
+        data = await _output(get)
+        return (data, TYPES[0]) if data else None
+    offered = (await _output(types)).decode(errors="replace").split()
+    mime = next((mime for mime in TYPES if mime in offered), None)
+    if mime is None:
+        return None
+    data = await _output([*get, mime])
+    return (data, mime) if data else None
+
+
+async def _output(command: Sequence[str]) -> bytes:
+    """What a program writes; nothing when it fails or takes too long."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            limit=1 << 20,
+        )
+    except OSError:
+        return b""
+    assert process.stdout is not None
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(TIMEOUT):
+            while size < MOST and (part := await process.stdout.read(MOST - size)):
+                parts.append(part)
+                size += len(part)
+            if size < MOST:
+                return b"".join(parts) if await process.wait() == 0 else b""
+            return b"".join(parts)
+    except TimeoutError:
+        return b""
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()

@@ -1,0 +1,128 @@
+"""What the user runs and attaches beside the agent, as far as the screen is needed for it."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual import on
+
+from acp_tui.session.state import Choice, Terminal
+from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.widgets.prompt import Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from acp_tui.errors import UserError
+    from acp_tui.session.change import Change
+    from acp_tui.session.state import Agent, Entry, Session
+    from acp_tui.ui.engine import Engine
+    from acp_tui.ui.facts import Facts
+    from acp_tui.ui.palette import Palette
+
+YES, NO = "yes", "no"
+
+
+class OwnCommands(SessionScreen):
+    """A part of the conversation's screen: `!commands`, their output, and what is attached to prompts."""
+
+    engine: Engine
+
+    def __init__(self, session: Session, facts: Facts, palette: Palette) -> None:
+        super().__init__(session, facts, palette)
+        self._own: list[Terminal] = []  # commands of the user that run
+
+    @property
+    def prompt(self) -> Prompt:
+        """Where the user writes."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------------- attachments
+
+    def _use_workspace(self) -> None:
+        """The conversation is there: its files can be attached."""
+        conversation = self.engine.conversation
+        assert conversation is not None
+        self.prompt.use_files(str(conversation.cwd), conversation.listing.look)
+
+    def _use_agent(self, agent: Agent) -> None:
+        """It is known what the agent takes."""
+        title = agent.title or agent.name or self._facts.agent
+        takes = agent.can("promptCapabilities", "image")
+        self.prompt.refuse_images("" if takes else f"{title} takes no images")
+
+    async def confirm(self, question: str) -> bool:
+        """Ask the user something that has a yes and a no."""
+        from acp_tui.ui.screens.choose import ChooseScreen
+
+        answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        choices = [Choice(NO, "No, do not send it"), Choice(YES, "Yes, attach it")]
+
+        def answered(chosen: str | None) -> None:
+            if not answer.done():
+                answer.set_result(chosen)
+
+        self.app.push_screen(ChooseScreen(question, choices, self._palette), answered)
+        return await answer == YES
+
+    def not_sent(self, error: UserError, text: str) -> None:
+        """The prompt comes back, unless a new one was begun meanwhile; then it is in the history."""
+        if not self.prompt.text:
+            self.prompt.load(text)
+        self.notify(str(error), severity="warning", timeout=10, markup=False)
+
+    # ------------------------------------------------------------------------- commands
+
+    @on(Prompt.CommandLine)
+    def _run_command(self, event: Prompt.CommandLine) -> None:
+        self.transcript.follow()
+        self.engine.run_command(event.line)
+
+    def _follow_commands(self, changes: Sequence[Change]) -> None:
+        """Know what runs; offer the output of what has ended."""
+        for change in changes:
+            entry = change.entry
+            if not isinstance(entry, Terminal) or entry.owner != "user":
+                continue
+            if change.what == "added":
+                self._own.append(entry)
+            if entry.ended_at is not None and any(one is entry for one in self._own):
+                self._own = [one for one in self._own if one is not entry]
+                self.prompt.offer_output(entry.command or "", partial(_output, entry))
+
+    def _kill_last(self) -> bool:
+        """End the command of the user's that was started last; False: none runs."""
+        if not self._own:
+            return False
+        self.engine.kill_command(self._own[-1].terminal_id)
+        return True
+
+    def _with_entry(self, what: str, entry: Entry) -> None:
+        match what:
+            case "kill":
+                self._kill_command(entry)
+            case "attach":
+                self._attach_output(entry)
+            case _:
+                super()._with_entry(what, entry)
+
+    def _kill_command(self, entry: Entry) -> None:
+        if isinstance(entry, Terminal) and entry.owner == "user" and entry.ended_at is None:
+            self.engine.kill_command(entry.terminal_id)
+        else:
+            self.notify("This is no command of yours that runs.", timeout=3)
+
+    def _attach_output(self, entry: Entry) -> None:
+        if isinstance(entry, Terminal):
+            self.prompt.attach_output(entry.command or "", _output(entry))
+            self.prompt.focus()
+        else:
+            self.notify("Only what a command wrote can be attached here.", timeout=3)
+
+
+def _output(terminal: Terminal) -> str:
+    from acp_tui.ui.entry_actions import output_of
+
+    return output_of(terminal)

@@ -1,0 +1,109 @@
+"""The part of the prompt that attaches: pictures from the clipboard, and what commands wrote."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.containers import Vertical
+
+from acp_tui.session.text import visible_line
+from acp_tui.ui.widgets.prompt.attachments import Attachments
+from acp_tui.ui.widgets.prompt.editor import PromptEditor
+from acp_tui.ui.widgets.prompt.file_menu import FileMenu
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from acp_tui.session.attachment import Attachment
+    from acp_tui.ui.widgets.prompt.command_menu import CommandMenu
+    from acp_tui.ui.widgets.prompt.file_search import Files
+
+    Output = tuple[str, Callable[[], str]]
+    """The command, and what gives its output."""
+
+
+class AttachingPrompt(Vertical):
+    """A text with its attachments. They stand in it as tokens, and are removed with these."""
+
+    def __init__(self, menu: CommandMenu, *, id: str | None = None) -> None:  # noqa: A002  as in Textual
+        super().__init__(id=id)
+        self._attachments = Attachments()
+        self._files = FileMenu(self._attachments)
+        self._editor = PromptEditor(menu, self._files, self._attachments)
+        self._offered: Output | None = None
+
+    def use_files(self, folder: str, look: Callable[[], Files]) -> None:
+        """Mentions are of files in this folder; `look` gives what is known of them."""
+        self._attachments.folder = folder
+        self._files.look = look
+        self._editor.refresh()
+
+    def refuse_images(self, why: str) -> None:
+        """Images cannot be attached, and why; "": they can."""
+        self._files.images_refused = why
+
+    def attachments_in(self, text: str) -> Sequence[Attachment]:
+        """What goes along with a text."""
+        self._attachments.look_again()
+        return self._attachments.of(text)
+
+    # ------------------------------------------------------------------------- the menu of files
+
+    def _follow_files(self, *, typed: bool) -> None:
+        """Show the files that what is being written may mean."""
+        row, column = self._editor.cursor_location
+        before = "" if self._editor.is_command else self._editor.document[row][:column]
+        if self._files.is_mounted:
+            self._files.follow(row, before, typed=typed)
+        elif typed and "@" in before and self._files.look is not None:
+            if not self._files.is_attached:
+                self.mount(self._files, before=0)
+            self.call_after_refresh(self._follow_files, typed=True)
+
+    # ------------------------------------------------------------------------- outputs of commands
+
+    def offer_output(self, command: str, output: Callable[[], str]) -> None:
+        """A command has ended: one key attaches what it wrote."""
+        self._offered = (command, output)
+        self.screen.refresh_bindings()
+
+    def attach_output(self, command: str, text: str) -> None:
+        """Attach what a command wrote."""
+        self._editor.insert_token(self._attachments.output(command, text))
+
+    def action_attach_output(self) -> None:
+        """Attach the output that is on offer; once."""
+        if self._offered is not None:
+            command, output = self._offered
+            self._end_offer()
+            self.attach_output(command, output())
+
+    def _end_offer(self) -> None:
+        if self._offered is not None:
+            self._offered = None
+            self.screen.refresh_bindings()
+
+    # ------------------------------------------------------------------------- pictures
+
+    @on(PromptEditor.PasteWanted)
+    def _paste_wanted(self, event: PromptEditor.PasteWanted) -> None:
+        from acp_tui.ui.pasting import clipboard_programs
+
+        event.stop()
+        if clipboard_programs(os.environ) is None:
+            self._editor.paste(self.app.clipboard)
+        else:
+            self.run_worker(self._paste_picture(), exclusive=True, group="picture")
+
+    async def _paste_picture(self) -> None:
+        from acp_tui.ui.pasting import clipboard_picture
+
+        picture = await clipboard_picture()
+        if picture is None:
+            self._editor.paste(self.app.clipboard)
+        elif self._files.images_refused:
+            self.notify(visible_line(self._files.images_refused), severity="warning", markup=False)
+        else:
+            self._editor.insert_token(self._attachments.picture(*picture))

@@ -1,0 +1,130 @@
+"""What in the text of the prompt stands for more than itself: files, pictures, what commands wrote."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from acp_tui.session.attachment import CommandOutput, Picture, mentions, written
+from acp_tui.session.text import visible_line
+from acp_tui.ui.widgets.prompt.pastes import Token
+from acp_tui.ui.widgets.transcript.wrap import shortened
+
+if TYPE_CHECKING:
+    from acp_tui.session.attachment import Attachment
+
+IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+LONGEST_COMMAND = 30
+MOST_REMEMBERED = 1000
+
+
+class Attachments:
+    """Finds them. Pictures and outputs are kept as long as the program runs: a prompt may come back."""
+
+    def __init__(self) -> None:
+        self._folder = str(Path.cwd())
+        self._kept: dict[str, Picture | CommandOutput] = {}
+        self._picked: set[str] = set()
+        self._existing: dict[str, bool] = {}
+
+    @property
+    def folder(self) -> str:
+        """Where names without a beginning slash are looked for."""
+        return self._folder
+
+    @folder.setter
+    def folder(self, folder: str) -> None:
+        self._folder = folder
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Files come and go."""
+        self._existing.clear()
+
+    def exists(self, path: str) -> bool:
+        """Is there such a file or folder? Asked at every keystroke, so it is remembered for a while."""
+        known = self._existing.get(path)
+        if known is None:
+            if len(self._existing) > MOST_REMEMBERED:
+                self._existing.clear()
+            known = self._existing[path] = os.path.exists(self._whole(path))  # noqa: PTH110  also of no path
+        return known
+
+    def _whole(self, path: str) -> str:
+        return os.path.join(self._folder, os.path.expanduser(path))  # noqa: PTH111, PTH118  `.` and `//` count
+
+    # ------------------------------------------------------------------------- making tokens
+
+    def pick(self, token: str) -> None:
+        """This mention was chosen, not typed: it moves and goes as one."""
+        self._picked.add(token)
+
+    def picture(self, data: bytes, mime: str) -> str:
+        """The token of a picture."""
+        number = sum(isinstance(known, Picture) for known in self._kept.values()) + 1
+        token = f"[image {number}]"
+        self._kept[token] = Picture(token, data, mime)
+        return token
+
+    def output(self, command: str, text: str) -> str:
+        """The token of what a command wrote; the same for the same."""
+        name = shortened(visible_line(command), LONGEST_COMMAND)
+        number = 1
+        while True:
+            token = f"[output of {name}]" if number == 1 else f"[output of {name} #{number}]"
+            made = CommandOutput(token, command, text)
+            if self._kept.setdefault(token, made) == made:
+                return token
+            number += 1
+
+    def pasted_image(self, text: str) -> str | None:
+        """The mention of an image file whose path was pasted (terminals do that when a file is dropped)."""
+        text = text.strip()
+        if len(text) > 4096 or "\n" in text or not text.lower().rstrip("'\"").endswith(IMAGES):
+            return None
+        try:
+            words = (
+                [unquote(text.removeprefix("file://"))] if text.startswith("file:///") else shlex.split(text)
+            )
+        except ValueError:
+            return None
+        if len(words) != 1 or not words[0].startswith(("/", "~/")) or '"' in words[0]:
+            return None
+        if not os.path.isfile(self._whole(words[0])):  # noqa: PTH113  it may be no path at all
+            return None
+        token = written(words[0].removeprefix(f"{self._folder}/"))
+        self.pick(token)
+        return token
+
+    # ------------------------------------------------------------------------- finding them
+
+    def __bool__(self) -> bool:
+        return bool(self._kept or self._picked)
+
+    def of(self, text: str) -> list[Attachment]:
+        """All that goes along with a prompt, in the order of its text."""
+        found: list[tuple[int, Attachment]] = [
+            (mention.start, mention.file) for mention in mentions(text, self.exists)
+        ]
+        found += [(text.find(token), kept) for token, kept in self._kept.items() if token in text]
+        return [attachment for _, attachment in sorted(found, key=lambda pair: pair[0])]
+
+    def spans(self, line: str) -> list[Token]:
+        """Where in a line something stands that goes along."""
+        found = [Token(start, end, file.token) for start, end, file in mentions(line, self.exists)]
+        if self._kept and "[" in line:
+            for token in self._kept:
+                at = line.find(token)
+                while at >= 0:
+                    found.append(Token(at, at + len(token), token))
+                    at = line.find(token, at + len(token))
+        return found
+
+    def tokens(self, line: str) -> list[Token]:
+        """Those that move and go as one."""
+        if not self:
+            return []
+        return [span for span in self.spans(line) if span.text in self._picked or span.text in self._kept]
