@@ -7,10 +7,11 @@ before they come here, except `raw_*` fields and `Terminal.output`, which say so
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from acp_tui.session.bookkeeping import Bookkeeping
+from acp_tui.session.plain import plain
 from acp_tui.session.text import GrowingText, TerminalText
 
 RequestId = int | str | None
@@ -29,7 +30,7 @@ DONE_STATUSES = frozenset({"completed", "failed", "cancelled", "unfinished"})
 # --------------------------------------------------------------------------- content
 
 
-@dataclass(slots=True)
+@plain()
 class Annotations:
     """What the sender says about a piece of content."""
 
@@ -38,7 +39,7 @@ class Annotations:
     last_modified: str | None = None
 
 
-@dataclass(slots=True)
+@plain()
 class Content:
     """One content block. `kind` is the protocol's word, also when we do not know it."""
 
@@ -81,7 +82,7 @@ class AnnotatedText(GrowingText):
 # --------------------------------------------------------------------------- entries
 
 
-@dataclass(slots=True, kw_only=True)
+@plain(kw_only=True)
 class Entry:
     """One thing in the transcript."""
 
@@ -93,7 +94,7 @@ class Entry:
     withdrawn: bool = False  # a refusal took it out of the agent's context
 
 
-@dataclass(slots=True, kw_only=True)
+@plain(kw_only=True)
 class Message(Entry):
     """Text and other content of one speaker; adjacent chunks are one message."""
 
@@ -106,24 +107,24 @@ class Message(Entry):
         return "".join(str(part) if isinstance(part, GrowingText) else part.text for part in self.parts)
 
 
-@dataclass(slots=True, kw_only=True)
+@plain(kw_only=True)
 class UserMessage(Message):
     """What the user said."""
 
 
-@dataclass(slots=True, kw_only=True)
+@plain(kw_only=True)
 class AgentMessage(Message):
     """What the agent said."""
 
 
-@dataclass(slots=True, kw_only=True)
+@plain(kw_only=True)
 class Thought(Message):
     """What the agent thought."""
 
     ended_at: float | None = None  # when something else followed
 
 
-@dataclass(slots=True)
+@plain()
 class Location:
     """A file the agent touches; lines are 1-based."""
 
@@ -131,7 +132,7 @@ class Location:
     line: int | None = None
 
 
-@dataclass(slots=True)
+@plain()
 class Diff:
     """One file changed by a tool call."""
 
@@ -142,7 +143,7 @@ class Diff:
     line_ends: tuple[str, str] | None = None  # of old and new, where they are not the same: LF, CRLF, mixed
 
 
-@dataclass(slots=True)
+@plain()
 class TerminalRef:
     """A tool call shows the output of this terminal."""
 
@@ -152,7 +153,7 @@ class TerminalRef:
 ToolContent = Content | Diff | TerminalRef
 
 
-@dataclass(slots=True, kw_only=True)
+@plain(kw_only=True)
 class ToolCall(Entry):
     """One tool call, as the announcement and all its updates left it."""
 
@@ -176,7 +177,7 @@ class ToolCall(Entry):
         return self.status in DONE_STATUSES
 
 
-@dataclass(slots=True)
+@plain()
 class PlanItem:
     """One step of a plan."""
 
@@ -185,7 +186,7 @@ class PlanItem:
     priority: str = "medium"
 
 
-@dataclass(slots=True, kw_only=True)
+@plain(kw_only=True)
 class Plan(Entry):
     """A plan as it was at one point; the current one is also `Session.plan`."""
 
@@ -196,7 +197,7 @@ class Plan(Entry):
     removed: bool = False
 
 
-@dataclass(slots=True)
+@plain()
 class PermissionOption:
     """One answer the agent offers, in its words."""
 
@@ -205,7 +206,7 @@ class PermissionOption:
     kind: str  # allow_once | allow_always | reject_once | reject_always | what the agent said
 
 
-@dataclass(slots=True, kw_only=True)
+@plain(kw_only=True)
 class Permission(Entry):
     """A permission request and what became of it."""
 
@@ -219,7 +220,7 @@ class Permission(Entry):
     why: str | None = None  # one sentence naming the rule or policy
 
 
-@dataclass(slots=True, kw_only=True)
+@plain(kw_only=True)
 class Elicitation(Entry):
     """Questions of the agent to the user. Answers are never kept."""
 
@@ -233,7 +234,7 @@ class Elicitation(Entry):
     completed: bool = False  # the agent said that the page was finished
 
 
-@dataclass(slots=True, kw_only=True)
+@plain(kw_only=True)
 class Terminal(Entry):
     """A command with its output."""
 
@@ -248,7 +249,7 @@ class Terminal(Entry):
     released: bool = False
 
 
-@dataclass(slots=True, kw_only=True)
+@plain(kw_only=True)
 class Notice(Entry):
     """One line of ours or of the agent about something that happened."""
 
@@ -258,7 +259,7 @@ class Notice(Entry):
     source: str = "client"  # "client" | "agent" | "rule" | "policy" | "protocol"
 
 
-@dataclass(slots=True, kw_only=True)
+@plain(kw_only=True)
 class TurnEnd(Entry):
     """The end of a turn, in the agent's word or as an error."""
 
@@ -267,7 +268,7 @@ class TurnEnd(Entry):
     empty: bool = False  # nothing came back at all
 
 
-@dataclass(slots=True, kw_only=True)
+@plain(kw_only=True)
 class Compaction(Entry):
     """The agent condensed its context."""
 
@@ -277,7 +278,7 @@ class Compaction(Entry):
     error: str | None = None
 
 
-@dataclass(slots=True, kw_only=True)
+@plain(kw_only=True)
 class Unrecognised(Entry):
     """Something we do not know; nothing is hidden."""
 
@@ -288,7 +289,7 @@ class Unrecognised(Entry):
 # --------------------------------------------------------------------------- facts
 
 
-@dataclass(slots=True)
+@plain()
 class RpcError:
     """An error answer: the most readable text of it, and all of it."""
 
@@ -300,7 +301,7 @@ class RpcError:
     auth_methods: list[AuthMethod] = field(default_factory=list)  # when the error itself named them
 
 
-@dataclass(slots=True)
+@plain()
 class AuthMethod:
     """One way to sign in."""
 
@@ -315,7 +316,7 @@ class AuthMethod:
     vars: list[str] = field(default_factory=list)  # env_var: the names it wants
 
 
-@dataclass(slots=True)
+@plain()
 class Agent:
     """Who answered `initialize`, and what it can do."""
 
@@ -340,7 +341,7 @@ class Agent:
         return found is not None and found is not False
 
 
-@dataclass(slots=True)
+@plain()
 class Mode:
     """One of the agent's modes."""
 
@@ -349,7 +350,7 @@ class Mode:
     description: str | None = None
 
 
-@dataclass(slots=True)
+@plain()
 class Choice:
     """One value of a config option, or one model."""
 
@@ -359,7 +360,7 @@ class Choice:
     group: str | None = None
 
 
-@dataclass(slots=True)
+@plain()
 class ConfigOption:
     """One setting the agent offers. Unknown types are kept, and cannot be set."""
 
@@ -372,7 +373,7 @@ class ConfigOption:
     choices: list[Choice] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@plain()
 class Command:
     """One slash command of the agent."""
 
@@ -381,7 +382,7 @@ class Command:
     hint: str | None = None
 
 
-@dataclass(slots=True)
+@plain()
 class Cost:
     """Money spent on the session so far."""
 
@@ -389,7 +390,7 @@ class Cost:
     currency: str
 
 
-@dataclass(slots=True)
+@plain()
 class Usage:
     """The context window, the cost, and the tokens of the last turn that told them."""
 
@@ -399,7 +400,7 @@ class Usage:
     tokens: dict[str, int] = field(default_factory=dict)  # of the last prompt answer, the protocol's names
 
 
-@dataclass(slots=True)
+@plain()
 class QueuedPrompt:
     """A prompt that waits for the agent."""
 
@@ -408,7 +409,7 @@ class QueuedPrompt:
     blocks: list[dict[str, Any]] = field(default_factory=list)  # what will be sent, when it is more than text
 
 
-@dataclass(slots=True)
+@plain()
 class Process:
     """The agent's process."""
 
@@ -420,7 +421,7 @@ class Process:
     stderr_tail: list[str] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@plain()
 class Session:
     """One conversation."""
 
