@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Static
 
 from acp_tui.ui import keys
-
-if TYPE_CHECKING:
-    from textual.app import ComposeResult
 
 
 class FindLine(Horizontal):
@@ -43,14 +40,11 @@ class FindLine(Horizontal):
     class Closed(Message):
         """The search is over."""
 
-    def compose(self) -> ComposeResult:
-        """A label, the words, the count."""
-        yield Static("Search ")
-        yield Input(compact=True, select_on_focus=True)
-        yield Static("", id="hits")
-
     def open(self) -> None:
-        """Show it."""
+        """Show it. Until the first time it has nothing in it: that would cost every start."""
+        if not self.children:
+            words = Input(compact=True, select_on_focus=True)
+            self.mount(Static("Search "), words, Static("", id="hits"))
         self.add_class("shown")
         self.query_one(Input).focus()
 
@@ -61,6 +55,8 @@ class FindLine(Horizontal):
 
     def tell(self, number: int, total: int) -> None:
         """Which hit of how many."""
+        if not self.children:
+            return
         if not self.query_one(Input).value:
             words = ""
         elif not total:
