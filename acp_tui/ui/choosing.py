@@ -39,7 +39,7 @@ async def chosen_option(
         return None
     option = next((one for one in options if wanted in (one.category, one.id)), None) if wanted else None
     if option is None:
-        rows = [Choice(one.id, f"{one.name}: {_current(one)}", one.description) for one in options]
+        rows = [Choice(one.id, f"{one.name}: {current_name(one)}", one.description) for one in options]
         taken = await app.push_screen_wait(ChooseScreen("Options of the agent", rows, palette))
         option = next((one for one in options if one.id == taken), None)
         if option is None:
@@ -51,7 +51,8 @@ async def chosen_option(
     return (option.id, value) if value is not None else None
 
 
-def _current(option: ConfigOption) -> str:
+def current_name(option: ConfigOption) -> str:
+    """What it is set to, in the agent's words."""
     if option.kind == "boolean":
         return "on" if option.current else "off"
     return next((choice.name for choice in option.choices if choice.value == option.current), "–")

@@ -27,6 +27,7 @@ Where = Literal[
     "edit",
     "queue",
     "transcript",
+    "pane",
     "find",
     "permission",
     "choose",
@@ -53,6 +54,9 @@ PLACES: dict[Where, Place] = {
     "history": Place("History search", "What was asked in this project; all words you type must occur."),
     "queue": Place("Queue", "Prompts that wait until the agent has finished."),
     "transcript": Place("Conversation", "Everything that was said and done. Letters act only here."),
+    "pane": Place(
+        "Panes", "Plan, files, terminals and session, beside the conversation. Letters act only here."
+    ),
     "find": Place("Search", "Finds words in the conversation."),
     "permission": Place("Permission", "The agent waits for your answer."),
     "choose": Place("List", "Choose one; what you type narrows the list."),
@@ -216,6 +220,27 @@ TABLE: tuple[Key, ...] = (
     Key("transcript.find_next", "n", "find_next(1)", "", "transcript", "The next hit, the one before"),
     Key("transcript.find_previous", "N", "find_next(-1)", "", "transcript", "The next hit, the one before"),
     Key("transcript.leave", "i", "leave", "prompt", "transcript", "Back to the prompt, as any other typing"),
+    # -- panes
+    Key("pane.open", "enter", "open", "open", "pane", "Open the file, show the output, set the option", 1),
+    Key("pane.diff", "v", "diff", "diff", "pane", "Files: what has changed since the session began", 2),
+    Key("pane.revert", "r", "revert", "revert", "pane", "Files: put it back as it was", 3),
+    Key("pane.kill", "k", "kill", "kill", "pane", "Terminals: end the command", 2),
+    Key("pane.follow", "f", "follow", "follow", "pane", "Files: stay with what the agent is at", 3),
+    Key("pane.look", "u", "look", "look again", "pane", "Files: look at the disk again"),
+    Key("pane.zoom", "z", "zoom", "zoom", "pane", "The full screen, and back", 4),
+    Key("pane.before", "left", "turn(-1)", "", "pane", "The pane before, after"),
+    Key("pane.after", "right", "turn(1)", "", "pane", "The pane before, after"),
+    *(
+        Key(f"pane.{digit}", str(digit), f"tab({digit})", "", "pane", "Plan, files, terminals, session")
+        for digit in range(1, 5)
+    ),
+    Key("pane.up", "up", "move(-1)", "up", "pane", "The one above, below"),
+    Key("pane.down", "down", "move(1)", "down", "pane", "The one above, below"),
+    Key("pane.page_up", "pageup", "page(-1)", "", "pane", "Scroll a page"),
+    Key("pane.page_down", "pagedown", "page(1)", "", "pane", "Scroll a page"),
+    Key("pane.home", "home", "home", "", "pane", "To the beginning, to the end"),
+    Key("pane.end", "end", "end", "", "pane", "To the beginning, to the end"),
+    Key("pane.leave", "escape", "leave", "back", "pane", "Back: from the full screen, to the prompt", 4),
     # -- search in the transcript
     Key("find.next", "enter,down", "find_next(1)", "next", "find", "The next hit", 1),
     Key("find.previous", "shift+enter,up", "find_next(-1)", "previous", "find", "The one before", 2),
@@ -325,6 +350,8 @@ TABLE: tuple[Key, ...] = (
     Key("conversation.page_down", "pagedown", "page(1)", "", "anywhere", "Scroll the conversation"),
     Key("conversation.home", "ctrl+home", "home", "", "anywhere", "To its beginning, to its end"),
     Key("conversation.end", "ctrl+end", "end", "", "anywhere", "To its beginning, to its end"),
+    Key("panes.toggle", "ctrl+b", "toggle_panes", "panes", "anywhere", "Open or close the panes", 10),
+    Key("panes.focus", "f8", "to_panes", "", "anywhere", "To the panes, and back to the prompt"),
     Key("conversation.tab", "tab", "app.focus_next", "", "anywhere", "To the next part of the screen"),
     # -- always
     Key("app.help", "f1", "help", "help", "app", "The keys, and what they act on", 7),

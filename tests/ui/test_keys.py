@@ -19,6 +19,7 @@ from acp_tui.ui.screens.replay import ReplayScreen
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.key_bar import KeyBar
+from acp_tui.ui.widgets.panes.pane import Pane
 from acp_tui.ui.widgets.prompt import Prompt
 from acp_tui.ui.widgets.prompt.editor import PromptEditor
 from acp_tui.ui.widgets.prompt.history_search import SearchLine
@@ -40,6 +41,7 @@ OWNERS: dict[Where, type[DOMNode]] = {
     "history": SearchLine,
     "queue": QueueStrip,
     "transcript": Transcript,
+    "pane": Pane,
     "find": FindLine,
     "permission": PermissionScreen,
     "choose": ChooseScreen,
@@ -74,7 +76,7 @@ def test_letters_act_only_where_nothing_is_written() -> None:
     letters = {
         entry.where for entry in TABLE for key in entry.keys.split(",") if len(key) == 1 and key.isalpha()
     }
-    assert letters <= {"transcript", "permission", "queue", "choose", "detail", "help"}
+    assert letters <= {"transcript", "pane", "permission", "queue", "choose", "detail", "help"}
 
 
 @pytest.mark.parametrize("entry", TABLE, ids=lambda entry: entry.id)

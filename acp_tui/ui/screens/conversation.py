@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from textual.widget import Widget
 
-    from acp_tui.controller import Asker
+    from acp_tui.controller import Asker, Conversation
     from acp_tui.errors import UserError
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
@@ -81,6 +81,11 @@ class ConversationScreen(SignIn, OwnCommands):
         self.run_worker(self.engine.start())
 
     # ------------------------------------------------------------------------- the widgets
+
+    @property
+    def held(self) -> Conversation | None:
+        """The conversation, once it is there."""
+        return self.engine.conversation
 
     @property
     def prompt(self) -> Prompt:
@@ -270,7 +275,14 @@ class ConversationScreen(SignIn, OwnCommands):
         match action:
             case "stop":
                 in_transcript = isinstance(self.focused, Transcript)
-                return self.session.working or bool(self._own) or self.engine.signing_in or self._finding or in_transcript
+                return (
+                    self.session.working
+                    or bool(self._own)
+                    or self.engine.signing_in
+                    or self._finding
+                    or self.covered
+                    or in_transcript
+                )
             case "send_again":
                 return not self.session.working and self._worth_repeating()
             case "next_mode":
@@ -348,6 +360,10 @@ class ConversationScreen(SignIn, OwnCommands):
     def action_options(self, wanted: str | None = None) -> None:
         """Everything that can be chosen, or one thing of it."""
         self.run_worker(self._choose(wanted), group="choose", exclusive=True)
+
+    def set_option(self, option: str) -> None:
+        """One thing of it."""
+        self.action_options(option)
 
     @on(StatusLine.ModeClicked)
     def _mode_clicked(self) -> None:

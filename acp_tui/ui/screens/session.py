@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from acp_tui.ui import keys
 from acp_tui.ui.frames import Frames
-from acp_tui.ui.screens.entry_keys import EntryKeys
+from acp_tui.ui.screens.pane_keys import PaneKeys
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.new_below import NewBelow
@@ -30,7 +30,7 @@ QUIT_PAUSE = 2.0
 """Seconds in which a second Ctrl+C means to quit."""
 
 
-class SessionScreen(EntryKeys):
+class SessionScreen(PaneKeys):
     """Shows a session, wherever that comes from: what changes in it is given to `frames`."""
 
     BINDINGS: ClassVar = keys.bindings("anywhere")
@@ -80,6 +80,7 @@ class SessionScreen(EntryKeys):
     def _show(self, changes: list[Change]) -> None:
         """One frame."""
         self.transcript.take(changes)
+        self.show_in_panes(changes)
         self._show_facts()
 
     def _show_facts(self) -> None:
@@ -101,15 +102,16 @@ class SessionScreen(EntryKeys):
         self._palette = palette
         self.transcript.use_palette(palette)
         self.query_one(StatusLine).use_palette(palette)
+        self.use_palette_in_panes(palette)
 
     # ------------------------------------------------------------------------- keys
 
     def _close_find(self) -> bool:
-        """Close the search; False: it was not open."""
+        """Close the search, or panes that lie over the conversation; False: nothing was open."""
         if self._finding:
             self.query_one(FindLine).action_close()
             return True
-        return False
+        return self.close_overlay()
 
     @property
     def _finding(self) -> bool:

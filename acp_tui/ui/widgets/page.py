@@ -51,6 +51,17 @@ class Page(ScrollView):
             self.height_at(self.inner_width)
         self.refresh(layout=True)
 
+    def update(self) -> None:
+        """Bodies may have grown. Whoever is at the end stays there."""
+        at_end = self.scroll_offset.y >= self.max_scroll_y
+        for number, body in enumerate(self._bodies):
+            body.update()
+            self._heights[number] = body.height
+        self.virtual_size = Size(self._width, self._heights.total)
+        if at_end:
+            self.call_after_refresh(self.scroll_end, animate=False)
+        self.refresh()
+
     @property
     def inner_width(self) -> int:
         """Without the scrollbar, which `size` counts in."""
@@ -61,7 +72,7 @@ class Page(ScrollView):
         width = max(LEAST_WIDTH, width)
         if width != self._width:
             self._width = width
-            self._bodies = [body for body in self._make(width) if body.height]
+            self._bodies = list(self._make(width))
             self._heights.reset([body.height for body in self._bodies])
             self.virtual_size = Size(width, self._heights.total)
         return self._heights.total

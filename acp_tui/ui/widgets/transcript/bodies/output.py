@@ -17,6 +17,7 @@ class Output:
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
         self._text = TerminalText()
+        self.read_again()
         self._begin()
 
     def _begin(self) -> None:
@@ -69,6 +70,26 @@ class Output:
         missing = count - len(lines)
         lines = [*self._before[-missing:], *lines] if missing > 0 else lines[-count:]
         return lines, max(0, len(self._before) + total - len(lines))
+
+    def read_again(self) -> None:
+        """`news` begins anew."""
+        self._read: LineModel | None = None
+        self._settled = 0  # in that model
+        self._final = 0  # lines that were handed out and stay
+
+    def news(self) -> tuple[int, list[Line]]:
+        """How many of the lines that were handed out stay, and those after them: all, the first time."""
+        model, final = self._model, self._final
+        if model is not self._read:
+            self._read, final = model, 0
+            lines = [*self._before, *model.lines]
+        else:
+            first, lines = model.lines_from(self._settled)
+            if first > self._settled:
+                lines.insert(0, _gap(model.dropped))
+        self._settled = model.settled
+        self._final = final + len(lines) - (model.line_count - model.settled)
+        return final, _without_end(lines)
 
     def all(self) -> list[Line]:
         """Everything that is kept."""

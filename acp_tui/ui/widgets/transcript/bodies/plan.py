@@ -28,7 +28,7 @@ def body(entry: Plan, context: Context) -> Body:
     superseded = _superseded(entry, context)
     lines = _header(entry, context, superseded=superseded)
     if not (context.folded or superseded or entry.removed):
-        lines += _steps(entry, context)
+        lines += steps(entry, context)
     return Lines(lines, _source(entry))
 
 
@@ -55,7 +55,8 @@ def _header(entry: Plan, context: Context, *, superseded: bool) -> list[Strip]:
     return headed([Segment("▸ " if folded else "▾ ", palette.faint)], spans, context.width)
 
 
-def _steps(entry: Plan, context: Context) -> list[Strip]:
+def steps(entry: Plan, context: Context) -> list[Strip]:
+    """What is to be done, step by step, and what else the plan says."""
     palette, width = context.palette, context.width
     lines: list[Strip] = []
     for item in entry.items:

@@ -1,0 +1,65 @@
+"""All the output of one terminal, followed while its command runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.session.text import visible_line
+from acp_tui.ui.screens.detail import DetailScreen
+from acp_tui.ui.widgets.bar import Bar
+from acp_tui.ui.widgets.page import Page
+from acp_tui.ui.widgets.transcript.bodies.terminal import exit_fact, sign
+from acp_tui.ui.widgets.transcript.bodies.whole_output import WholeOutput
+from acp_tui.wording import STATUS
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from acp_tui.session.state import Session, Terminal
+    from acp_tui.ui.palette import Palette
+
+INTERVAL = 0.1
+"""Seconds between two looks at what came."""
+
+
+class OutputScreen(DetailScreen):
+    """Begins at the end, where the news are."""
+
+    def __init__(self, terminal: Terminal, palette: Palette, *, session: Session, cwd: str = "") -> None:
+        title = visible_line(terminal.command or "") or "A command of the agent"
+        super().__init__(
+            title, lambda context: [WholeOutput(terminal, context)], palette, session=session, cwd=cwd
+        )
+        self._terminal = terminal
+        self._seen = -1  # version of the terminal
+        self._timer: Timer | None = None
+
+    def on_mount(self) -> None:
+        """Follow it until it ends."""
+        super().on_mount()
+        self._timer = self.set_interval(INTERVAL, self._look)
+        self._tell_state()
+        self.call_after_refresh(self.action_end)
+
+    def _look(self) -> None:
+        ended = self._terminal.ended_at is not None
+        if self._terminal.version != self._seen:
+            self._seen = self._terminal.version
+            self.query_one(Page).update()
+            self.call_after_refresh(self._tell_place)
+        if ended:
+            assert self._timer is not None
+            self._timer.stop()
+            self._tell_state()
+
+    def _tell_state(self) -> None:
+        state, palette = sign(self._terminal), self._palette
+        words = exit_fact(self._terminal) or ("runs" if self._terminal.ended_at is None else "")
+        spans = [
+            Segment(f"{STATUS[state]} ", palette.signs[state]),
+            Segment(self._title, palette.strong),
+            Segment(f"  {words}", palette.signs[state]),
+        ]
+        self.query_one("#head", Bar).show(spans)

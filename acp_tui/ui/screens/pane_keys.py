@@ -1,0 +1,321 @@
+"""The panes beside the conversation, as far as the screen is needed for them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual import on
+
+from acp_tui.errors import UserError
+from acp_tui.session.text import visible, visible_line
+from acp_tui.ui.screens.entry_keys import EntryKeys
+from acp_tui.ui.widgets.pane_messages import Frame, Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.layout import Layout
+
+    from acp_tui.controller import Conversation, FileChange
+    from acp_tui.session.change import Change
+    from acp_tui.session.state import Diff, Session
+    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.widgets.panes.beside import Beside
+    from acp_tui.ui.widgets.panes.files import Counts
+    from acp_tui.ui.widgets.panes.panes import Panes
+
+MOST_COUNTED = 100
+"""Files whose changed lines are counted."""
+LARGEST_COUNTED = 500_000
+"""Characters of a file whose changed lines are counted."""
+REST = 4
+"""After a look at the disk so many times as long passes before the next one."""
+
+
+class PaneKeys(EntryKeys):
+    """A part of every screen with a session. Panes are made when they are first asked for."""
+
+    session: Session
+    _panes: Panes | None = None
+    _beside: Beside | None = None
+    _look_again: bool = False
+    _looking: bool = False
+
+    @property
+    def held(self) -> Conversation | None:
+        """The conversation, where there is one and not only a recording."""
+        return None
+
+    @property
+    def layout(self) -> Layout:
+        """Panes, once there are any, are beside the transcript."""
+        return self._beside or super().layout
+
+    @property
+    def _is_wide(self) -> bool:
+        from acp_tui.ui.widgets.panes.beside import is_beside
+
+        return is_beside(self.size.width)
+
+    @property
+    def panes(self) -> Panes | None:
+        """The panes, when they are to be seen."""
+        return self._panes if self._panes is not None and self._panes.display else None
+
+    # ------------------------------------------------------------------------- open, zoomed, closed
+
+    def action_toggle_panes(self) -> None:
+        """Open or close them. Beside the transcript they leave the focus where it is."""
+        if self.panes is not None:
+            self.close_panes()
+        else:
+            self._open_panes(focus=not self._is_wide)
+
+    def action_to_panes(self) -> None:
+        """To the panes, and back to the prompt."""
+        panes = self.panes
+        if panes is not None and panes.current.has_focus:
+            self._leave_panes()
+        else:
+            self._open_panes(focus=True)
+
+    def _open_panes(self, *, focus: bool) -> None:
+        panes = self._panes
+        if panes is None:
+            from acp_tui.ui.widgets.panes.beside import Beside
+            from acp_tui.ui.widgets.panes.pane import Source
+            from acp_tui.ui.widgets.panes.panes import Panes
+
+            source = Source(self.session, self.transcript.stack.cwd, self.held)
+            panes = self._panes = Panes(source, self._palette)
+            self._beside = Beside(self.transcript, panes)
+            self.mount(panes, after=self.transcript)
+        elif not panes.display:
+            panes.display = True
+            self._renew_panes(panes)
+        if focus:
+            panes.call_after_refresh(panes.current.focus)
+
+    def close_panes(self) -> None:
+        """They keep what they know."""
+        panes = self.panes
+        if panes is None:
+            return
+        had_focus = panes.current.has_focus
+        self._zoom_panes(on=False)
+        panes.display = False
+        if had_focus:
+            self._focus_back()
+
+    @property
+    def covered(self) -> bool:
+        """Do panes lie over the conversation?"""
+        panes = self.panes
+        return panes is not None and (panes.zoomed or not self._is_wide)
+
+    def close_overlay(self) -> bool:
+        """Close panes that lie over the conversation; False: there are none."""
+        covered = self.covered
+        if covered:
+            self._leave_panes()
+        return covered
+
+    def _leave_panes(self) -> None:
+        """One step back: from the full screen, out of the overlay, to the prompt."""
+        if self.panes is not None and self.panes.zoomed:
+            self._zoom_panes(on=False)
+        elif not self._is_wide:
+            self.close_panes()
+        else:
+            self._focus_back()
+
+    def _focus_back(self) -> None:
+        self.transcript.focus()
+        self.typed("")  # to the prompt, where there is one
+
+    def _zoom_panes(self, *, on: bool) -> None:
+        if self._panes is not None and self._beside is not None:
+            self._beside.zoomed = on
+            self._panes.zoom(on=on)
+            self._panes.refresh(layout=True)  # which tells the screen that its arrangement is out of date
+
+    @on(Frame)
+    def _pane_frame(self, event: Frame) -> None:
+        event.stop()
+        match event.step:
+            case "leave":
+                self._leave_panes()
+            case "close":
+                self.close_panes()
+            case "zoom":
+                self._zoom_panes(on=not (self._panes is not None and self._panes.zoomed))
+
+    # ------------------------------------------------------------------------- what they show
+
+    def show_in_panes(self, changes: Sequence[Change]) -> None:
+        """One frame."""
+        panes = self.panes
+        if panes is None:
+            return
+        if panes.source.session is not self.session or panes.source.conversation is not self.held:
+            self._renew_panes(panes)
+        else:
+            panes.source.cwd = self.transcript.stack.cwd
+            panes.take(changes)
+
+    def use_palette_in_panes(self, palette: Palette) -> None:
+        """The theme has changed."""
+        if self._panes is not None:
+            self._panes.use_palette(palette)
+
+    def _renew_panes(self, panes: Panes) -> None:
+        panes.source.session, panes.source.conversation = self.session, self.held
+        panes.source.cwd = self.transcript.stack.cwd
+        panes.renew()
+
+    # ------------------------------------------------------------------------- what is wanted
+
+    @on(Wanted)
+    def _pane_wants(self, event: Wanted) -> None:
+        event.stop()
+        match event.what:
+            case "edit":
+                self._edit((event.key, event.line))
+            case "look":
+                self._look_at_disk()
+            case "diff":
+                self.run_worker(self._show_file_diff(event.key), group="file diff", exclusive=True)
+            case "revert":
+                self.run_worker(self._revert_file(event.key), group="revert", exclusive=True)
+            case "output":
+                self._show_output(event.key)
+            case "kill":
+                self.run_worker(self._kill_terminal(event.key), group="kill")
+            case "set":
+                self.set_option(event.key)
+
+    def set_option(self, option: str) -> None:
+        """Let the user set an option: matters where there is an agent."""
+
+    def _show_output(self, terminal_id: str) -> None:
+        from acp_tui.ui.screens.output import OutputScreen
+
+        terminal = self.session.terminals.get(terminal_id)
+        if terminal is not None:
+            cwd = self.transcript.stack.cwd
+            self.app.push_screen(OutputScreen(terminal, self._palette, session=self.session, cwd=cwd))
+
+    async def _kill_terminal(self, terminal_id: str) -> None:
+        if self.held is not None:
+            try:
+                await self.held.kill_terminal(terminal_id)
+            except UserError as error:
+                self._complain(error)
+
+    def _complain(self, error: UserError) -> None:
+        self.notify(visible_line(str(error)), severity="error", timeout=10, markup=False)
+
+    # ------------------------------------------------------------------------- files
+
+    def _look_at_disk(self) -> None:
+        """Once at a time, and never so often that it slows anything down."""
+        self._look_again = True
+        if not self._looking and self.held is not None:
+            self._looking = True
+            self.run_worker(self._look(), group="look")
+
+    async def _look(self) -> None:
+        try:
+            while self._look_again and self.held is not None:
+                self._look_again = False
+                began = time.monotonic()
+                await self._look_once(self.held)
+                await asyncio.sleep((time.monotonic() - began) * REST)
+        except UserError as error:
+            self._complain(error)
+        finally:
+            self._looking = False
+
+    async def _look_once(self, conversation: Conversation) -> None:
+        from acp_tui.ui.widgets.panes.files import FilesPane
+
+        changes = await conversation.changes()
+        counts: dict[str, Counts] = {}
+        for change in changes[:MOST_COUNTED]:
+            if (found := await self._counted(conversation, change)) is not None:
+                counts[str(change.path)] = found
+        if self._panes is not None:
+            self._panes.pane(FilesPane).show_changes(changes, counts)
+
+    async def _counted(self, conversation: Conversation, change: FileChange) -> Counts | None:
+        from acp_tui.ui.diffing import compared
+        from acp_tui.ui.widgets.panes.files import Counts
+
+        versions = await conversation.versions(change)
+        size = len(versions.old or "") + len(versions.new or "")
+        if versions.why_not is not None or size > LARGEST_COUNTED:
+            return None
+        found = await asyncio.to_thread(compared, versions.old, versions.new)
+        return Counts(found.added, found.removed)
+
+    async def _show_file_diff(self, path: str) -> None:
+        from acp_tui.ui.screens.detail import DetailScreen
+        from acp_tui.ui.widgets.transcript.bodies.diff import DiffBody
+        from acp_tui.ui.widgets.transcript.bodies.headline import relative
+
+        try:
+            diffs = await self._diffs_of(path)
+        except UserError as error:
+            self._complain(error)
+            return
+        cwd = self.transcript.stack.cwd
+        title = f"{visible_line(relative(path, cwd))}: since the session began"
+        screen = DetailScreen(
+            title,
+            lambda context: [DiffBody(diff, context) for diff in diffs],
+            self._palette,
+            session=self.session,
+            cwd=cwd,
+        )
+        self.app.push_screen(screen)
+
+    async def _diffs_of(self, path: str) -> list[Diff]:
+        """What the disk says, else what tool calls told."""
+        from acp_tui.session.state import Diff
+        from acp_tui.ui.widgets.panes.files import FilesPane
+
+        assert self._panes is not None
+        pane = self._panes.pane(FilesPane)
+        change, told = pane.change_of(path), pane.file(path)
+        if change is not None and self.held is not None:
+            versions = await self.held.versions(change)
+            if versions.why_not is None:
+                old, new = (text if text is None else visible(text) for text in (versions.old, versions.new))
+                return [Diff(path, old, new)]
+            if told is None or not told.diffs:
+                raise UserError(f"{path}: {versions.why_not}")
+        return list(told.diffs.values()) if told is not None else []
+
+    async def _revert_file(self, path: str) -> None:
+        from acp_tui.session.state import Choice
+        from acp_tui.ui.screens.choose import ChooseScreen
+        from acp_tui.ui.widgets.transcript.bodies.headline import relative
+
+        name = visible_line(relative(path, self.transcript.stack.cwd))
+        choices = [
+            Choice("keep", "Leave it as it is"),
+            Choice("revert", "Put it back as it was when the session began", "What it holds now is lost."),
+        ]
+        taken = await self.app.push_screen_wait(ChooseScreen(f"Revert {name}?", choices, self._palette))
+        if taken != "revert" or self.held is None:
+            return
+        try:
+            await self.held.revert(Path(path))
+        except UserError as error:
+            self._complain(error)
+        else:
+            self.notify(f"{name} is as it was.", timeout=4, markup=False)
+        self._look_at_disk()

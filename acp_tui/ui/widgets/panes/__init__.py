@@ -1,0 +1,1 @@
+"""Panes beside the conversation: the plan, files, terminals, and the session. Made when first asked for."""
