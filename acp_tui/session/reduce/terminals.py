@@ -15,9 +15,13 @@ if TYPE_CHECKING:
 
 
 def terminal_created(session: Session, event: ev.TerminalCreated, at: float) -> list[Change]:
-    """A terminal appears. Agents repeat this of their own; a finished one of ours has left its id free."""
+    """A terminal appears. Agents repeat this of their own; a finished one of ours has left its id free.
+
+    A quick command may have ended before the agent was told of its terminal: that is known without a command.
+    """
     known = session.terminals.get(event.terminal_id)
-    if known is not None and not (event.owner == "client" and (known.released or known.ended_at is not None)):
+    over = known is not None and (known.released or known.ended_at is not None)
+    if known is not None and not (event.owner == "client" and over and known.command is not None):
         known.owner = event.owner
         known.command = event.command or known.command
         known.cwd = event.cwd or known.cwd

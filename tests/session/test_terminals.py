@@ -1,0 +1,42 @@
+"""Terminals of ours: one entry each, in whatever order their records come."""
+
+from __future__ import annotations
+
+from acp_tui.session.events import TerminalExited, TerminalOutput
+from acp_tui.session.state import Terminal
+from tests.talk import Talk
+
+
+def created(talk: Talk, request_id: str) -> None:
+    """The agent asked for a terminal, and is told its id."""
+    talk.reply(request_id, {"terminalId": "term-1"})
+
+
+def asked(talk: Talk, request_id: str, command: str) -> None:
+    params = {"sessionId": "s1", "command": command}
+    talk.received({"id": request_id, "method": "terminal/create", "params": params})
+
+
+def ended(talk: Talk, text: str) -> None:
+    talk.client(TerminalOutput("term-1", text))
+    talk.client(TerminalExited("term-1", 0))
+
+
+def test_a_command_that_ends_before_the_agent_knows_its_terminal_is_one_entry() -> None:
+    talk = Talk().opened()
+    talk.prompt()
+    asked(talk, "t", "echo")
+    ended(talk, "one")
+    created(talk, "t")
+    terminal = talk.only(Terminal)
+    assert (terminal.command, terminal.output.head, terminal.exit_code) == ("echo", "one", 0)
+
+
+def test_an_id_that_is_used_again_is_another_terminal() -> None:
+    talk = Talk().opened()
+    talk.prompt()
+    for number in ("one", "two"):
+        asked(talk, number, f"echo {number}")
+        created(talk, number)
+        ended(talk, number)
+    assert [entry.output.head for entry in talk.all(Terminal)] == ["one", "two"]
