@@ -42,10 +42,9 @@ def words_of(entry: Message) -> str:
 def code_of(entry: Entry) -> list[str]:
     """The code blocks of a message, the command of a call, the new text of a diff."""
     if isinstance(entry, Message):
-        from acp_tui.ui.widgets.transcript.markdown.parser import parsed
+        from acp_tui.ui.widgets.transcript.markdown.sections import code_blocks
 
-        nodes = parsed(entry.text, {}) or []
-        return [node.content for node in nodes if node.type in ("fence", "code_block")]
+        return code_blocks(entry.text)
     if isinstance(entry, ToolCall):
         found = [part.new for part in entry.content if isinstance(part, Diff) and part.new]
         command = entry.raw_input.get("command") if isinstance(entry.raw_input, dict) else None

@@ -6,9 +6,11 @@ near. The methods that settle a screen say where it begins afterwards, so that n
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from acp_tui.session.state import Compaction, Entry, Plan, Terminal, Thought, ToolCall, Unrecognised
+from acp_tui.ui.widgets.transcript.anchor import Anchor
 from acp_tui.ui.widgets.transcript.blocks import Block, estimated_height, gap_between
 from acp_tui.ui.widgets.transcript.bodies.registry import make_body
 from acp_tui.ui.widgets.transcript.body import Context
@@ -16,7 +18,7 @@ from acp_tui.ui.widgets.transcript.heights import Heights
 from acp_tui.wording import default_folded
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from acp_tui.session.state import Session
     from acp_tui.ui.palette import Palette
@@ -35,6 +37,7 @@ class Stack:
         self.session = session
         self.palette = palette
         self.cwd = cwd
+        self.keymap: Mapping[str, str] = {}
         self.width = 0
         self.blocks: list[Block] = []
         self.heights = Heights()
@@ -88,13 +91,17 @@ class Stack:
         for entry in self.session.entries:
             self.append(entry)
 
-    def resize(self, width: int) -> None:
-        """Lines break elsewhere now: all heights are estimates again."""
+    def resize(self, width: int, anchor: Anchor | None = None) -> Anchor | None:
+        """Lines break elsewhere now: all heights are estimates again. Gives what the anchor has become."""
         before, self.width = self.width or width, width
+        if anchor is not None:
+            part = anchor.line / max(1, self.heights[anchor.place])
+            anchor = replace(anchor, body=None, part=part, from_end=None)
         self.heights.reset(
             [height if height < 3 else max(1, height * before // width) for height in self.heights]
         )
         self.forget()
+        return anchor
 
     def forget(self) -> None:
         """Everything is drawn anew when it is looked at; heights stay."""
@@ -167,15 +174,14 @@ class Stack:
             place -= 1
         return max(0, self.total - page)
 
-    def settle_screen(self, kept: tuple[int, int], page: int) -> int:
-        """Settle a screenful around what is to stay at its top (see `top_at`); where it begins."""
-        place, from_end = kept
+    def settle_screen(self, anchor: Anchor, page: int) -> int:
+        """Settle a screenful with a line at its top (or as near as the ends allow); where it begins."""
+        place, gap = anchor.place, self.blocks[anchor.place].gap
         y = 0
         for _ in range(TRIES):
-            self.settle(place)
-            height = self.heights[place]
-            self.settle_lines(place, height - from_end, height - from_end + page)
-            y = self.heights.top(place) + max(0, self.heights[place] - from_end)
+            line = anchor.line_in(self.settle(place), gap)
+            self.settle_lines(place, line, line + page)
+            y = self.heights.top(place) + anchor.line_in(self.settle(place), gap)
             y = max(0, min(y, self.total - page))
             total = self.total
             self._settle_from(y, page)
@@ -183,12 +189,17 @@ class Stack:
                 break
         return y
 
-    def top_at(self, y: int) -> tuple[int, int] | None:
-        """What is at this height: an entry's place, and how many of its lines there are from here on."""
+    def anchor_at(self, y: int) -> Anchor | None:
+        """Hold on to the line at this height."""
         if not self.blocks:
             return None
         place, line = self.heights.at(y)
-        return place, self.heights[place] - line
+        block = self.blocks[place]
+        if block.body is None:
+            return Anchor(place, line, from_end=self.heights[place] - line)
+        name = getattr(block.body, "place_of", None)
+        inside = name(line - block.gap) if name is not None and line >= block.gap else None
+        return Anchor(place, line, inside=inside, body=block.body)
 
     def _settle_from(self, y: int, page: int) -> None:
         bottom = y + max(1, page)
@@ -210,4 +221,5 @@ class Stack:
             session=self.session,
             folded=self.is_folded(entry),
             cwd=self.cwd,
+            keymap=self.keymap,
         )

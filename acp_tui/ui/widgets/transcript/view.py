@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from acp_tui.session.change import Change
     from acp_tui.session.state import Entry, Session
     from acp_tui.ui.palette import Palette
+    from acp_tui.ui.widgets.transcript.anchor import Anchor
     from acp_tui.ui.widgets.transcript.blocks import Block
 
 MARGIN = 1
@@ -106,46 +107,39 @@ class TranscriptView(ScrollView, can_focus=True):
                 touched.add(place)
             if (shown_in := self.stack.place_of_call(change.entry)) is not None:
                 touched.add(shown_in)
-        kept = self._kept()
+        anchor = self._anchor()
         for place in touched:
             self.stack.refresh(place)
-        self._arrange(kept)
+        self._arrange(anchor)
 
     def use_palette(self, palette: Palette) -> None:
         """The theme has changed."""
         self.stack.palette = palette
         self.stack.forget()
-        self._arrange(self._kept())
+        self._arrange(self._anchor())
 
     def on_resize(self) -> None:
         """Lines break elsewhere now; what was at the top stays there."""
-        kept = self._kept()
+        anchor = self._anchor()
         width = max(LEAST_WIDTH, self.scrollable_content_region.width - MARGIN)
         if width != self.stack.width:
-            place_part = None
-            if kept is not None:
-                place, from_end = kept
-                place_part = place, from_end / max(1, self.stack.heights[place])
-            self.stack.resize(width)
-            if place_part is not None:
-                place, part = place_part
-                self.stack.settle(place)
-                kept = place, max(1, round(part * self.stack.heights[place]))
-        self._arrange(kept)
+            anchor = self.stack.resize(width, anchor)
+        self._arrange(anchor)
 
-    def _kept(self) -> tuple[int, int] | None:
-        return self.stack.top_at(self.scroll_offset.y)
+    def _anchor(self) -> Anchor | None:
+        """The line at the top of the screen."""
+        return self.stack.anchor_at(self.scroll_offset.y)
 
-    def _arrange(self, kept: tuple[int, int] | None) -> None:
+    def _arrange(self, anchor: Anchor | None) -> None:
         """After any change: show what was shown, or the end."""
         page = self.size.height
         if not self.stack.width or not page:
             return
-        if self._following or kept is None:
+        if self._following or anchor is None:
             self._show(self.stack.settle_end(page))
             self._seen_total = self.stack.total
         else:
-            self._show(self.stack.settle_screen(kept, page))
+            self._show(self.stack.settle_screen(anchor, page))
         self.unseen = 0 if self._following else max(0, self.stack.total - self._seen_total)
         self.refresh()
 
@@ -176,7 +170,7 @@ class TranscriptView(ScrollView, can_focus=True):
             self._following = y >= self.stack.total - self.size.height
             if was_following and not self._following:
                 self._seen_total = self.stack.total
-            self._arrange(self.stack.top_at(y))
+            self._arrange(self.stack.anchor_at(y))
         super().watch_scroll_y(old_value, new_value)
 
     def scroll_lines(self, lines: int) -> None:
@@ -226,21 +220,21 @@ class TranscriptView(ScrollView, can_focus=True):
         """Fold or unfold one entry."""
         place = self.stack.place_of(entry_id)
         if place is not None:
-            kept = self._kept()
+            anchor = self._anchor()
             self.stack.toggle_fold(place)
-            self._arrange(kept)
+            self._arrange(anchor)
 
     def toggle_kind(self, kind: type[Entry]) -> None:
         """Fold or unfold all entries of a kind."""
-        kept = self._kept()
+        anchor = self._anchor()
         self.stack.toggle_kind(kind)
-        self._arrange(kept)
+        self._arrange(anchor)
 
     def toggle_all(self) -> None:
         """Fold or unfold everything that folds."""
-        kept = self._kept()
+        anchor = self._anchor()
         self.stack.toggle_all()
-        self._arrange(kept)
+        self._arrange(anchor)
 
     # ------------------------------------------------------------------------- the cursor
 
