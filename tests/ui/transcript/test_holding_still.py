@@ -1,4 +1,4 @@
-"""What is on the screen stays where it is: while entries grow, while estimates are corrected, after a resize."""
+"""What is on the screen stays where it is, while entries grow, estimates are corrected, the size changes."""
 
 from __future__ import annotations
 
