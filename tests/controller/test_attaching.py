@@ -1,0 +1,244 @@
+"""What is attached to a prompt becomes what the agent takes."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acp_tui.controller.attaching import IMAGE_LIMIT, TEXT_LIMIT, Attaching
+from acp_tui.errors import UserError
+from acp_tui.session.attachment import CommandOutput, FileMention, Picture, mentions
+from acp_tui.session.state import Agent, Content, UserMessage
+from acp_tui.workspace.files import Files
+from acp_tui.workspace.roots import Roots
+
+if TYPE_CHECKING:
+    from acp_tui.session.attachment import Attachment
+    from tests.controller.conftest import Hold
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
+ALL = Agent(capabilities={"promptCapabilities": {"embeddedContext": True, "image": True}})
+NOTHING = Agent(capabilities={"promptCapabilities": {"image": False}})
+
+
+class Desk:
+    """A folder, an agent, and a user who is asked."""
+
+    def __init__(self, folder: Path, agent: Agent | None = ALL, *, says: bool = True) -> None:
+        self.folder = folder
+        self.asked: list[str] = []
+        self.says = says
+        self.attaching = Attaching(Files(Roots(folder)), lambda: agent)
+
+    async def confirm(self, question: str) -> bool:
+        self.asked.append(question)
+        return self.says
+
+    async def blocks(self, text: str, *more: Attachment) -> list[dict[str, Any]]:
+        """What comes after the text."""
+        found: list[Attachment] = [
+            mention.file for mention in mentions(text, lambda path: (self.folder / path).exists())
+        ]
+        first, *others = await self.attaching.blocks(text, [*found, *more], self.confirm)
+        assert first == {"type": "text", "text": text}
+        return others
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    project = tmp_path / "project"
+    (project / "src").mkdir(parents=True)
+    (project / "src" / "app.py").write_text("".join(f"line {n}\n" for n in range(1, 31)), encoding="utf-8")
+    (project / "my notes.md").write_text("# Notes\n", encoding="utf-8")
+    (project / "logo.png").write_bytes(PNG)
+    (project / "data.bin").write_bytes(b"\0\1\2")
+    (project / "latin.txt").write_bytes("caf\xe9".encode("latin-1"))
+    (project / ".env").write_text("PASSWORD=hunter2hunter2\n", encoding="utf-8")
+    return project
+
+
+async def test_a_text_is_embedded(project: Path) -> None:
+    (block,) = await Desk(project).blocks('read @"my notes.md", please')
+    assert block == {
+        "type": "resource",
+        "resource": {
+            "uri": f"{project.as_uri()}/my%20notes.md",
+            "mimeType": "text/markdown",
+            "text": "# Notes\n",
+        },
+    }
+
+
+async def test_only_the_lines_that_were_named_are_attached(project: Path) -> None:
+    ten, one = await Desk(project).blocks("@src/app.py:10-12 and (@src/app.py:30)")
+    assert ten["resource"]["text"] == "line 10\nline 11\nline 12\n"
+    assert ten["resource"]["uri"].endswith("/src/app.py#L10-L12")
+    assert one["resource"]["text"] == "line 30\n"
+
+
+async def test_an_agent_without_embedded_texts_gets_links(project: Path) -> None:
+    whole, part = await Desk(project, NOTHING).blocks("@src/app.py @src/app.py:2-3")
+    assert whole["type"] == part["type"] == "resource_link"
+    assert whole["uri"] == f"{project.as_uri()}/src/app.py"
+    assert (whole["name"], whole["size"]) == ("app.py", (project / "src/app.py").stat().st_size)
+    assert (part["name"], part["uri"]) == ("app.py:2-3", f"{project.as_uri()}/src/app.py#L2-L3")
+
+
+async def test_images_go_as_images_only_to_agents_that_take_them(project: Path) -> None:
+    (image,) = await Desk(project).blocks("@logo.png")
+    assert (image["type"], image["mimeType"]) == ("image", "image/png")
+    assert base64.b64decode(image["data"]) == PNG
+    (link,) = await Desk(project, NOTHING).blocks("@logo.png")
+    assert (link["type"], link["name"], link["mimeType"]) == ("resource_link", "logo.png", "image/png")
+
+
+@pytest.mark.parametrize("name", ["data.bin", "latin.txt"])
+async def test_what_is_no_text_is_never_sent_as_text(project: Path, name: str) -> None:
+    (block,) = await Desk(project).blocks(f"@{name}")
+    assert (block["type"], block["name"]) == ("resource_link", name)
+
+
+async def test_a_text_that_calls_itself_an_image_is_a_text(project: Path) -> None:
+    (project / "fake.png").write_text("no picture", encoding="utf-8")
+    (block,) = await Desk(project).blocks("@fake.png")
+    assert (block["type"], block["resource"]["mimeType"]) == ("resource", "text/plain")
+
+
+async def test_a_folder_is_a_link(project: Path) -> None:
+    (block,) = await Desk(project).blocks("@src/")
+    assert block == {"type": "resource_link", "uri": f"{project.as_uri()}/src/", "name": "src/"}
+
+
+async def test_the_same_file_is_attached_once(project: Path) -> None:
+    assert len(await Desk(project).blocks("@src/app.py is not @src/app.py")) == 1
+
+
+async def test_what_is_outside_or_sensitive_is_attached_when_the_user_means_it(project: Path) -> None:
+    outside = project.parent / "outside.txt"
+    outside.write_text("far", encoding="utf-8")
+    (project / "harmless.txt").symlink_to(project / ".env")
+    desk = Desk(project)
+    far, env, link, folder = await desk.blocks(f"@{outside} @.env @harmless.txt @..")
+    assert far["resource"]["text"] == "far"
+    assert env["resource"]["text"] == link["resource"]["text"] == "PASSWORD=hunter2hunter2\n"
+    assert folder["type"] == "resource_link"
+    assert [question.partition("? It ")[0] for question in desk.asked] == [
+        f"Attach {path}" for path in (outside, project / ".env", project / ".env", project.parent)
+    ]
+    assert "outside the working folder" in desk.asked[0]
+    assert "keys of the environment" in desk.asked[1]
+
+
+@pytest.mark.parametrize("name", [".env", "../outside.txt"])
+async def test_else_nothing_is_sent(project: Path, name: str) -> None:
+    (project.parent / "outside.txt").write_text("far", encoding="utf-8")
+    with pytest.raises(UserError, match="Nothing was sent"):
+        await Desk(project, says=False).blocks(f"@{name}")
+
+
+async def test_what_is_too_large_is_a_sentence(project: Path) -> None:
+    (project / "big.log").write_text("x" * 99 + "\n" + "y" * (TEXT_LIMIT + 1), encoding="utf-8")
+    (project / "big.png").write_bytes(PNG + bytes(IMAGE_LIMIT))
+    with pytest.raises(UserError, match=r"@big.log cannot be attached: it has 1.0 MB.*@big.log:1-200"):
+        await Desk(project).blocks("@big.log")
+    with pytest.raises(UserError, match=r"@big.log:2 cannot be attached"):
+        await Desk(project).blocks("@big.log:2")
+    with pytest.raises(UserError, match=r"@big.png cannot be attached: it has 10.0 MB"):
+        await Desk(project).blocks("@big.png")
+    (line,) = await Desk(project).blocks("@big.log:1")
+    assert line["resource"]["text"] == "x" * 99 + "\n"
+    (link,) = await Desk(project, NOTHING).blocks("@big.log")
+    assert link["type"] == "resource_link"
+
+
+@pytest.mark.parametrize(
+    ("mention", "why"),
+    [
+        (FileMention("@gone.py", "gone.py"), "not found"),
+        (FileMention("@src/app.py:99", "src/app.py", 99, 99), "no line 99"),
+        (FileMention("@src/:1", "src/", 1, 1), "a folder has no lines"),
+        (FileMention("@data.bin:1", "data.bin", 1, 1), "binary"),
+    ],
+)
+async def test_what_cannot_be_attached_is_a_sentence(project: Path, mention: FileMention, why: str) -> None:
+    with pytest.raises(UserError, match=f"{mention.token} cannot be attached: .*{why}"):
+        await Desk(project).blocks("", mention)
+
+
+async def test_what_a_command_wrote_is_attached_in_either_form(project: Path) -> None:
+    output = CommandOutput("[output of ls -la]", "ls -la", "$ ls -la\na\nb\n")
+    (embedded,) = await Desk(project).blocks("look", output)
+    assert embedded["resource"]["text"] == output.text
+    assert embedded["resource"]["uri"] == "terminal:ls%20-la"
+    (text,) = await Desk(project, NOTHING).blocks("look", output)
+    assert (text["type"], text["text"].strip()) == ("text", output.text.strip())
+
+
+async def test_a_picture_of_no_file_is_an_image(project: Path) -> None:
+    (image,) = await Desk(project).blocks("look", Picture("[image 1]", PNG, "image/png"))
+    assert image == {"type": "image", "data": base64.b64encode(PNG).decode(), "mimeType": "image/png"}
+
+
+# --------------------------------------------------------------------------- mentions
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("@a.py", ["@a.py"]),
+        ("see @a.py, (@b.py) and “@c.py”.", ["@a.py", "@b.py"]),
+        ("mail me@a.py @nobody @property", []),
+        ('@"two words.py":3-4!', ['@"two words.py":3-4']),
+        ("@a.py:7-3?", ["@a.py:7-3"]),
+        ("@a.py:x", []),
+        ("@a.py\n@b.py", ["@a.py", "@b.py"]),
+        ("@", []),
+    ],
+)
+def test_only_what_exists_is_a_mention(text: str, tokens: list[str]) -> None:
+    there = {"a.py", "b.py", "c.py", "two words.py"}
+    found = list(mentions(text, lambda path: path in there))
+    assert [mention.file.token for mention in found] == tokens
+    assert all(text[mention.start : mention.end] == mention.file.token for mention in found)
+
+
+# --------------------------------------------------------------------------- all the way
+
+
+async def test_a_prompt_made_before_the_agent_was_known_is_made_to_fit_it(hold: Hold, project: Path) -> None:
+    one = hold()
+    (one.conversation.cwd / "a.py").write_text("secret text", encoding="utf-8")
+
+    async def yes(_: str) -> bool:
+        return True
+
+    blocks = await one.conversation.blocks_for("@a.py", [FileMention("@a.py", "a.py")], yes)
+    assert blocks[1]["type"] == "resource"
+    await one.open()
+    await one.conversation.prompt(blocks)
+    (message,) = [entry for entry in one.session.entries if isinstance(entry, UserMessage)]
+    (link,) = [part for part in message.parts if isinstance(part, Content)]
+    assert (link.kind, link.name) == ("resource_link", "a.py")
+
+
+async def test_the_contents_of_sensitive_files_stay_out_of_the_log(hold: Hold) -> None:
+    capabilities = {"promptCapabilities": {"embeddedContext": True}}
+    one = hold("script", json.dumps({"capabilities": capabilities}))
+    await one.open()
+    (one.conversation.cwd / ".env").write_text("COLOUR=particularly-blue\n", encoding="utf-8")
+
+    async def yes(_: str) -> bool:
+        return True
+
+    mention = FileMention("@.env:1", ".env", 1, 1)
+    await one.conversation.prompt(await one.conversation.blocks_for("@.env:1", [mention], yes))
+    (message,) = [entry for entry in one.session.entries if isinstance(entry, UserMessage)]
+    assert "particularly-blue" in message.text
+    assert one.conversation.log_path is not None
+    log = Path(one.conversation.log_path).read_text(encoding="utf-8")
+    assert "particularly-blue" not in log
+    assert ".env#L1-L1" in log

@@ -1,0 +1,158 @@
+"""The files that can be named in a prompt."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.workspace.listing import Found, Listing
+from tests.workspace.projects import git
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+PATIENCE = 3000
+
+
+def put(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name, encoding="utf-8")
+
+
+def completed(found: Found) -> Found:
+    for _ in range(PATIENCE):
+        if found.complete:
+            return found
+        time.sleep(0.01)
+    raise AssertionError("the listing never ended")
+
+
+@pytest.fixture
+def listed() -> Iterator[Callable[..., Found]]:
+    made: list[Listing] = []
+
+    def look(*folders: Path) -> Found:
+        made.append(Listing(folders))
+        return completed(made[-1].look())
+
+    yield look
+    for listing in made:
+        listing.close()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A repository with something of each sort."""
+    project = tmp_path / "project"
+    put(project, "src/app.py", "src/deep/er/x.py", "README.md", "gone.py", "changed.py", ".gitignore")
+    (project / ".gitignore").write_text("*.log\nsecret/\n", encoding="utf-8")
+    git(project.parent, "init", "-q", str(project))
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "all")
+    put(project, "new one.py", "debug.log", "secret/key", "node_modules/left-pad/index.js")
+    (project / "gone.py").unlink()
+    (project / "changed.py").write_text("other, and longer", encoding="utf-8")
+    return project
+
+
+def test_a_repository_is_listed_without_what_it_ignores(project: Path, listed: Callable[..., Found]) -> None:
+    found = listed(project)
+    assert set(found.paths) - found.gone == {
+        *("src/", "src/app.py", "src/deep/", "src/deep/er/", "src/deep/er/x.py", "README.md"),
+        *("changed.py", ".gitignore", "new one.py"),
+    }
+    assert found.gone == {"gone.py"}
+    assert {"changed.py", "new one.py"} <= found.touched
+    assert "README.md" not in found.touched
+    assert not found.cut
+
+
+def test_the_three_forms_of_a_path_stand_at_the_same_place(
+    project: Path, listed: Callable[..., Found]
+) -> None:
+    found = listed(project)
+    assert found.lower == [path.lower() for path in found.paths]
+    assert dict(zip(found.paths, found.bases, strict=True))["src/deep/"] == "deep/"
+    assert dict(zip(found.paths, found.bases, strict=True))["README.md"] == "readme.md"
+
+
+def test_a_folder_of_a_repository_is_listed_by_itself(project: Path, listed: Callable[..., Found]) -> None:
+    assert set(listed(project / "src").paths) == {"app.py", "deep/", "deep/er/", "deep/er/x.py"}
+
+
+def test_a_folder_that_is_ignored_as_a_whole_is_listed_all_the_same(
+    project: Path, listed: Callable[..., Found]
+) -> None:
+    assert listed(project / "secret").paths == ["key"]
+
+
+def test_further_folders_are_listed_by_their_whole_paths(
+    project: Path, tmp_path: Path, listed: Callable[..., Found]
+) -> None:
+    other = tmp_path / "other"
+    put(other, "notes.txt")
+    found = listed(project, other)
+    assert f"{other}/notes.txt" in found.paths
+    assert "README.md" in found.paths
+
+
+def test_elsewhere_all_is_listed_but_what_tools_make(tmp_path: Path, listed: Callable[..., Found]) -> None:
+    put(tmp_path / "plain", "a.txt", "b/c.txt", "node_modules/x/y.js", ".hidden/z")
+    (tmp_path / "plain" / "loop").symlink_to(tmp_path / "plain")
+    found = listed(tmp_path / "plain")
+    assert set(found.paths) == {"a.txt", "b/", "b/c.txt", ".hidden/", ".hidden/z", "loop"}
+
+
+def test_nothing_of_the_repositorys_configuration_runs(project: Path, listed: Callable[..., Found]) -> None:
+    trace = project.parent / "ran"
+    program = project.parent / "program"
+    program.write_text(f"#!/bin/sh\ntouch '{trace}'\n", encoding="utf-8")
+    program.chmod(0o755)
+    git(project, "config", "core.fsmonitor", str(program))
+    git(project, "config", "filter.evil.clean", str(program))
+    put(project, "evil.txt")
+    (project / ".gitattributes").write_text("* filter=evil\n", encoding="utf-8")
+    assert "evil.txt" in listed(project).paths
+    assert not trace.exists()
+
+
+def test_a_broken_index_costs_nothing_but_the_order(project: Path, listed: Callable[..., Found]) -> None:
+    (project / ".git" / "index").write_bytes(b"nonsense")
+    assert {"src/app.py", "new one.py"} <= set(listed(project).paths)
+
+
+def test_names_that_cannot_be_written_into_a_prompt_are_left_out(
+    tmp_path: Path, listed: Callable[..., Found]
+) -> None:
+    put(tmp_path / "plain", "fine", 'say "hi".txt', "two\nlines", "esc\x1b[31m")
+    assert listed(tmp_path / "plain").paths == ["fine"]
+
+
+def test_what_was_listed_serves_until_it_was_listed_again(tmp_path: Path) -> None:
+    now = 0.0
+    put(tmp_path / "plain", "first")
+    listing = Listing([tmp_path / "plain"], clock=lambda: now)
+    first = completed(listing.look())
+    put(tmp_path / "plain", "second")
+    assert listing.look() is first
+    now = 100.0
+    assert listing.look() is first  # another look has only begun
+    for _ in range(PATIENCE):
+        if (second := listing.look()) is not first:
+            break
+        time.sleep(0.01)
+    assert sorted(second.paths) == ["first", "second"]
+    listing.close()
+
+
+def test_a_look_can_be_stopped(tmp_path: Path) -> None:
+    for number in range(200):
+        put(tmp_path / "plain", *(f"{number}/{name}" for name in range(20)))
+    listing = Listing([tmp_path / "plain"])
+    found = listing.look()
+    listing.close()
+    assert found.complete
