@@ -10,7 +10,7 @@ ARGS ?=
 .PHONY: demo test test-real lint format bench clean
 
 demo: $(READY)
-	$(BIN)/acp-tui exec demo tour --policy yolo
+	$(BIN)/acp-tui demo
 
 test: $(READY)
 	$(BIN)/pytest $(ARGS)

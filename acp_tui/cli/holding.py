@@ -10,6 +10,7 @@ from acp_tui.connection.logs import log_to_file
 from acp_tui.controller import Options, set_mode, set_option
 from acp_tui.errors import UserError
 from acp_tui.permissions.spec import parse_spec
+from acp_tui.session.events import Noticed
 from acp_tui.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
     from acp_tui.agents.launch import Launch
     from acp_tui.config.policies import Policy
     from acp_tui.controller import Asker, Conversation
+
+DEMO = "demo"
+WELCOME = (
+    "The demo agent is a script: it needs no model, no key and no network. "
+    "Write tour and press Enter to see what an agent does; / lists everything else it can show."
+)
 
 
 class Held:
@@ -31,12 +38,14 @@ class Held:
         policy: Policy,
         asker: Asker | None = None,
         terminal_sign_in: bool = False,
+        welcome: bool = False,
     ) -> None:
         log_to_file()
         self._args = args
         self._policy = policy  # unless something else is wished
         self._asker = asker
         self._terminal_sign_in = terminal_sign_in
+        self._welcome = welcome  # tell a newcomer what can be done
         self.workbench = Workbench.open(Path(args.cwd or "."))
         named = agent is not None or args.program is not None
         self._stored = self.workbench.stored(args.resume, must_exist=not named) if args.resume else None
@@ -59,6 +68,8 @@ class Held:
             await self.conversation.open_known(self._args.resume)
         else:
             await self.conversation.open_new()
+            if self._welcome and self.conversation.launch.name == DEMO:
+                self.conversation.note(Noticed("info", WELCOME))
 
     async def choose(self) -> None:
         """Set the mode and the options that the command line names, in a session that is open."""
@@ -74,7 +85,7 @@ class Held:
         if stored is not None:
             cwd = cwd or stored.text("cwd")
             directories = directories or [Path(path) for path in stored.meta.get("directories") or []]
-        elif cwd is None and launch.name == "demo":
+        elif cwd is None and launch.name == DEMO:
             from acp_tui.demo.sample import make_project
 
             cwd = make_project()
