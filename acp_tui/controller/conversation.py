@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.config.mcp import for_agent
 from acp_tui.connection.client import AgentConnection
 from acp_tui.connection.errors import ConnectionFault, NotOffered, RequestFailed
-from acp_tui.controller.facts import ServerGiven
 from acp_tui.controller.attaching import Attaching, fitting
+from acp_tui.controller.facts import ServerGiven
 from acp_tui.controller.gate import Gate
 from acp_tui.controller.offering import client_capabilities
 from acp_tui.controller.recording import Recording
@@ -316,6 +316,10 @@ class Conversation:
 
     async def kill_terminal(self, terminal_id: str) -> None:
         """End a command that runs in a terminal of ours; the agent is told its end as any other."""
+        terminal = self.session.terminals.get(terminal_id)
+        if terminal is not None and terminal.owner == "user":
+            await self.shell.kill(terminal_id)
+            return
         try:
             await self._terminals.kill(terminal_id)
         except Refusal as refusal:

@@ -106,3 +106,11 @@ async def test_servers_given_and_left_out_are_known(hold: Hold, tmp_path: Path) 
         ServerGiven("files", "stdio"),
         ServerGiven("web", "http", "the agent does not take http servers"),
     ]
+
+
+async def test_a_command_of_the_users_own_can_be_ended_too(hold: Hold) -> None:
+    held = hold()
+    await held.open()
+    terminal = await held.conversation.shell.run(f"{sys.executable} -c 'input()'")
+    await held.conversation.kill_terminal(terminal)
+    await until(lambda: held.session.terminals[terminal].ended_at)

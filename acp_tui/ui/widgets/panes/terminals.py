@@ -96,10 +96,9 @@ class TerminalsPane(Pane):
         """Only what runs here can be ended from here."""
         if action == "kill":
             terminal = self.source.session.terminals.get(self.chosen or "")
-            ours = (
-                self.source.conversation is not None and terminal is not None and terminal.owner == "client"
-            )
-            return ours and terminal is not None and terminal.ended_at is None
+            if terminal is None or self.source.conversation is None:
+                return False
+            return terminal.owner != "agent" and terminal.ended_at is None
         return super().check_action(action, parameters)
 
     def action_open(self) -> None:

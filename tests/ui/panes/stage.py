@@ -1,0 +1,160 @@
+"""A screen with a session that is made up, and panes beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from acp_tui.controller import FileChange, ServerGiven
+from acp_tui.session.state import (
+    Agent,
+    AgentMessage,
+    Choice,
+    ConfigOption,
+    Diff,
+    Location,
+    Plan,
+    PlanItem,
+    Process,
+    Session,
+    Terminal,
+    ToolCall,
+    UserMessage,
+)
+from acp_tui.session.text import GrowingText
+from acp_tui.ui import keys
+from acp_tui.ui.app import AcpTui
+from acp_tui.ui.facts import Facts
+from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.widgets.panes.files import Counts, FilesPane
+from acp_tui.ui.widgets.panes.panes import Panes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual.widget import Widget
+
+    from acp_tui.session.state import Entry
+    from acp_tui.ui.palette import Palette
+
+CWD = "/home/ada/my-project"
+STEPS = [
+    ("Read how users log in", "completed", "medium"),
+    ("Find out why an empty name is taken for a user of that name, and where else that could happen",
+     "completed", "high"),
+    ("Mend `login.py`", "in_progress", "high"),
+    ("Write a test for it", "pending", "medium"),
+    ("Tell it in the changelog", "pending", "low"),
+]  # fmt: skip
+CHANGES = [
+    FileChange(Path(CWD, "docs/a-rather-long-name-of-a-folder/and-a-file-in-it.md"), "added"),
+    FileChange(Path(CWD, "login.py"), "modified"),
+    FileChange(Path(CWD, "old.py"), "deleted"),
+    FileChange(Path(CWD, "run.sh"), "mode"),
+    FileChange(Path("/etc/hosts"), "modified", "it was changed before acp-tui could copy it"),
+]
+COUNTS = {
+    f"{CWD}/login.py": Counts(3, 1),
+    f"{CWD}/old.py": Counts(0, 1_204),
+    str(CHANGES[0].path): Counts(40, 0),
+}
+LOGIN = "def login(user):\n    if user = None:\n        return\n"
+
+
+def session() -> Session:
+    """In the middle of a turn."""
+    made = Session(session_id="0b7c2f5e-8a41-4d0e", cwd=CWD, phase="prompting", turn=1, turn_started=100.0)
+    made.agent = Agent("claude-agent-acp", "Claude Agent", "0.100.0", 1)
+    made.agent.capabilities = {"loadSession": True, "promptCapabilities": {"image": True, "audio": False}}
+    made.process = Process(["claude-agent-acp", "--verbose"], CWD, 4711)
+    made.directories = ["/home/ada/library"]
+    made.config_options = [
+        ConfigOption("mode", "Mode", "select", "ask", category="mode", choices=[Choice("ask", "Always ask")]),
+        ConfigOption("model", "Model", "select", "s", category="model", choices=[Choice("s", "Sonnet")]),
+        ConfigOption("think", "Think longer", "boolean", True),
+    ]
+    entries: list[Entry] = [UserMessage(id=0, at=100.0, turn=1, parts=[GrowingText("fix the login bug")])]
+    text = "\n\n".join(f"Paragraph {number} of what the agent has to say about that." for number in range(30))
+    entries.append(AgentMessage(id=1, at=101.0, turn=1, parts=[GrowingText(text)]))
+    looked = [Location(f"{CWD}/users.py", 4), Location(f"{CWD}/README.md")]
+    entries.append(
+        ToolCall(id=2, at=102.0, turn=1, call_id="read", title="Read", kind="read", status="completed",
+                 locations=looked)
+    )  # fmt: skip
+    mended = LOGIN.replace("user = None", "user is None")
+    edit = ToolCall(id=3, at=103.0, turn=1, call_id="edit", title="Edit login.py", kind="edit")
+    edit.status, edit.locations = "in_progress", [Location(f"{CWD}/login.py", 12)]
+    edit.content = [Diff(f"{CWD}/login.py", LOGIN, mended)]
+    entries.append(edit)
+    made.books.open_calls[edit.call_id] = edit
+    made.plan = Plan(id=4, at=104.0, turn=1, items=[PlanItem(*step) for step in STEPS])
+    entries.append(made.plan)
+    for number, (command, owner, code) in enumerate(
+        [("pytest -q tests/test_login.py -x", "client", 1), ("npm run build -- --watch", "client", None),
+         ("git status", "agent", 0)]
+    ):  # fmt: skip
+        terminal = Terminal(
+            id=5 + number, at=105.0, turn=1, terminal_id=f"term-{number + 1}", command=command
+        )
+        terminal.owner = owner  # type: ignore[assignment]
+        terminal.cwd = f"{CWD}/web" if code is None else CWD
+        terminal.exit_code, terminal.ended_at = code, 107.4 if code is not None else None
+        terminal.output.append("\x1b[32mok\x1b[0m\r\n" * 40 + "the end")
+        made.terminals[terminal.terminal_id] = terminal
+        entries.append(terminal)
+    made.entries = entries
+    made.tool_calls = {entry.call_id: entry for entry in entries if isinstance(entry, ToolCall)}
+    return made
+
+
+class Held:
+    """As much of a conversation as panes read."""
+
+    class folder:  # noqa: N801
+        id = "20261120-101500-claude-code-3f2a"
+
+    log_path = "/home/ada/.local/share/acp-tui/sessions/20261120-101500-claude-code-3f2a/wire.jsonl"
+    mcp_servers: ClassVar = [
+        ServerGiven("files", "stdio"),
+        ServerGiven("docs", "http", "the agent does not take http servers"),
+    ]
+
+    async def changes(self) -> list[FileChange]:
+        return CHANGES
+
+
+class Stage(SessionScreen):
+    """Nothing behind it, and no clock."""
+
+    BINDINGS: ClassVar = keys.bindings("conversation")
+    AUTO_FOCUS = "Transcript"
+
+    def __init__(self, session: Session, palette: Palette) -> None:
+        super().__init__(session, Facts("Claude Agent"), palette)
+
+    @property
+    def held(self):  # type: ignore[no-untyped-def]
+        return Held()
+
+    def below(self) -> Iterable[Widget]:
+        return ()
+
+    def on_mount(self) -> None:
+        self.transcript.use_session(self.session, CWD)
+
+    def now(self) -> float:
+        return 110.0
+
+    def _look_at_disk(self) -> None:
+        assert self._panes is not None
+        self._panes.pane(FilesPane).show_changes(CHANGES, COUNTS)
+
+
+def stage(theme: str) -> AcpTui:
+    """The app with it."""
+    return AcpTui(lambda palette: Stage(session(), palette), theme=theme)
+
+
+def panes(app: AcpTui) -> Panes:
+    """Those of its screen."""
+    return app.screen.query_one(Panes)

@@ -1,0 +1,166 @@
+"""Panes beside a real conversation: what they do to files, commands and options."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.session.state import Terminal
+from acp_tui.ui.screens.choose import ChooseScreen
+from acp_tui.ui.screens.detail import DetailScreen
+from acp_tui.ui.screens.output import OutputScreen
+from acp_tui.ui.widgets.page import Page
+from acp_tui.ui.widgets.panes.files import FilesPane
+from acp_tui.ui.widgets.panes.terminals import TerminalsPane
+from tests.ui.desk import offers
+from tests.ui.panes.stage import panes
+
+if TYPE_CHECKING:
+    from tests.ui.desk import Desk, Open
+
+OPTIONS = offers(
+    session={
+        "configOptions": [
+            {
+                "id": "think",
+                "name": "Think longer",
+                "type": "select",
+                "currentValue": "no",
+                "options": [{"value": "no", "name": "Never"}, {"value": "yes", "name": "Always"}],
+            }
+        ]
+    }
+)
+READ = "import sys; print('ready'); sys.stdout.flush(); print('got', input()); input()"
+
+
+def call(path: Path, status: str) -> list[object]:
+    """An edit of the agent's own."""
+    update = {"sessionUpdate": "tool_call", "toolCallId": "edit", "title": "Edit", "kind": "edit"}
+    return ["update", {**update, "status": status, "locations": [{"path": str(path), "line": 3}]}]
+
+
+@pytest.fixture
+def file(open_desk: Open, tmp_path: Path) -> Path:
+    """It is there before the session begins."""
+    path = tmp_path / "project" / "file.txt"
+    path.write_text("one\ntwo\n")
+    return path
+
+
+async def change(one: Desk, path: Path) -> None:
+    """A turn changes the file, and it is chosen in its pane."""
+    await one.press("f8", "2")
+    await one.send(["disk", str(path), "one\n2\n3\n"], call(path, "completed"))
+    await one.sees("M file.txt", "+2 −1")
+    await one.press("f8")
+    await one.until(lambda: panes(one.app).current.chosen == str(path))
+
+
+async def test_a_file_that_has_changed_is_listed_and_its_difference_shown(
+    open_desk: Open, file: Path
+) -> None:
+    async with open_desk(size=(120, 30)) as one:
+        await change(one, file)
+        await one.press("v")
+        await one.until(lambda: isinstance(one.app.screen, DetailScreen))
+        await one.sees("file.txt: since the session began", "two", "2")
+
+
+async def test_a_file_goes_back_only_when_that_is_confirmed(open_desk: Open, file: Path) -> None:
+    async with open_desk(size=(120, 30)) as one:
+        await change(one, file)
+        await one.press("r")
+        await one.until(lambda: isinstance(one.app.screen, ChooseScreen))
+        await one.press("enter")
+        await one.until(lambda: not isinstance(one.app.screen, ChooseScreen))
+        assert file.read_text() == "one\n2\n3\n"
+        await one.press("r")
+        await one.until(lambda: isinstance(one.app.screen, ChooseScreen))
+        await one.press("down", "enter")
+        await one.until(lambda: file.read_text() == "one\ntwo\n")
+        await one.sees("Nothing so far.")
+        assert "file.txt is as it was." in one.toasts()
+
+
+async def test_a_file_that_cannot_go_back_says_why(open_desk: Open, file: Path) -> None:
+    async with open_desk(size=(120, 30)) as one:
+        await change(one, file)
+        await one.press("r")
+        await one.until(lambda: isinstance(one.app.screen, ChooseScreen))
+        file.unlink()
+        file.mkdir()
+        (file / "inside").touch()
+        await one.press("down", "enter")
+        await one.until(lambda: any("cannot be reverted" in toast for toast in one.toasts()))
+
+
+async def test_enter_opens_the_file_at_the_line_in_the_editor(
+    open_desk: Open, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, int | None]] = []
+    async with open_desk(size=(120, 30)) as one:
+        await change(one, file)
+        monkeypatch.setattr(one.screen, "_edit", asked.append)  # a pilot has no terminal to hand over
+        await one.press("enter")
+        await one.until(lambda: asked == [(str(file), 3)])
+
+
+async def test_output_is_followed_and_the_command_ended(open_desk: Open) -> None:
+    async with open_desk(options=("--policy", "yolo"), size=(120, 30)) as one:
+        create = {"command": sys.executable, "args": ["-c", READ]}
+        wait = ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}]
+        await one.send(["ask", "terminal/create", create], wait)
+        await one.until(lambda: one.session.terminals)
+        [terminal] = one.session.terminals.values()
+        await one.press("f8", "3")
+        await one.sees("Running")
+        await one.press("enter")
+        await one.until(lambda: isinstance(one.app.screen, OutputScreen))
+        page = one.app.screen.query_one(Page)
+        await one.until(lambda: "ready" in page.copy_text())
+        one.made[0].conversation._terminals.write(terminal.terminal_id, "a word\n")
+        await one.until(lambda: "got a word" in page.copy_text())
+        await one.press("escape", "k")
+        await one.until(lambda: terminal.ended_at is not None)
+        await one.sees("Ended")
+        assert terminal.signal is not None
+
+
+async def test_a_command_of_the_agents_own_cannot_be_ended_from_here(open_desk: Open) -> None:
+    async with open_desk(size=(120, 30)) as one:
+        meta = {"terminal_info": {"terminal_id": "theirs", "cwd": "/"}}
+        update = {"sessionUpdate": "tool_call", "toolCallId": "run", "title": "Run it", "kind": "execute"}
+        await one.send(["update", {**update, "status": "in_progress", "_meta": meta}], ["wait"])
+        await one.until(lambda: any(isinstance(entry, Terminal) for entry in one.session.entries))
+        await one.press("f8", "3")
+        pane = panes(one.app).pane(TerminalsPane)
+        await one.until(lambda: pane.chosen == "theirs")
+        assert pane.check_action("open", ())
+        assert not pane.check_action("kill", ())
+
+
+async def test_an_option_is_set_from_the_session_pane(open_desk: Open) -> None:
+    async with open_desk("script", OPTIONS, size=(120, 40)) as one:
+        await one.press("f8", "4")
+        await one.sees("Think longer", "Never", "MCP servers", "wire.jsonl")
+        await one.press("enter")
+        await one.until(lambda: isinstance(one.app.screen, ChooseScreen))
+        await one.press("down", "enter")
+        log = one.made[0].conversation.log_path
+        assert log is not None
+        await one.until(lambda: "session/set_config_option" in Path(log).read_text())
+
+
+async def test_the_disk_is_looked_at_only_while_files_are_seen(open_desk: Open) -> None:
+    async with open_desk(size=(120, 30)) as one:
+        await one.press("ctrl+b")
+        path = one.made[0].conversation.cwd / "file.txt"
+        await one.send(["disk", str(path), "x"], call(path, "completed"))
+        await one.ready()
+        assert panes(one.app).pane(FilesPane)._changes is None
+        await one.press("f8", "2")
+        await one.sees("A file.txt")

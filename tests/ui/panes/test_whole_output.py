@@ -1,0 +1,74 @@
+"""All the output of a terminal while it comes: whatever it does, what is drawn is what there is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from acp_tui.session.state import Session, Terminal
+from acp_tui.session.text import KEPT
+from acp_tui.ui.theming import load
+from acp_tui.ui.widgets.transcript.bodies import whole_output
+from acp_tui.ui.widgets.transcript.bodies.whole_output import WholeOutput
+from acp_tui.ui.widgets.transcript.body import Context
+
+if TYPE_CHECKING:
+    import pytest
+
+CONTEXT = Context(width=20, palette=load("dark").palette, session=Session())
+PIECES = st.sampled_from(
+    ["a word", "\r\n", "\r\n" * 30, "\r", "\x1b[2K", "\x1b[5A", "\x1b[31mred\x1b[m", "wide 漢字 " * 9, "\t"]
+)
+
+
+def terminal() -> Terminal:
+    return Terminal(id=0, at=0.0, terminal_id="t")
+
+
+def drawn(body: WholeOutput) -> list[str]:
+    return [body.line(number).text for number in range(body.height)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(PIECES, max_size=60))
+def test_following_shows_what_looking_again_would(pieces: list[str]) -> None:
+    one = terminal()
+    followed = WholeOutput(one, CONTEXT)
+    for piece in pieces:
+        one.output.append(piece)
+        followed.update()
+    fresh = WholeOutput(one, CONTEXT)
+    assert drawn(followed) == drawn(fresh)
+    assert followed.copy_text() == fresh.copy_text()
+
+
+def test_what_was_not_kept_leaves_a_line_that_says_so() -> None:
+    one = terminal()
+    body = WholeOutput(one, CONTEXT)
+    for number in range(KEPT // 4):
+        one.output.append(f"line {number:06}\r\n")
+    body.update()
+    assert "left out" in body.copy_text()
+    assert drawn(body)[-1].strip() == f"line {KEPT // 4 - 1:06}"
+
+
+def test_output_sent_again_takes_the_place_of_the_old_one() -> None:
+    one = terminal()
+    one.output.append("first\r\n")
+    body = WholeOutput(one, CONTEXT)
+    one.output = type(one.output)()
+    one.output.append("second\r\n")
+    body.update()
+    assert drawn(body) == ["second"]
+
+
+def test_a_flood_does_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole_output, "MOST_LINES", 200)
+    one = terminal()
+    body = WholeOutput(one, CONTEXT)
+    for number in range(500):
+        one.output.append(f"{number}\r\n")
+        body.update()
+    assert drawn(body) == [str(number) for number in range(500)]
