@@ -1,0 +1,359 @@
+"""The menu of files, and what is attached in the prompt."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from textual.events import Paste
+
+from acp_tui.session.attachment import CommandOutput, FileMention, Picture
+from acp_tui.ui.widgets.prompt import Prompt
+from acp_tui.workspace.listing import Found
+from tests.ui.prompt.host import Host, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from textual.pilot import Pilot
+
+FILES = ["src/app.py", "src/ui/prompt.py", "docs/my notes.md", "logo.png", "README.md"]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    project = tmp_path / "project"
+    for name in FILES:
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(name, encoding="utf-8")
+    return project
+
+
+class Desk(Host):
+    """A prompt in a project."""
+
+    def __init__(self, project: Path, found: Found | None = None) -> None:
+        super().__init__()
+        self.project = project
+        self.found = found or listed(*FILES)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.prompt.use_files(str(self.project), lambda: self.found)
+
+    def shown(self) -> list[str]:
+        """The lines of the menu."""
+        menu = self.prompt._files
+        if not menu.display:
+            return []
+        return [menu.choices.render_line(y).text.strip() for y in range(menu.choices.rows)]
+
+    def sent(self) -> Prompt.Submitted:
+        (sent,) = self.heard(Prompt.Submitted)
+        assert isinstance(sent, Prompt.Submitted)
+        return sent
+
+
+def listed(*names: str, complete: bool = True) -> Found:
+    found = Found()
+    found.add(names)
+    found.complete = complete
+    return found
+
+
+async def sees(pilot: Pilot[None], app: Desk, *lines: str) -> None:
+    for _ in range(500):
+        if app.shown()[: len(lines)] == list(lines) and bool(lines) == bool(app.shown()):
+            return
+        await pilot.pause(0.01)
+    raise AssertionError(f"the menu shows {app.shown()}")
+
+
+async def test_at_opens_the_files_and_typing_narrows_them(project: Path) -> None:
+    app = Desk(project)
+    async with app.run_test() as pilot:
+        await write(pilot, "look at @")
+        await sees(pilot, app, "❯ src/", "docs/", "logo.png", "README.md")
+        await write(pilot, "prom")
+        await sees(pilot, app, "❯ src/ui/prompt.py")
+        await pilot.press("enter")
+        assert app.editor.text == "look at @src/ui/prompt.py "
+        await sees(pilot, app)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.sent().text == "look at @src/ui/prompt.py "
+        assert app.sent().attachments == [FileMention("@src/ui/prompt.py", "src/ui/prompt.py")]
+
+
+async def test_tab_goes_on_in_a_folder_and_enter_takes_it(project: Path) -> None:
+    app = Desk(project)
+    async with app.run_test() as pilot:
+        await write(pilot, "@sr")
+        await sees(pilot, app, "❯ src/")
+        await pilot.press("tab")
+        assert app.editor.text == "@src/"
+        await sees(pilot, app, "❯ src/", "src/ui/", "src/app.py")
+        await pilot.press("down", "enter")
+        assert app.editor.text == "@src/ui/ "
+
+
+async def test_names_with_spaces_are_quoted(project: Path) -> None:
+    app = Desk(project)
+    async with app.run_test() as pilot:
+        await write(pilot, "@notes")
+        await sees(pilot, app, "❯ docs/my notes.md")
+        await pilot.press("tab", "enter")
+        await pilot.pause()
+        assert app.sent().text == '@"docs/my notes.md" '
+        (mention,) = app.sent().attachments
+        assert isinstance(mention, FileMention)
+        assert mention.path == "docs/my notes.md"
+
+
+async def test_lines_can_be_named_before_or_after_the_file_is_chosen(project: Path) -> None:
+    app = Desk(project)
+    async with app.run_test() as pilot:
+        await write(pilot, "@app:10-20")
+        await sees(pilot, app, "❯ src/app.py")
+        await pilot.press("tab")
+        assert app.editor.text == "@src/app.py:10-20 "
+        await write(pilot, "@read")
+        await sees(pilot, app, "❯ README.md")
+        await pilot.press("tab", "backspace")
+        await write(pilot, ":3")
+        await pilot.press("escape", "enter")
+        await pilot.pause()
+        assert app.sent().attachments == [
+            FileMention("@src/app.py:10-20", "src/app.py", 10, 20),
+            FileMention("@README.md:3", "README.md", 3, 3),
+        ]
+
+
+async def test_escape_closes_it_until_another_mention_is_begun(project: Path) -> None:
+    app = Desk(project)
+    async with app.run_test() as pilot:
+        await write(pilot, "@read")
+        await sees(pilot, app, "❯ README.md")
+        await pilot.press("escape")
+        await sees(pilot, app)
+        await write(pilot, "m")
+        await sees(pilot, app)
+        await write(pilot, " @app")
+        await sees(pilot, app, "❯ src/app.py")
+
+
+async def test_a_name_that_is_written_in_full_is_sent_with_enter(project: Path) -> None:
+    app = Desk(project)
+    async with app.run_test() as pilot:
+        await write(pilot, "@README.md")
+        await sees(pilot, app, "❯ README.md")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.sent().attachments == [FileMention("@README.md", "README.md")]
+
+
+async def test_a_key_that_is_quicker_than_the_search_takes_what_it_finds(project: Path) -> None:
+    names = [f"some/folder/file_{number}.py" for number in range(50_000)]
+    app = Desk(project, listed(*names, "src/app.py"))
+    async with app.run_test() as pilot:
+        await write(pilot, "@")
+        await sees(pilot, app, "❯ src/")
+        app.editor.insert("srcapp")
+        await pilot.pause()
+        app.editor.action_menu_complete()
+        assert app.editor.text == "@src/app.py "
+
+
+async def test_what_is_still_being_listed_appears_when_it_is_there(project: Path) -> None:
+    found = listed("src/app.py", complete=False)
+    app = Desk(project, found)
+    async with app.run_test() as pilot:
+        await write(pilot, "@re")
+        await sees(pilot, app)
+        found.add(["README.md"])
+        found.complete = True
+        await sees(pilot, app, "❯ README.md")
+
+
+async def test_images_that_the_agent_does_not_take_are_shown_and_cannot_be_taken(project: Path) -> None:
+    app = Desk(project)
+    async with app.run_test() as pilot:
+        app.prompt.refuse_images("Demo takes no images")
+        await write(pilot, "@logo")
+        for _ in range(500):
+            if app.shown():
+                break
+            await pilot.pause(0.01)
+        assert app.shown()[0].startswith("❯ logo.png")
+        assert app.shown()[0].endswith("Demo takes no images")
+        await pilot.press("tab", "enter")
+        assert app.editor.text == "@logo"
+
+
+async def test_nothing_opens_in_a_word_or_for_the_shell(project: Path) -> None:
+    app = Desk(project)
+    async with app.run_test() as pilot:
+        await write(pilot, "me@read")
+        await pilot.pause()
+        assert not app.prompt.is_open
+        app.prompt.load("")
+        await write(pilot, "!cat @read")
+        await pilot.pause()
+        assert not app.prompt.is_open
+
+
+# --------------------------------------------------------------------------- tokens
+
+
+async def test_a_chosen_file_moves_and_goes_as_one(project: Path) -> None:
+    app = Desk(project)
+    async with app.run_test() as pilot:
+        await write(pilot, "a @prom")
+        await sees(pilot, app, "❯ src/ui/prompt.py")
+        await pilot.press("tab", "left", "left")
+        assert app.editor.cursor_location == (0, 2)
+        await pilot.press("right", "backspace")
+        assert app.editor.text == "a  "
+        await pilot.press("ctrl+underscore")
+        assert app.editor.text == "a @src/ui/prompt.py "
+
+
+async def test_what_will_be_attached_can_be_seen(project: Path) -> None:
+    app = Desk(project)
+    async with app.run_test() as pilot:
+        app.prompt.load("see @README.md and @nobody")
+        await pilot.pause()
+        line = app.editor.get_line(0)
+        assert [line.plain[span.start : span.end] for span in line.spans] == ["@README.md"]
+
+
+async def test_the_path_of_an_image_becomes_a_mention_when_it_is_pasted(project: Path) -> None:
+    (project / "my logo.png").write_bytes(b"x")
+    app = Desk(project)
+    async with app.run_test() as pilot:
+        for text in (f"{project}/logo.png", f"'{project}/my logo.png'", f"file://{project}/my%20logo.png"):
+            app.post_message(Paste(text))
+            await pilot.pause()
+        assert app.editor.text == '@logo.png @"my logo.png" @"my logo.png" '
+        app.prompt.load("")
+        for text in (f"{project}/gone.png", f"{project}/README.md"):
+            app.post_message(Paste(text))
+            await pilot.pause()
+        assert app.editor.text == f"{project}/gone.png{project}/README.md"
+
+
+async def test_what_a_folded_paste_mentions_is_not_attached(project: Path) -> None:
+    app = Desk(project)
+    async with app.run_test() as pilot:
+        app.post_message(Paste("@README.md\n" * 20))
+        await pilot.pause()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.sent().attachments == []
+
+
+async def test_the_output_on_offer_is_attached_by_its_key_and_survives_a_recall(project: Path) -> None:
+    app = Desk(project)
+    async with app.run_test() as pilot:
+        await write(pilot, "why?")
+        app.prompt.offer_output("ls -la", lambda: "$ ls -la\na\n")
+        await pilot.press("ctrl+l")
+        assert app.editor.text == "why? [output of ls -la] "
+        await pilot.press("ctrl+l")  # it was on offer once
+        assert app.editor.text == "why? [output of ls -la] "
+        await pilot.press("enter")
+        await pilot.pause()
+        output = CommandOutput("[output of ls -la]", "ls -la", "$ ls -la\na\n")
+        assert app.sent().attachments == [output]
+        app.prompt.load(app.sent().text)
+        await pilot.press("enter")
+        await pilot.pause()
+        (_, again) = app.heard(Prompt.Submitted)
+        assert isinstance(again, Prompt.Submitted)
+        assert again.attachments == [output]
+
+
+async def test_outputs_of_the_same_command_are_told_apart(project: Path) -> None:
+    app = Desk(project)
+    async with app.run_test():
+        for text in ("one", "two", "one"):
+            app.prompt.attach_output("date", text)
+        assert app.editor.text == "[output of date] [output of date #2] [output of date] "
+
+
+# --------------------------------------------------------------------------- the clipboard
+
+
+@pytest.fixture
+def clipboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clipboard of Wayland; its content stands in a file."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    content = tmp_path / "clipboard.png"
+    program = folder / "wl-paste"
+    program.write_text(
+        f'#!/bin/sh\nif [ "$1" = --list-types ]; then\n  echo text/plain\n  test -f {content} && echo image/png\n'
+        f'  exit 0\nfi\n[ "$2" = image/png ] && cat {content}\n',
+        encoding="utf-8",
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
+    for name in ("SSH_CONNECTION", "SSH_TTY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    return content
+
+
+async def until_text(pilot: Pilot[None], app: Desk, text: str) -> None:
+    for _ in range(500):
+        if app.editor.text == text:
+            return
+        await pilot.pause(0.01)
+    raise AssertionError(app.editor.text)
+
+
+async def test_a_picture_in_the_clipboard_is_attached(project: Path, clipboard: Path) -> None:
+    clipboard.write_bytes(b"\x89PNG\r\n\x1a\nxyz")
+    app = Desk(project)
+    async with app.run_test() as pilot:
+        await pilot.press("ctrl+v")
+        await until_text(pilot, app, "[image 1] ")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.sent().attachments == [Picture("[image 1]", b"\x89PNG\r\n\x1a\nxyz", "image/png")]
+
+
+async def test_an_agent_that_takes_no_images_gets_none(project: Path, clipboard: Path) -> None:
+    clipboard.write_bytes(b"\x89PNG\r\n\x1a\nxyz")
+    app = Desk(project)
+    async with app.run_test(notifications=True) as pilot:
+        app.prompt.refuse_images("Demo takes no images")
+        await pilot.press("ctrl+v")
+        for _ in range(500):
+            if app._notifications:
+                break
+            await pilot.pause(0.01)
+        assert [toast.message for toast in app._notifications] == ["Demo takes no images"]
+        assert app.editor.text == ""
+
+
+async def test_without_a_picture_text_is_pasted(project: Path, clipboard: Path) -> None:
+    app = Desk(project)
+    async with app.run_test() as pilot:
+        app.copy_to_clipboard("words")
+        await pilot.press("ctrl+v")
+        await until_text(pilot, app, "words")
+
+
+async def test_over_ssh_the_clipboard_of_the_machine_is_left_alone(
+    project: Path, clipboard: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSH_CONNECTION", "1 2 3 4")
+    clipboard.write_bytes(b"\x89PNG\r\n\x1a\nxyz")
+    app = Desk(project)
+    async with app.run_test() as pilot:
+        app.copy_to_clipboard("words")
+        await pilot.press("ctrl+v")
+        await until_text(pilot, app, "words")
