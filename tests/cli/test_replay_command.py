@@ -108,3 +108,18 @@ def test_what_is_no_recording_is_one_sentence(tmp_path: Path, capsys: pytest.Cap
         error = capsys.readouterr().err
         assert sentence in error
         assert error.count("\n") == 1
+
+
+def test_without_a_terminal_it_says_what_works(
+    folder: folders.SessionFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", folder.id]) == 2
+    assert capsys.readouterr().err.endswith("`acp-tui replay --text` works without.\n")
+
+
+@pytest.mark.parametrize("speed", ["fast", "-1", "nan"])
+def test_a_speed_is_a_number_or_max(speed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["replay", "any", f"--speed={speed}"])
+    assert ended.value.code == 2
+    assert "--speed" in capsys.readouterr().err

@@ -1,0 +1,23 @@
+"""`acp-tui replay`, the installed program, on a real terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.recordings import WIRELOGS
+from tests.ui.terminal import Terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EDIT = next(path for path in WIRELOGS if path.stem == "claude-code-edit")
+
+
+@pytest.mark.parametrize("speed", ["0", "max", "1e9"])
+def test_all_of_it_at_once_and_back_to_the_shell(tmp_path: Path, speed: str) -> None:
+    with Terminal("replay", str(EDIT), "--speed", speed, cwd=tmp_path) as terminal:
+        terminal.wait_for("I wrote the file.")
+        terminal.type("\x11")  # Ctrl+Q
+        assert terminal.ended() == 0
