@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual import on
 
-from acp_tui.session.state import Choice, Terminal
+from acp_tui.session.state import Terminal
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.widgets.prompt import Prompt
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.engine import Engine
     from acp_tui.ui.facts import Facts
     from acp_tui.ui.palette import Palette
-
-YES, NO = "yes", "no"
 
 
 class OwnCommands(SessionScreen):
@@ -55,17 +53,17 @@ class OwnCommands(SessionScreen):
 
     async def confirm(self, question: str) -> bool:
         """Ask the user something that has a yes and a no."""
-        from acp_tui.ui.screens.choose import ChooseScreen
+        from acp_tui.ui.screens.confirm import ConfirmScreen
 
-        answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
-        choices = [Choice(NO, "No, do not send it"), Choice(YES, "Yes, attach it")]
+        answer: asyncio.Future[bool | None] = asyncio.get_running_loop().create_future()
 
-        def answered(chosen: str | None) -> None:
+        def answered(yes: bool | None) -> None:
             if not answer.done():
-                answer.set_result(chosen)
+                answer.set_result(yes)
 
-        self.app.push_screen(ChooseScreen(question, choices, self._palette), answered)
-        return await answer == YES
+        dialog = ConfirmScreen(question, self._palette, yes="Yes, attach it", no="No, do not send it")
+        self.app.push_screen(dialog, answered)
+        return bool(await answer)
 
     def not_sent(self, error: UserError, text: str) -> None:
         """The prompt comes back, unless a new one was begun meanwhile; then it is in the history."""

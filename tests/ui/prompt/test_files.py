@@ -293,8 +293,8 @@ def clipboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     content = tmp_path / "clipboard.png"
     program = folder / "wl-paste"
     program.write_text(
-        f'#!/bin/sh\nif [ "$1" = --list-types ]; then\n  echo text/plain\n  test -f {content} && echo image/png\n'
-        f'  exit 0\nfi\n[ "$2" = image/png ] && cat {content}\n',
+        f'#!/bin/sh\nif [ "$1" = --list-types ]; then\n  echo text/plain\n'
+        f'  test -f {content} && echo image/png\n  exit 0\nfi\n[ "$2" = image/png ] && cat {content}\n',
         encoding="utf-8",
     )
     program.chmod(0o755)

@@ -1,0 +1,65 @@
+"""A question with a yes and a no, whose words are all to be seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from acp_tui.ui import keys
+from acp_tui.ui.widgets.bar import Bar, key_hints
+from acp_tui.ui.widgets.rows import Row, Rows
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from acp_tui.ui.palette import Palette
+
+
+class ConfirmScreen(ModalScreen[bool]):
+    """Begins at the no: who only types on changes nothing."""
+
+    CSS = """
+    ConfirmScreen { align: center middle; background: transparent; }
+    ConfirmScreen #dialog {
+        width: 72; max-width: 100%; height: auto; padding: 0 1;
+        background: $surface; border: round $warning;
+    }
+    ConfirmScreen #question { height: auto; max-height: 12; margin-bottom: 1; }
+    """
+    BINDINGS: ClassVar = keys.bindings("choose")
+    AUTO_FOCUS = ""
+
+    def __init__(self, question: str, palette: Palette, *, yes: str, no: str) -> None:
+        super().__init__()
+        self._question = question
+        self._palette = palette
+        self._answers = (no, yes)
+
+    def compose(self) -> ComposeResult:
+        """The question, the answers, the keys."""
+        with Vertical(id="dialog"):
+            yield Static(self._question, markup=False, id="question")
+            rows = [Row([], [Segment(words, self._palette.text)]) for words in self._answers]
+            yield Rows(rows, self._palette, id="choices")
+            take, close = (keys.KEYS[name].named() for name in ("choose.take", "choose.close"))
+            yield Bar(key_hints([(f"↑↓ {take}", "choose"), (close, "no")], self._palette), id="keys")
+
+    def on_rows_taken(self, event: Rows.Taken) -> None:
+        """A click."""
+        self.dismiss(event.index == 1)
+
+    def action_move(self, step: int) -> None:
+        """The other one."""
+        self.query_one(Rows).move(step)
+
+    def action_take(self) -> None:
+        """The chosen one."""
+        self.dismiss(self.query_one(Rows).selected == 1)
+
+    def action_close(self) -> None:
+        """No."""
+        self.dismiss(False)
