@@ -15,4 +15,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The directory that holds acp-tui's own files during the test."""
     directory = tmp_path / "acp-tui-home"
     monkeypatch.setenv("ACP_TUI_HOME", str(directory))
+    monkeypatch.setenv("SSH_TTY", "/dev/null")  # so that no clipboard of anybody's is written
+    for name in ("TMUX", "STY"):
+        monkeypatch.delenv(name, raising=False)
     return directory

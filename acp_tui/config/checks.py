@@ -74,6 +74,17 @@ def policy(value: Any) -> str:
     raise WrongValueError(f"expected one of {', '.join(POLICIES)}, not {shown(value)}{hint}")
 
 
+NOTIFY = ("off", "bell", "terminal", "all")
+"""How the user is called when the window has not the focus."""
+
+
+def notify(value: Any) -> str:
+    """One of the ways to be called."""
+    if value in NOTIFY:
+        return str(value)
+    raise wrong(f"one of {', '.join(NOTIFY)}", value)
+
+
 def texts(value: Any) -> list[str]:
     """A list of texts."""
     if isinstance(value, list) and all(isinstance(item, str) and item for item in value):

@@ -73,6 +73,8 @@ class Settings:
 
     agent: str | None = None  # the one that is started when none is named
     policy: str | None = None  # None: each command has its own default
+    notify: str = "all"  # how the user is called who looks elsewhere
+    notify_command: list[str] = field(default_factory=list)  # … and a program of theirs
     timeouts: Timeouts = field(default_factory=Timeouts)
     log: Log = field(default_factory=Log)
     workspace: Workspace = field(default_factory=Workspace)
@@ -99,6 +101,8 @@ DIRECTORIES = "workspace.additional_directories"
 CHECKS: dict[str, Callable[[Any], Any]] = {
     "agent": checks.text,
     "policy": checks.policy,
+    "notify": checks.notify,
+    "notify_command": checks.command,
     "timeouts.initialize": checks.seconds,
     "timeouts.session": checks.seconds,
     "log.enabled": checks.boolean,

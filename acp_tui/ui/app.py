@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
@@ -53,6 +55,21 @@ class AcpTui(App[int]):
         """The first screen is the one at the bottom: a blank one below it would only cost time."""
         self._bottom = self._first(self.palette)
         return self._bottom
+
+    # ------------------------------------------------------------------------- the clipboard
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy, and say what became of it."""
+        self._clipboard = text  # what Ctrl+V pastes, whatever the terminal does
+        self.run_worker(self._copy(text), group="clipboard")
+
+    async def _copy(self, text: str) -> None:
+        from acp_tui.ui.clipboard import copied
+        from acp_tui.ui.passing import to_terminal
+
+        self.notify(await copied(text, partial(to_terminal, self), os.environ), timeout=3, markup=False)
+
+    # ------------------------------------------------------------------------- the end
 
     def give_up(self, error: Exception) -> None:
         """End: there is no sense in going on."""

@@ -14,6 +14,7 @@ from textual import on
 from acp_tui.session.state import Session as SessionState
 from acp_tui.session.state import TurnEnd, UserMessage
 from acp_tui.ui import keys
+from acp_tui.ui.attention import Attention
 from acp_tui.ui.engine import Engine
 from acp_tui.ui.facts import Facts
 from acp_tui.ui.questions import Questions
@@ -61,6 +62,7 @@ class ConversationScreen(SignIn, OwnCommands):
         super().__init__(SessionState(), Facts(agent), palette)  # until the engine has made the real session
         self.questions = Questions(self._question_changed)
         self.engine = Engine(make, self.questions, self)
+        self.attention = Attention.of(self)
         self._first_prompt = first_prompt
         self._prompt = Prompt()
         self._asked: Waiting | None = None  # the question that is on the screen
@@ -109,6 +111,7 @@ class ConversationScreen(SignIn, OwnCommands):
         self._facts.project = conversation.cwd.name
         self._facts.branch = held.workbench.branch(conversation.cwd) or ""
         self._facts.policy = conversation.options.policy
+        self.attention.follow(held.workbench.settings)
         self._use_workspace()
         self.prompt.agent_title = conversation.launch.title
         self.prompt.history = held.workbench.history(conversation.cwd)
@@ -173,6 +176,12 @@ class ConversationScreen(SignIn, OwnCommands):
     def _show_queue(self) -> None:
         self.query_one(QueueStrip).show(self.session.queue, paused=self.session.queue_paused)
         self.prompt.queued = len(self.session.queue)
+
+    def _show_facts(self) -> None:
+        super()._show_facts()
+        shown = self.questions.shown
+        call = shown.question.call if shown is not None else None
+        self.attention.see(self.query_one(StatusLine).facts, call.title if call is not None else "")
 
     def _asking(self) -> bool:
         return self.questions.shown is not None
@@ -390,5 +399,6 @@ class ConversationScreen(SignIn, OwnCommands):
 
     async def leave(self) -> None:
         """End what runs; what was being written is kept."""
+        self.attention.leave()
         self.engine.save_draft(self.prompt.text)
         await self.engine.close()

@@ -69,9 +69,9 @@ class DetailScreen(ModalScreen[None]):
         )
         return self._content(context)
 
-    def _hints(self, *, copied: bool = False) -> Spans:
+    def _hints(self) -> Spans:
         copy, close = (keys.KEYS[name].named().split()[0] for name in ("detail.copy", "detail.close"))
-        hints = [("↑↓ PgUp PgDn", "scroll"), (copy, "copied" if copied else "copy all"), (close, "close")]
+        hints = [("↑↓ PgUp PgDn", "scroll"), (copy, "copy all"), (close, "close")]
         return key_hints(hints, self._palette)
 
     def _tell_place(self) -> None:
@@ -105,7 +105,6 @@ class DetailScreen(ModalScreen[None]):
         """What is selected, else all of it."""
         text = self.get_selected_text() or self.query_one(Page).copy_text()
         self.app.copy_to_clipboard(text)
-        self.query_one("#keys", Bar).show(self._hints(copied=True))
 
     def action_close(self) -> None:
         """Back to where we were."""

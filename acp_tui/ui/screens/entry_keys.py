@@ -123,7 +123,6 @@ class EntryKeys(Screen[None]):
     def _copy(self, text: str) -> None:
         if text.strip():
             self.app.copy_to_clipboard(text)
-            self.notify("Copied.", timeout=2)
         else:
             self.notify("There is nothing to copy here.", timeout=3)
 

@@ -123,7 +123,6 @@ class SessionScreen(PaneKeys):
             return False
         self.app.copy_to_clipboard(selected)
         self.clear_selection()
-        self.notify("Copied.", timeout=2)
         return True
 
     def _quit_on_second(self) -> None:

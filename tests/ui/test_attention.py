@@ -1,0 +1,165 @@
+"""Calling a user who looks elsewhere."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.config.settings import Settings
+from acp_tui.ui.attention import RESTORE_TITLE, SAVE_TITLE, Attention, words_of
+from acp_tui.ui.widgets.status_facts import StatusFacts
+from tests.ui.desk import agent
+from tests.ui.terminal import Terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from acp_tui.ui.widgets.status_facts import Phase
+
+FACTS = StatusFacts("Agent", project="shop")
+
+
+class Window:
+    """A window of the terminal, and what was sent to it."""
+
+    def __init__(self, notify: str = "all", *command: str, **environ: str) -> None:
+        self.focused = False
+        self.sent: list[str] = []
+        environ = {"PATH": "/bin:/usr/bin", **environ}
+        self.attention = Attention(self.sent.append, lambda: self.focused, environ)
+        self.attention.follow(Settings(notify=notify, notify_command=list(command)))
+
+    def see(self, *phases: Phase, asked: str = "", facts: StatusFacts = FACTS) -> list[str]:
+        """The phases come one after the other; what is sent by the last of them."""
+        for phase in phases:
+            self.sent.clear()
+            self.attention.see(replace(facts, phase=phase), asked)
+        return self.sent
+
+
+def test_the_end_of_a_turn_and_a_question_are_told_apart() -> None:
+    done = Window().see("idle", "working", "idle")
+    asks = Window().see("idle", "working", "asking", asked="Run pytest")
+    assert done[1:] == ["\x07", "\x1b]9;acp-tui: Agent is done – shop\x07"]
+    assert asks[1:] == ["\x07\x07", "\x1b]9;acp-tui: Agent needs you: Run pytest – shop\x07"]
+    assert "has ended" in Window().see("working", "dead")[-1]
+
+
+def test_who_looks_is_not_called() -> None:
+    window = Window()
+    window.focused = True
+    assert window.see("idle", "working", "asking") == ["\x1b]2;? needs you – shop\x07"]
+
+
+def test_each_event_is_told_once() -> None:
+    window = Window()
+    window.see("working", "asking")
+    assert window.see("asking", asked="another") == []
+    assert window.see("working") == ["\x1b]2;● working – shop\x07"]
+    window.see("idle")
+    assert window.see("idle") == []
+
+
+def test_starting_and_loading_call_nobody() -> None:
+    window = Window()
+    for phase in ("connecting", "loading", "idle"):
+        assert not any(text == "\x07" or "]9;" in text for text in window.see(phase))
+
+
+@pytest.mark.parametrize(
+    ("notify", "bell", "terminal", "title"),
+    [("off", 0, 0, 0), ("bell", 1, 0, 1), ("terminal", 0, 1, 1), ("all", 1, 1, 1)],
+)
+def test_the_user_says_how(notify: str, bell: int, terminal: int, title: int) -> None:
+    sent = Window(notify).see("working", "idle")
+    assert sent.count("\x07") == bell
+    assert sum("]9;" in text for text in sent) == terminal
+    assert sum("]2;" in text for text in sent) == title
+
+
+@pytest.mark.parametrize(
+    "environ", [{"TERM": "foot"}, {"TERM": "rxvt-unicode-256color"}, {"VTE_VERSION": "7600"}]
+)
+def test_terminals_that_know_another_form_get_that(environ: dict[str, str]) -> None:
+    assert Window("terminal", **environ).see("working", "idle")[-1] == (
+        "\x1b]777;notify;acp-tui: done;Agent is done – shop\x07"
+    )
+
+
+def test_tmux_passes_it_on() -> None:
+    assert Window("terminal", TMUX="x").see("working", "idle")[-1].startswith("\x1bPtmux;\x1b\x1b]9;")
+
+
+def test_no_word_of_an_agent_commands_the_terminal() -> None:
+    evil = StatusFacts("A\x1b]0;x\x07\x9c;b", project="p\x07\n\x1b[2J" + "long " * 100)
+    for environ in ({}, {"VTE_VERSION": "1"}):
+        sent = Window("all", **environ).see("working", "asking", asked="q\x07\x1b\\;\u202e" * 50, facts=evil)
+        for text in sent:
+            inner = text.removeprefix(SAVE_TITLE).removeprefix("\x1b]").removesuffix("\x07")
+            assert inner.strip("\x07").isprintable()
+            assert len(inner) < 350
+        assert all(text.count(";") == 3 for text in sent if "]777" in text)
+
+
+def test_the_title_is_saved_before_it_is_changed() -> None:
+    window = Window()
+    assert window.see("idle") == [f"{SAVE_TITLE}\x1b]2;acp-tui – shop\x07"]
+    assert window.see("working") == ["\x1b]2;● working – shop\x07"]
+
+
+# --------------------------------------------------------------------------- the user's own command
+
+
+def test_a_command_gets_what_happened(tmp_path: Path, until: Callable[[Callable[[], bool]], None]) -> None:
+    told = tmp_path / "told"
+    code = (
+        "import json, os, sys\n"
+        "kind, text = os.environ['ACP_TUI_NOTIFY_KIND'], os.environ['ACP_TUI_NOTIFY_TEXT']\n"
+        "words = [*sys.argv[1:], kind, text, os.getsid(0) == os.getpid()]\n"
+        f"open({str(told)!r} + '~', 'w').write(json.dumps(words))\n"
+        f"os.rename({str(told)!r} + '~', {str(told)!r})"
+    )
+    window = Window("off", sys.executable, "-c", code, "--")
+    assert window.see("working", "idle") == []
+    until(told.exists)
+    text = "Agent is done – shop"
+    assert json.loads(told.read_text()) == ["--", "done", text, "done", text, True]
+    until(lambda: all(process.poll() is not None for process in window.attention._running))
+
+
+def test_a_command_that_is_not_there_disturbs_nobody() -> None:
+    assert Window("off", "/no/such/program").see("working", "idle") == []
+
+
+def test_only_whole_words_of_a_command_are_filled_in() -> None:
+    text = "'; rm -rf ~; '"
+    assert words_of(["notify-send", "{kind}", "{text}"], "done", text) == ["notify-send", "done", text]
+    assert words_of(["sh", "-c", "say '{text}'"], "done", text) == ["sh", "-c", "say '{text}'", "done", text]
+
+
+# --------------------------------------------------------------------------- on a terminal
+
+
+def test_a_real_window_is_told_and_gets_its_title_back(tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    waits = {"command": "sh", "args": ["-c", "until test -e go; do sleep 0.05; done; echo"]}
+    prompt = json.dumps([["ask", "terminal/create", waits], ["wait_for_output"]])
+    with Terminal("--command", agent("script"), "--policy", "yolo", cwd=folder) as terminal:
+        terminal.wait_for("Message scripted")
+        terminal.type(f"{prompt}\r")
+        terminal.until(lambda: "]2;● working – shop\x07".encode() in terminal.raw, "the title")
+        before = len(terminal.raw)
+        terminal.type("\x1b[O")  # the window loses the focus, and the footer the keys of the prompt
+        terminal.until(lambda: b"F1" in terminal.raw[before:], "the footer")
+        (folder / "go").touch()
+        terminal.until(lambda: b"is done" in terminal.raw, "the notification")
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+        assert terminal.raw.count(SAVE_TITLE.encode()) == terminal.raw.count(RESTORE_TITLE.encode()) == 1
+        assert terminal.raw.rindex(RESTORE_TITLE.encode()) > terminal.raw.rindex(b"]2;")

@@ -1,0 +1,203 @@
+"""Copying tells what became of the text, and says “Copied” only when something took it."""
+
+from __future__ import annotations
+
+import base64
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.ui import clipboard
+from acp_tui.ui.clipboard import MOST, copied, osc52, programs
+from acp_tui.ui.passing import SCREEN_LIMIT, passed
+from tests.recordings import WIRELOGS
+from tests.ui.terminal import PROGRAM, Terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from tests.ui.desk import Open
+
+RECORDED = str(next(path for path in WIRELOGS if path.stem == "claude-code-edit"))
+LAST = "I wrote the file."
+"""The last answer of that."""
+OSC = f"\x1b]52;c;{base64.b64encode(f'{LAST}{chr(10)}'.encode()).decode()}\x07"
+TEXT = "naïve ‹text›\n\twith lines\n"
+
+
+@pytest.fixture
+def bin_folder(tmp_path: Path) -> Path:
+    """A folder for programs, first on the path."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    return folder
+
+
+def program(folder: Path, name: str, script: str) -> None:
+    file = folder / name
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+
+
+def environ(folder: Path, **more: str) -> dict[str, str]:
+    return {"PATH": f"{folder}:/usr/bin:/bin", "TERM": "xterm-256color", **more}
+
+
+def at_work(folder: Path, **more: str) -> list[str]:
+    return [one.command[0] for one in programs({"PATH": str(folder), **more})]
+
+
+# --------------------------------------------------------------------------- programs
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="pbcopy comes first there")
+async def test_the_systems_program_gets_all_of_it(bin_folder: Path, tmp_path: Path) -> None:
+    program(bin_folder, "wl-copy", f"cat > {shlex.quote(str(tmp_path / 'got'))}")
+    sent: list[str] = []
+    assert await copied(TEXT, sent.append, environ(bin_folder, WAYLAND_DISPLAY="w")) == "Copied."
+    assert (tmp_path / "got").read_text() == TEXT
+    assert sent == []
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="pbcopy comes first there")
+async def test_windows_gets_its_own_encoding(bin_folder: Path, tmp_path: Path) -> None:
+    program(bin_folder, "clip.exe", f"cat > {shlex.quote(str(tmp_path / 'got'))}")
+    assert await copied(TEXT, None, environ(bin_folder, WSL_DISTRO_NAME="x")) == "Copied."
+    assert (tmp_path / "got").read_bytes().decode("utf-16-le") == TEXT
+
+
+async def test_a_program_that_fails_took_nothing(bin_folder: Path) -> None:
+    program(bin_folder, "xclip", "cat > /dev/null; exit 1")
+    program(bin_folder, "xsel", "exit 1")  # does not even read
+    sent: list[str] = []
+    told = await copied(TEXT * 5000, sent.append, environ(bin_folder, DISPLAY=":9"))
+    assert "Copied" not in told
+    assert await copied(TEXT, sent.append, environ(bin_folder, DISPLAY=":9")) == (
+        "Sent to the terminal's clipboard."
+    )
+
+
+async def test_a_program_that_hangs_is_given_up(
+    bin_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clipboard, "PATIENCE", 0.1)
+    program(bin_folder, "xclip", "exec sleep 600")
+    sent: list[str] = []
+    assert "Sent" in await copied("text", sent.append, environ(bin_folder, DISPLAY=":9"))
+    assert sent
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="pbcopy comes first there")
+def test_only_programs_that_can_reach_the_user_are_asked(bin_folder: Path) -> None:
+    for name in ("wl-copy", "xclip", "clip.exe", "tmux"):
+        program(bin_folder, name, "exit 0")
+    assert at_work(bin_folder) == []
+    assert at_work(bin_folder, WAYLAND_DISPLAY="w", DISPLAY=":0") == ["wl-copy", "xclip"]  # no xsel there
+    assert at_work(bin_folder, DISPLAY=":0", SSH_CONNECTION="a b c d") == []
+    assert at_work(bin_folder, SSH_TTY="/dev/pts/1", TMUX="/tmp/t,1,0") == ["tmux"]
+
+
+# --------------------------------------------------------------------------- the terminal
+
+
+async def test_the_terminal_is_told_but_cannot_be_asked(tmp_path: Path) -> None:
+    sent: list[str] = []
+    told = await copied(TEXT, sent.append, {"TERM": "xterm", "PATH": ""})
+    assert told == "Sent to the terminal's clipboard."
+    assert sent == [f"\x1b]52;c;{base64.b64encode(TEXT.encode()).decode()}\x07"]
+
+
+def test_what_stands_between_is_passed_through() -> None:
+    assert passed("\x1b]9;x\x07", {"TMUX": "t"}) == "\x1bPtmux;\x1b\x1b]9;x\x07\x1b\\"
+    assert osc52("QQ==", {"TMUX": "t"}) == "\x1b]52;c;QQ==\x07\x1bPtmux;\x1b\x1b]52;c;QQ==\x07\x1b\\"
+    long = osc52("Q" * 1000, {"STY": "s"})
+    pieces = long.removeprefix("\x1bP").removesuffix("\x1b\\").split("\x1b\\\x1bP")
+    assert "".join(pieces) == f"\x1b]52;c;{'Q' * 1000}\x07"
+    assert max(map(len, pieces)) <= SCREEN_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("text", "term", "why"),
+    [("x" * MOST, "xterm", "Too large for the terminal's clipboard"), ("x", "linux", "has no clipboard")],
+)
+async def test_the_last_resort_is_a_private_file(
+    text: str, term: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    sent: list[str] = []
+    told = await copied(text, sent.append, {"TERM": term, "PATH": ""})
+    assert why in told
+    (file,) = tmp_path.glob("acp-tui-*.txt")
+    assert told.endswith(str(file))
+    assert file.read_text() == text
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert sent == []
+
+
+async def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", "/dev/null")
+    assert "could not be written" in await copied("x", None, {"PATH": ""})
+
+
+# --------------------------------------------------------------------------- in the program
+
+
+async def test_y_copies_the_last_answer_from_anywhere(open_desk: Open) -> None:
+    async with open_desk() as desk:
+        await desk.send(["say", "the answer"], ["update", {"sessionUpdate": "tool_call", "toolCallId": "c",
+                        "title": "Read it", "kind": "read", "status": "completed"}])  # fmt: skip
+        await desk.until(lambda: desk.session.phase == "idle" and desk.session.turn == 1)
+        desk.transcript.focus()
+        await desk.press("y")
+        await desk.until(lambda: "Sent to the terminal's clipboard." in desk.toasts())
+        assert desk.app.clipboard == "the answer"
+        await desk.press("alt+up", "y")
+        await desk.until(lambda: desk.app.clipboard == "Read it")
+
+
+@pytest.mark.parametrize("between", [{}, {"STY": "1.x"}], ids=["alone", "in screen"])
+def test_the_bytes_reach_the_terminal(tmp_path: Path, between: dict[str, str]) -> None:
+    with Terminal("replay", RECORDED, "--speed", "max", cwd=tmp_path, **between) as terminal:
+        terminal.wait_for(LAST)
+        terminal.type("y")
+        expected = passed(OSC, between).encode()
+        terminal.until(lambda: expected in terminal.raw, "the sequence")
+        terminal.wait_for("Sent to the terminal's clipboard.")
+
+
+@pytest.fixture
+def tmux(tmp_path: Path) -> Iterator[Callable[..., str]]:
+    """A tmux server of the test's own."""
+    if shutil.which("tmux") is None:
+        pytest.skip("tmux is not installed")
+    socket = tmp_path / "t"
+    environment = {name: value for name, value in os.environ.items() if name != "TMUX"}
+
+    def call(*words: str) -> str:
+        command = ["tmux", "-S", str(socket), "-f", "/dev/null", *words]
+        return subprocess.run(command, capture_output=True, text=True, env=environment, check=False).stdout
+
+    yield call
+    call("kill-server")
+
+
+@pytest.mark.parametrize("way", ["its program", "the sequence"])
+def test_a_copy_inside_tmux_is_in_its_buffer(
+    tmux: Callable[..., str], way: str, tmp_path: Path, until: Callable[[Callable[[], bool]], None]
+) -> None:
+    path = os.environ["PATH"] if way == "its program" else str(tmp_path / "nothing")
+    command = f"PATH={shlex.quote(path)} {shlex.quote(PROGRAM)} replay {shlex.quote(RECORDED)} --speed max"
+    tmux("new-session", "-d", "-x", "100", "-y", "30", "cat")
+    tmux("set-option", "-s", "set-clipboard", "external" if way == "its program" else "on")
+    tmux("respawn-pane", "-k", command)
+    until(lambda: LAST in tmux("capture-pane", "-p"))
+    tmux("send-keys", "y")
+    until(lambda: tmux("show-buffer") == f"{LAST}\n")
+    told = "Copied to the buffer of tmux" if way == "its program" else "Sent to the terminal's clipboard"
+    until(lambda: told in tmux("capture-pane", "-p").replace("\n", " "))
