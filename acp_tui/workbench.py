@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.agents.catalogue import known, launch_from_command, resolve
 from acp_tui.config import mcp
-from acp_tui.config.paths import paths
+from acp_tui.config.paths import paths, write_private
 from acp_tui.config.settings import Settings, load
 from acp_tui.controller import Conversation, Options
 from acp_tui.errors import UserError
@@ -121,6 +121,20 @@ class Workbench:
     def branch(self, folder: Path) -> str | None:
         """The branch that is checked out there."""
         return branch(folder)
+
+    def export(self, conversation: Conversation, form: str, theme: str) -> Path:
+        """Write what is recorded of a conversation into a file of ours, in one of `export.FORMATS`; which."""
+        from acp_tui.export import About, export
+
+        if conversation.folder.path is None:
+            raise UserError("This conversation is not recorded, so there is nothing to be exported.")
+        stored = folders.read_folder(conversation.folder.path)
+        path = paths().data / "exports" / f"{stored.id}.{form}"
+        try:
+            write_private(path, export(stored.records(), form, About.of(stored), theme=theme))
+        except OSError as error:
+            raise UserError(f"{path} cannot be written: {error.strerror or error}.") from error
+        return path
 
     def prune(self) -> None:
         """Make room for new sessions, as the settings say."""

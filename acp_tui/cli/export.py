@@ -11,7 +11,6 @@ from acp_tui.cli.options import USAGE
 from acp_tui.cli.replay import print_safely, read_records, recording_of
 from acp_tui.errors import UserError
 from acp_tui.export import FORMATS, About, export
-from acp_tui.session.text import visible_line
 from acp_tui.store.folders import read_folder
 
 if TYPE_CHECKING:
@@ -47,12 +46,7 @@ def run(args: argparse.Namespace) -> int:
     path = recording_of(args.session)
     records, problems = read_records(path)
     stored = read_folder(path.parent)  # who it was held with, when it is one of ours
-    about = About(
-        id=stored.id if stored.meta else path.stem,
-        agent=visible_line(stored.text("agent_title") or stored.text("agent") or ""),
-        title=visible_line(stored.text("title") or ""),
-        cwd=stored.text("cwd") or "",
-    )
+    about = About.of(stored) if stored.meta else About(path.stem)
     text = export(records, args.form or _by_ending(args.output), about, theme=args.theme)
     if args.output is None:
         print_safely()

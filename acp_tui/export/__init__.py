@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.export.gather import gathered
+from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from acp_tui.session.record import Record
+    from acp_tui.store.folders import StoredSession
 
 Format = Literal["md", "html", "json"]
 FORMATS: dict[Format, str] = {"md": "Markdown", "html": "HTML, in one file", "json": "JSON"}
@@ -28,11 +30,19 @@ class About:
     title: str = ""
     cwd: str = ""
 
+    @classmethod
+    def of(cls, stored: StoredSession) -> About:
+        """What its folder says."""
+        return cls(
+            stored.id,
+            visible_line(stored.text("agent_title") or stored.text("agent") or ""),
+            visible_line(stored.text("title") or ""),
+            stored.text("cwd") or "",
+        )
 
-def export(
-    records: Iterable[Record], form: Format, about: About | None = None, *, theme: str = "dark"
-) -> str:
-    """The whole conversation as one text; `theme` matters to HTML."""
+
+def export(records: Iterable[Record], form: str, about: About | None = None, *, theme: str = "dark") -> str:
+    """The whole conversation as one text, in one of `FORMATS`; `theme` matters to HTML."""
     session = gathered(records)
     about = about or About()
     if form == "json":

@@ -9,6 +9,7 @@ from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
+    from pathlib import Path
 
     from acp_tui.controller import Asker, Conversation
     from acp_tui.controller.turns import Turns
@@ -273,6 +274,14 @@ class Engine:
     def kill_command(self, terminal_id: str) -> None:
         """End one."""
         self._do(lambda conversation: conversation.shell.kill(terminal_id))
+
+    # ---- the conversation as a document
+
+    async def export(self, form: str, theme: str) -> Path:
+        """Write it into a file; which one."""
+        if self.held is None:
+            raise UserError("There is no conversation yet.")
+        return await asyncio.to_thread(self.held.workbench.export, self.held.conversation, form, theme)
 
     # ---- commands
 

@@ -333,6 +333,7 @@ TABLE: tuple[Key, ...] = (
         11,
     ),
     Key("agent.restart", "f5", "restart_agent", "restart agent", "conversation", "Start the agent again", 15),
+    Key("session.export", "f9", "export", "export", "conversation", "Export the conversation to a file", 16),
     # -- moving about
     Key("conversation.find", "ctrl+f", "search", "search", "anywhere", "Search the conversation", 10),
     Key("conversation.find_next", "f3", "find_next(1)", "next", "anywhere", "The next hit"),

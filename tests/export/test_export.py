@@ -357,7 +357,7 @@ def test_secrets_are_out_also_when_they_came_in_pieces(form: str) -> None:
     talk.client(TerminalOutput("t", f"TOKEN={secret[:7]}"))
     talk.client(TerminalOutput("t", f"{secret[7:]}\n"))
     talk.end(number)
-    text = export(talk.records, form)  # type: ignore[arg-type]
+    text = export(talk.records, form)
     assert secret[10:30] not in text
     assert "hunter2" not in text
     assert "and that" in text

@@ -18,6 +18,7 @@ from acp_tui.ui.attention import Attention
 from acp_tui.ui.engine import Engine
 from acp_tui.ui.facts import Facts
 from acp_tui.ui.questions import Questions
+from acp_tui.ui.screens.exporting import Exporting
 from acp_tui.ui.screens.own_commands import OwnCommands
 from acp_tui.ui.screens.sign_in import SignIn
 from acp_tui.ui.widgets.prompt import Prompt
@@ -45,7 +46,7 @@ MOST_PROBLEMS = 5
 """… of the settings are told; a file can be wrong from end to end."""
 
 
-class ConversationScreen(SignIn, OwnCommands):
+class ConversationScreen(SignIn, OwnCommands, Exporting):
     """One conversation."""
 
     BINDINGS: ClassVar = keys.bindings("conversation")

@@ -1,0 +1,41 @@
+"""Writing the conversation into a file, from its screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.errors import UserError
+from acp_tui.session.state import Choice
+from acp_tui.ui.screens.session import SessionScreen
+
+if TYPE_CHECKING:
+    from acp_tui.ui.engine import Engine
+
+FORMS = [
+    Choice("md", "Markdown", "to be read as text, or where Markdown is shown"),
+    Choice("html", "HTML", "one file, in the colours of this theme"),
+    Choice("json", "JSON", "for programs"),
+]
+
+
+class Exporting(SessionScreen):
+    """A part of the conversation's screen."""
+
+    engine: Engine
+
+    def action_export(self) -> None:
+        """Ask in which form, and say where the file is: never in the project."""
+        self.run_worker(self._export(), group="export", exclusive=True)
+
+    async def _export(self) -> None:
+        from acp_tui.ui.screens.choose import ChooseScreen
+
+        form = await self.app.push_screen_wait(ChooseScreen("Export the conversation", FORMS, self._palette))
+        if form is None:
+            return
+        try:
+            path = await self.engine.export(form, self.app.theme.removeprefix("acp-"))
+        except UserError as error:
+            self.notify(str(error), severity="error", timeout=10, markup=False)
+        else:
+            self.notify(f"The conversation is in {path}", timeout=10, markup=False)
