@@ -267,14 +267,13 @@ class PaneKeys(EntryKeys):
         from acp_tui.ui.widgets.transcript.bodies.headline import relative
 
         try:
-            diffs = await self._diffs_of(path)
+            whence, diffs = await self._diffs_of(path)
         except UserError as error:
             self._complain(error)
             return
         cwd = self.transcript.stack.cwd
-        title = f"{visible_line(relative(path, cwd))}: since the session began"
         screen = DetailScreen(
-            title,
+            f"{visible_line(relative(path, cwd))}: {whence}",
             lambda context: [DiffBody(diff, context) for diff in diffs],
             self._palette,
             session=self.session,
@@ -282,8 +281,8 @@ class PaneKeys(EntryKeys):
         )
         self.app.push_screen(screen)
 
-    async def _diffs_of(self, path: str) -> list[Diff]:
-        """What the disk says, else what tool calls told."""
+    async def _diffs_of(self, path: str) -> tuple[str, list[Diff]]:
+        """What the disk says, else what tool calls told; and which of them it is, in words."""
         from acp_tui.session.state import Diff
         from acp_tui.ui.widgets.panes.files import FilesPane
 
@@ -294,10 +293,10 @@ class PaneKeys(EntryKeys):
             versions = await self.held.versions(change)
             if versions.why_not is None:
                 old, new = (text if text is None else visible(text) for text in (versions.old, versions.new))
-                return [Diff(path, old, new)]
+                return "since the session began", [Diff(path, old, new)]
             if told is None or not told.diffs:
-                raise UserError(f"{path}: {versions.why_not}")
-        return list(told.diffs.values()) if told is not None else []
+                raise UserError(f"{visible_line(path)}: {versions.why_not}")
+        return "as the agent told it", list(told.diffs.values()) if told is not None else []
 
     async def _revert_file(self, path: str) -> None:
         from acp_tui.session.state import Choice

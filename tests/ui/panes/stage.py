@@ -22,7 +22,6 @@ from acp_tui.session.state import (
     UserMessage,
 )
 from acp_tui.session.text import GrowingText
-from acp_tui.ui import keys
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.facts import Facts
 from acp_tui.ui.screens.session import SessionScreen
@@ -126,7 +125,6 @@ class Held:
 class Stage(SessionScreen):
     """Nothing behind it, and no clock."""
 
-    BINDINGS: ClassVar = keys.bindings("conversation")
     AUTO_FOCUS = "Transcript"
 
     def __init__(self, session: Session, palette: Palette) -> None:

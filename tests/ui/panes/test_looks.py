@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from acp_tui.ui.widgets.key_bar import KeyBar
 from tests.ui.looks import look
 from tests.ui.panes.stage import stage
 
@@ -17,6 +18,7 @@ TABS = {"plan": "1", "files": "2", "terminals": "3", "session": "4"}
 
 async def open_at(pilot: Pilot[Any], *keys: str) -> None:
     """Open them, give them the focus, and press keys there."""
+    pilot.app.screen.query_one(KeyBar).display = False  # it tells other keys, too
     for key in ("f8", *keys):
         await pilot.pause()
         await pilot.press(key)

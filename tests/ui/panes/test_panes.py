@@ -8,6 +8,7 @@ import pytest
 
 from acp_tui.session.change import Change
 from acp_tui.session.state import PlanItem
+from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.panes.files import FilesPane
 from acp_tui.ui.widgets.panes.plan import PlanPane
 from acp_tui.ui.widgets.panes.session import SessionPane
@@ -225,6 +226,30 @@ async def test_the_choice_follows_the_agent_when_that_is_wished() -> None:
         assert not pane.following
 
 
+async def test_the_disk_is_asked_when_a_call_or_a_turn_ends_and_else_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = stage("dark")
+    async with app.run_test(size=WIDE) as pilot:
+        await press(pilot, "f8", "2")
+        looks: list[str] = []
+        monkeypatch.setattr(app.screen, "_look_at_disk", lambda: looks.append("look"))
+        session = app.screen.session  # type: ignore[attr-defined]
+        call = session.tool_calls["edit"]
+        read = session.tool_calls["read"]
+        panes(app).take([Change("updated", call), Change("updated", read), Change("fact", fact="phase")])
+        await pilot.pause()
+        assert looks == []
+        call.status = "completed"
+        panes(app).take([Change("updated", call)])
+        await pilot.pause()
+        assert len(looks) == 1
+        session.phase = "idle"
+        panes(app).take([Change("fact", fact="phase")])
+        await pilot.pause()
+        assert len(looks) == 2
+
+
 async def test_keys_that_mean_nothing_for_the_chosen_file_are_not_offered() -> None:
     app = stage("dark")
     async with app.run_test(size=WIDE) as pilot:
@@ -237,6 +262,22 @@ async def test_keys_that_mean_nothing_for_the_chosen_file_are_not_offered() -> N
         ):
             pane.choose(path)
             assert (pane.check_action("diff", ()), pane.check_action("revert", ())) == (diff, revert)
+
+
+@pytest.mark.parametrize(
+    ("tab", "footer"),
+    [
+        ("1", "z zoom  Esc back"),
+        ("2", "Enter open  v diff  r revert  f follow  z zoom  Esc back"),
+        ("3", "Enter open  k kill  z zoom  Esc back"),
+        ("4", "Enter open  z zoom  Esc back"),
+    ],
+)
+async def test_the_footer_tells_what_can_be_done_in_each(tab: str, footer: str) -> None:
+    app = stage("dark")
+    async with app.run_test(size=WIDE) as pilot:
+        await press(pilot, "f8", tab)
+        assert app.screen.query_one(KeyBar).render_line(0).text.strip().startswith(footer)
 
 
 async def test_the_theme_changes_with_them() -> None:

@@ -60,6 +60,7 @@ class FilesPane(Pane):
         """Gather everything again."""
         self._seen = SeenFiles(self.source.session, self.source.cwd)
         self._touched = self._touched_now()
+        self._open = {name for name, call in self.source.session.tool_calls.items() if not call.done}
         super().renew()
         self.action_look()
 
@@ -79,15 +80,15 @@ class FilesPane(Pane):
         return self._seen.files.get(path)
 
     def concerned(self, changes: Iterable[Change]) -> bool:
-        """Are other files named, or is the agent elsewhere? When a call has ended the disk is asked."""
+        """Are other files named, or is the agent elsewhere? What ends makes us ask the disk."""
         news = ended = False
         for change in changes:
             call = change.entry
             if isinstance(call, ToolCall):
                 news |= self._seen.take(call)
-                ended |= call.done and call.call_id in self._open
+                ended |= call.done and (call.call_id in self._open or change.what == "added")
                 (self._open.discard if call.done else self._open.add)(call.call_id)
-                ended |= call.done and change.what == "added"
+            ended |= change.fact == "phase" and not self.source.session.working
         if ended:
             self.action_look()
         touched = self._touched_now()
