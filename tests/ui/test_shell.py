@@ -30,7 +30,7 @@ async def run(desk: Desk, line: str) -> None:
 async def test_a_command_runs_and_shows_its_output(open_desk: Open) -> None:
     async with open_desk() as desk:
         await desk.press("exclamation_mark")
-        await desk.sees(" ! !")
+        await desk.sees(" $ !")
         await desk.press(*"echo", "space", *"hello", "enter")
         await desk.sees("! echo hello", "    hello", "✔")
         assert desk.prompt.text == ""

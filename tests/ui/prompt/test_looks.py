@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.events import Paste
 
+from acp_tui.workspace.listing import Found
 from tests.ui.looks import every_look, every_size
 from tests.ui.prompt.host import Host, write
 
@@ -35,6 +36,24 @@ async def _written(app: Host, pilot: Pilot[None]) -> None:
 
 async def _menu(app: Host, pilot: Pilot[None]) -> None:
     await write(pilot, "/e")
+
+
+async def _files(app: Host, pilot: Pilot[None]) -> None:
+    found = Found()
+    found.add(["src/login.py", "src/pages/login_page.py", "tests/test_login.py", "docs/images/login.png"])
+    found.complete = True
+    app.prompt.use_files("/", lambda: found)
+    app.prompt.refuse_images("Demo takes no images")
+    app.prompt.attach_output("pytest -q", "1 failed")
+    await write(pilot, "fix @login")
+    for _ in range(500):
+        if app.prompt._files.display:
+            break
+        await pilot.pause(0.01)
+
+
+async def _shell(app: Host, pilot: Pilot[None]) -> None:
+    await write(pilot, "!git status")
 
 
 async def _hint(app: Host, pilot: Pilot[None]) -> None:
@@ -83,6 +102,18 @@ def test_a_prompt_with_pastes(snap_compare: Snap, theme: str, size: tuple[int, i
 @every_size
 def test_the_menu_of_commands(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
     assert _look(snap_compare, theme, size, _menu)
+
+
+@every_look
+@every_size
+def test_the_menu_of_files(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
+    assert _look(snap_compare, theme, size, _files)
+
+
+@every_look
+@every_size
+def test_a_command_for_the_shell(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
+    assert _look(snap_compare, theme, size, _shell)
 
 
 @every_look

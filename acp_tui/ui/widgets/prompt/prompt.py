@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from textual import on
 from textual.app import SuspendNotSupported
 from textual.containers import Horizontal
+from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static, TextArea
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 DRAFT_PAUSE = 0.5
 """Seconds between two drafts that are told."""
 
-MARKERS = {False: "❯", True: "!"}
+MARKERS = {False: "❯", True: "$"}
 """Before the text: for the agent, for the shell."""
 
 
@@ -98,9 +99,17 @@ class Prompt(AttachingPrompt):
 
         text: str
 
-    def __init__(self, *, history: History | None = None, id: str | None = None) -> None:  # noqa: A002  as in Textual
+    def __init__(
+        self,
+        *,
+        agent_title: str = "the agent",
+        history: History | None = None,
+        id: str | None = None,  # noqa: A002  as in Textual
+    ) -> None:
         self._menu = CommandMenu()
         super().__init__(self._menu, id=id)
+        self.set_reactive(Prompt.agent_title, agent_title)
+        self._editor.placeholder = _placeholder(agent_title)  # here, so that the first frame has it
         self.history = history
         self.queued = 0
         """How many prompts wait in the queue."""
@@ -148,9 +157,7 @@ class Prompt(AttachingPrompt):
 
     def watch_agent_title(self, title: str) -> None:
         """Name the agent."""
-        from textual.content import Content
-
-        self._editor.placeholder = Content(f"Message {visible_line(title)}")
+        self._editor.placeholder = _placeholder(title)
 
     def load(self, text: str) -> None:
         """Put a text into the prompt: one that was taken back, or that could not be sent."""
@@ -362,3 +369,7 @@ class Prompt(AttachingPrompt):
         menu = self._menu if self._menu.is_open else self._files
         menu.move(event.index - menu.choices.current)
         self._editor.action_menu_complete(taking=True)
+
+
+def _placeholder(title: str) -> Content:
+    return Content(f"Message {visible_line(title)}")
