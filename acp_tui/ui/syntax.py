@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
+from acp_tui.tokens import NAMES
 from acp_tui.ui.palette import NO_STYLE
 
 if TYPE_CHECKING:
@@ -18,41 +19,6 @@ if TYPE_CHECKING:
 
     from acp_tui.ui.palette import Palette
     from acp_tui.ui.widgets.transcript.body import Spans
-
-NAMES = {
-    "Comment": "comment",
-    "Comment.Hashbang": "comment",
-    "Comment.Preproc": "decorator",
-    "Error": "error",
-    "Generic.Deleted": "deleted",
-    "Generic.Error": "error",
-    "Generic.Heading": "heading",
-    "Generic.Inserted": "inserted",
-    "Generic.Prompt": "decorator",
-    "Generic.Subheading": "heading",
-    "Keyword": "keyword",
-    "Keyword.Constant": "constant",
-    "Keyword.Type": "type",
-    "Literal": "number",
-    "Literal.Date": "constant",
-    "Literal.Number": "number",
-    "Literal.String": "string",
-    "Literal.String.Doc": "comment",
-    "Name": "name",
-    "Name.Attribute": "attribute",
-    "Name.Builtin": "builtin",
-    "Name.Class": "class",
-    "Name.Constant": "constant",
-    "Name.Decorator": "decorator",
-    "Name.Exception": "class",
-    "Name.Function": "function",
-    "Name.Tag": "tag",
-    "Name.Variable": "variable",
-    "Operator": "operator",
-    "Operator.Word": "keyword",
-    "Punctuation": "punctuation",
-}
-"""What the sorts of tokens are called in the palette; one that is missing goes by what it belongs to."""
 
 LONGEST = 4000
 """Characters of a line; one that is longer is no code to be read, and may cost a lexer dearly."""

@@ -48,6 +48,8 @@ def test_every_value_is_shown_with_its_origin(
     assert table == {
         "agent": '"pi" .acp-tui.toml:2',
         "policy": '"deny" config.toml:1',
+        "notify": '"all" built in',
+        "notify_command": "[] built in",
         "timeouts.initialize": "60.0 built in",
         "timeouts.session": "9.0 environment ACP_TUI_TIMEOUTS_SESSION",
         "log.enabled": "false config.toml:3",

@@ -1,0 +1,56 @@
+"""How the user wants to be called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.config.settings import load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def config(home: Path, text: str) -> None:
+    folder = home / "config"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.toml").write_text(text)
+
+
+def test_by_default_in_every_way_the_terminal_has(tmp_path: Path) -> None:
+    settings = load(tmp_path)
+    assert (settings.notify, settings.notify_command) == ("all", [])
+
+
+@pytest.mark.parametrize("value", ["off", "bell", "terminal", "all"])
+def test_the_user_chooses(value: str, home: Path, tmp_path: Path) -> None:
+    config(home, f'notify = "{value}"\nnotify_command = ["notify-send", "{{kind}}", "{{text}}"]\n')
+    settings = load(tmp_path)
+    assert settings.notify == value
+    assert settings.notify_command == ["notify-send", "{kind}", "{text}"]
+    assert settings.origin("notify_command").line == 2
+    assert settings.problems == []
+
+
+def test_a_variable_can_say_it_too(tmp_path: Path) -> None:
+    settings = load(tmp_path, environ={"ACP_TUI_NOTIFY": "off", "ACP_TUI_NOTIFY_COMMAND": "say 'well done'"})
+    assert settings.notify == "off"
+    assert settings.notify_command == ["say", "well done"]
+
+
+def test_what_is_no_way_is_named_with_its_place(home: Path, tmp_path: Path) -> None:
+    config(home, 'notify = "loud"\nnotify_command = 3\n')
+    settings = load(tmp_path)
+    assert settings.notify == "all"
+    told = [str(problem) for problem in settings.problems]
+    assert "config.toml:1" in told[0]
+    assert "off, bell, terminal, all" in told[0]
+    assert "config.toml:2" in told[1]
+
+
+def test_a_project_runs_no_command(tmp_path: Path) -> None:
+    (tmp_path / ".acp-tui.toml").write_text('notify_command = ["evil"]\n')
+    settings = load(tmp_path)
+    assert settings.notify_command == []
+    assert "a project may set only" in str(settings.problems[0])
