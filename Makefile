@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ARGS ?=
 
-.PHONY: demo test test-real lint format bench clean
+.PHONY: demo test test-real lint format bench screenshots clean
 
 demo: $(READY)
 	$(BIN)/acp-tui demo
@@ -23,6 +23,10 @@ test-real: $(READY)
 bench: $(READY)
 	$(BIN)/python tests/benchmarks/exec_flood.py
 	$(BIN)/python -m tests.benchmarks.export_speed
+
+# The pictures of the README, from the real screen; to be looked at before they are committed.
+screenshots: $(READY)
+	$(BIN)/python -m tests.pictures.make
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

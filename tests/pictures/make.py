@@ -1,0 +1,97 @@
+"""Makes the pictures: `make screenshots` writes `screenshots/*.svg`, the same bytes on every machine."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.fold import fold
+from acp_tui.store.recordings import read_recording
+from acp_tui.ui.app import AcpTui
+from acp_tui.ui.facts import Facts
+from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.theming import BUILT_IN
+from acp_tui.ui.widgets.prompt import Prompt
+from acp_tui.ui.widgets.transcript.keyboard import Transcript
+from tests.pictures.record import RECORDING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual.widget import Widget
+
+    from acp_tui.session.record import Record
+    from acp_tui.ui.palette import Palette
+
+FOLDER = Path(__file__).parents[2] / "screenshots"
+SIZE = (104, 36)
+UP = 17
+"""Lines above the end, where there is most to be seen."""
+
+
+class StillScreen(SessionScreen):
+    """The conversation's screen with a recorded session on it, and nothing behind it."""
+
+    AUTO_FOCUS = "Prompt PromptEditor"
+
+    def __init__(self, records: list[Record], palette: Palette) -> None:
+        session = fold(records)
+        facts = Facts("Demo agent")
+        facts.project, facts.branch, facts.policy = "basket", "main", "ask"
+        super().__init__(session, facts, palette)
+        self._at = records[-1].at
+
+    def below(self) -> Iterable[Widget]:
+        """Where the user writes."""
+        return (Prompt(),)
+
+    def on_mount(self) -> None:
+        """All of it is there at once."""
+        self.transcript.use_session(self.session, self.session.cwd or "")
+        self.query_one(Prompt).agent_title = "Demo agent"
+
+    def now(self) -> float:
+        """When it was recorded."""
+        return self._at
+
+
+async def picture(theme: str, *keys: str) -> str:
+    """One theme."""
+    records = [record for record in read_recording(RECORDING) if _wanted(record)]
+    app = AcpTui(lambda palette: StillScreen(records, palette), theme=theme)
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        await pilot.press(*keys)
+        await pilot.pause()
+        app.screen.query_one(Transcript).scroll_lines(-UP)
+        await pilot.pause()
+        return _lean(app.export_screenshot(title="acp-tui"))
+
+
+def _wanted(record: Record) -> bool:
+    """Without the end of the agent: the picture is of a conversation that goes on."""
+    return not (isinstance(record.frame, dict) and record.frame.get("event") == "agent_exited")
+
+
+def _lean(svg: str) -> str:
+    """Nothing is loaded from elsewhere: a font that is there will do."""
+    return re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL)
+
+
+async def pictures() -> dict[str, str]:
+    """Every picture by its name."""
+    made = {theme: await picture(theme) for theme in BUILT_IN}
+    return made | {"panes": await picture("dark", "ctrl+b")}
+
+
+def main() -> None:
+    """Write them."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, svg in asyncio.run(pictures()).items():
+        (FOLDER / f"{name}.svg").write_text(svg, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
