@@ -96,8 +96,8 @@ class TerminalBody:
             facts.append(("x ends it", palette.dim))
         facts.append((lasted(terminal.at, terminal.ended_at, context.now), palette.dim))
         foldable = terminal.output.total > 0
-        icon = "!" if terminal.owner == "user" else "❯"
-        return Headline.of_entry(icon, context, foldable=foldable).strip(title, facts, context, sign(terminal))
+        headline = Headline.of_entry("!" if terminal.owner == "user" else "❯", context, foldable=foldable)
+        return headline.strip(title, facts, context, sign(terminal))
 
     def copy_text(self) -> str:
         """The command and its output."""
