@@ -105,7 +105,7 @@ def resolve(name: str, settings: Settings, *, which: Which | None = None) -> Lau
     agent = find(name, settings)
     command = agent.found(which)
     if command is None:
-        raise UserError(_missing(agent))
+        raise UserError(missing(agent))
     return Launch(
         name=name,
         title=agent.title,
@@ -171,7 +171,7 @@ def _unknown(name: str, settings: Settings) -> str:
     )
 
 
-def _missing(agent: KnownAgent) -> str:
+def missing(agent: KnownAgent) -> str:
     """Why it cannot be started, with every way to change that."""
     programs = [command[0] for command in agent.run]
     own = [program for program in programs if program not in RUNNERS]

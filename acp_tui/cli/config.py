@@ -38,12 +38,19 @@ def run(args: argparse.Namespace) -> int:
         return 0
     settings = config.load(Path.cwd())
     if args.action == "check":
-        problems = catalogue.problems(settings)
+        problems = catalogue.problems(settings) + _of_the_screen(settings)
         print("\n".join(_report(problems)) if problems else "No problems found.")
         return 1 if problems else 0
     print("\n".join(_show(settings)))
     point_at_problems(settings)
     return 0
+
+
+def _of_the_screen(settings: Settings) -> list[Problem]:
+    """What only the screen knows of: themes, and the actions that have keys."""
+    from acp_tui.ui import keymap, theming
+
+    return theming.problems(settings) + keymap.problems(settings)
 
 
 def point_at_problems(settings: Settings) -> None:
@@ -59,6 +66,10 @@ def _show(settings: Settings) -> list[str]:
     files = [config.config_file(), config.project_file(Path.cwd())]
     lines = aligned([(file.name, str(file) if file.exists() else f"{file} (not there)") for file in files])
     rows = [(key, _written(key, settings), _place(settings.origin(key))) for key in config.CHECKS]
+    rows += [
+        (f"keys.{name}", keys, _place(settings.origin(f"keys.{name}")))
+        for name, keys in settings.keys.items()
+    ]
     rows += [(f"agents.{name}", _started(agent), _place(agent)) for name, agent in settings.agents.items()]
     rows += [
         (f"mcp_servers.{server.name}", server.transport, _place(server)) for server in settings.mcp_servers

@@ -1,20 +1,26 @@
-"""`acp-tui AGENT`: a conversation on the screen."""
+"""`acp-tui [AGENT]`: a conversation on the screen, or the list of those one can have."""
 
 from __future__ import annotations
 
+import argparse
 import gc
-from typing import TYPE_CHECKING
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.options import add_agent_options, add_session_options, agent_and_prompt
 from acp_tui.cli.screen import add_theme_option, need_a_terminal, show
+from acp_tui.config import first
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable
 
     from acp_tui.cli.holding import Held
     from acp_tui.controller import Asker
+    from acp_tui.offers import Offers
     from acp_tui.ui.app import AcpTui
+    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.screens.bottom import BottomScreen
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +31,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_agent_options(parser, policy="ask")
     add_session_options(parser)
     add_theme_option(parser)
+    parser.add_argument(
+        "--choose", action="store_true", help="choose from a list, also where an agent is set to be started"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -40,24 +49,65 @@ def run(args: argparse.Namespace) -> int:
 
 
 def app_for(args: argparse.Namespace, made: Callable[[Held], None] = lambda _: None) -> AcpTui:
-    """The app that a command line wants. `made` gets the conversation, once there is one."""
-    agent, prompt = agent_and_prompt(args.words, args.program, needed=not args.resume)
+    """The app that a command line wants. `made` gets the conversations, once there are any."""
+    agent, prompt = agent_and_prompt(args.words, args.program, needed=False)
+    wishes = first.read(Path(args.cwd or "."))
+    if agent is None and args.program is None and not args.resume and not args.choose:
+        agent = wishes.agent
 
     from acp_tui.ui.app import AcpTui
+
+    launcher = partial(_launcher, args, made)
+    known = agent is not None or args.program is not None or args.resume
+    start = partial(_conversation, args, made, agent, prompt) if known else launcher
+    return AcpTui(start, theme=args.theme, wishes=wishes, launcher=launcher)
+
+
+def _conversation(
+    args: argparse.Namespace,
+    made: Callable[[Held], None],
+    agent: str | None,
+    prompt: str | None,
+    palette: Palette,
+) -> BottomScreen:
+    """The screen on which it is held."""
     from acp_tui.ui.screens.conversation import ConversationScreen
 
     def make(asker: Asker) -> Held:
         from acp_tui.cli.holding import Held
 
-        held = Held(args, agent, policy="ask", asker=asker, terminal_sign_in=True)
+        held = Held(args, agent, policy="ask", asker=asker, terminal_sign_in=True, welcome=prompt is None)
         made(held)
         return held
 
     program = (args.program or "").split()
     name = agent or (program[0].rpartition("/")[2] if program else "the agent")
-    return AcpTui(
-        lambda palette: ConversationScreen(make, name, palette, first_prompt=prompt), theme=args.theme
-    )
+    return ConversationScreen(make, name, palette, first_prompt=prompt)
+
+
+def _launcher(args: argparse.Namespace, made: Callable[[Held], None], palette: Palette) -> BottomScreen:
+    """The screen on which one is chosen."""
+    from acp_tui.ui.screens.launcher import LauncherScreen
+
+    folder = Path(args.cwd or ".").absolute()
+
+    def read() -> Offers:
+        from acp_tui.offers import offers
+
+        found = offers(folder)
+        import acp_tui.ui.screens.conversation  # noqa: F401  # one of them is going to be wanted
+
+        return found
+
+    def start(palette: Palette, agent: str | None, session: str | None) -> BottomScreen:
+        """The options of the command line hold for any agent; a session is gone on with in its own folder."""
+        chosen: dict[str, Any] = {"program": None, "resume": session}
+        if session is not None:
+            chosen |= {"cwd": None, "add_dir": []}
+        given = argparse.Namespace(**(vars(args) | chosen))
+        return _conversation(given, made, agent, None, palette)
+
+    return LauncherScreen(palette, read, start, folder)
 
 
 def _say_how_to_go_on(held: Held) -> None:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 def add_theme_option(parser: argparse.ArgumentParser) -> None:
     """Which colours."""
     parser.add_argument(
-        "--theme", metavar="NAME", default="dark", help="the colours: dark, light, or a theme of your own"
+        "--theme",
+        metavar="NAME",
+        help="the colours: dark, light, high-contrast, ansi, nord, gruvbox, or a theme of your own",
     )
 
 

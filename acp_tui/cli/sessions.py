@@ -7,7 +7,6 @@ import shlex
 import shutil
 import sys
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
 from acp_tui.store.folders import list_folders, open_folder
 from acp_tui.store.prune import remove, surplus
+from acp_tui.store.telling import title_of, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 _WIDTH = 80
 _PROJECT = 16
-_SEARCHED = 200
-"""Records among which the first prompt is looked for, when a session has no title."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -85,14 +83,14 @@ def _table(sessions: Sequence[StoredSession], width: int) -> list[str]:
     for session in sessions:
         project = Path(session.text("cwd") or "").name
         agent = session.text("agent_title") or session.text("agent") or "?"
-        when, bytes_ = _when(session.updated, datetime.now(UTC)), readable_size(session.size())
+        when, bytes_ = told(session.updated, datetime.now(UTC)), readable_size(session.size())
         rows.append([session.id, agent, shortened(project, _PROJECT), when, bytes_])
     left = width - max(map(cells, aligned(rows))) - 2
     if left < _PROJECT:
         for row in rows:
             del row[1]
         left = width - max(map(cells, aligned(rows))) - 2
-    titles = ["TITLE", *(shortened(_title(session), max(left, _PROJECT // 2)) for session in sessions)]
+    titles = ["TITLE", *(shortened(title_of(session), max(left, _PROJECT // 2)) for session in sessions)]
     return aligned([[*row, title] for row, title in zip(rows, titles, strict=True)])
 
 
@@ -108,37 +106,12 @@ def _facts(session: StoredSession) -> list[str]:
         ("Also", ", ".join(map(str, directories)) if isinstance(directories, list) else None),
         ("Title", session.text("title")),
         ("The agent's id", session.text("session_id")),
-        ("Last used", _when(session.updated, now)),
+        ("Last used", told(session.updated, now)),
         ("Ended with", session.text("stop")),
         ("Size", readable_size(session.size())),
         ("Folder", str(session.path)),
     ]
     return labelled([(label, text) for label, text in fields if text], commands=("Command", "Folder"))
-
-
-def _title(session: StoredSession) -> str:
-    """Its title, else the first prompt."""
-    if title := session.text("title"):
-        return title
-    for record in islice(session.records(), _SEARCHED):
-        match record.frame:
-            case {"method": "session/prompt", "params": {"prompt": str() as prompt}}:
-                return prompt
-            case {"method": "session/prompt", "params": {"prompt": [*blocks]}}:
-                return " ".join(str(block.get("text", "")) for block in blocks if isinstance(block, dict))
-    return ""
-
-
-def _when(moment: float, now: datetime) -> str:
-    """The time of day, the day, or the date, whichever says enough; in the local time zone."""
-    try:
-        then = datetime.fromtimestamp(moment, UTC).astimezone()
-    except (OverflowError, ValueError, OSError):
-        return "?"
-    today = now.astimezone()
-    if then.date() == today.date():
-        return f"{then:%H:%M}"
-    return f"{then:%b} {then.day}" if then.year == today.year else f"{then:%Y-%m-%d}"
 
 
 def shortened(text: str, width: int) -> str:
@@ -172,7 +145,7 @@ def _prune(args: argparse.Namespace) -> int:
         print(f"Nothing to remove: at most {keep} sessions and {readable_size(max_bytes)} may stay.")
         return 0
     for one in chosen:
-        print(f"{one.session.id}  {readable_size(one.size)}  {shortened(_title(one.session), 30)}".rstrip())
+        print(f"{one.session.id}  {readable_size(one.size)}  {shortened(title_of(one.session), 30)}".rstrip())
     if not args.yes and not _agreed(len(chosen)):
         print("Nothing was removed.")
         return 1

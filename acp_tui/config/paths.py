@@ -34,6 +34,16 @@ def paths() -> Paths:
     )
 
 
+def config_file() -> Path:
+    """The settings, written by the user's hand; it may be missing."""
+    return paths().config / "config.toml"
+
+
+def project_file(cwd: Path) -> Path:
+    """The settings a project may bring along."""
+    return cwd / ".acp-tui.toml"
+
+
 def private_directory(path: Path) -> Path:
     """Make the directory and its missing parents, readable by nobody else."""
     missing = [path]

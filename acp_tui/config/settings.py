@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.config import checks, document, mcp, user_agents
 from acp_tui.config.checks import WrongValueError
+from acp_tui.config.first import bindings, keys_of
+from acp_tui.config.paths import config_file as config_file
 from acp_tui.config.paths import paths
+from acp_tui.config.paths import project_file as project_file
 from acp_tui.config.problems import Problem, nearest, unknown
 from acp_tui.errors import UserError
 
@@ -73,6 +76,8 @@ class Settings:
 
     agent: str | None = None  # the one that is started when none is named
     policy: str | None = None  # None: each command has its own default
+    theme: str = "dark"  # the colours of the screen
+    keys: dict[str, str] = field(default_factory=dict)  # by the action's id, which only the screen knows
     notify: str = "all"  # how the user is called who looks elsewhere
     notify_command: list[str] = field(default_factory=list)  # … and a program of theirs
     timeouts: Timeouts = field(default_factory=Timeouts)
@@ -101,6 +106,7 @@ DIRECTORIES = "workspace.additional_directories"
 CHECKS: dict[str, Callable[[Any], Any]] = {
     "agent": checks.text,
     "policy": checks.policy,
+    "theme": checks.text,
     "notify": checks.notify,
     "notify_command": checks.command,
     "timeouts.initialize": checks.seconds,
@@ -112,10 +118,11 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
     "workspace.sensitive": checks.texts,
     "workspace.max_baseline_file_size": checks.size,
 }
-"""Every key that holds one value; `mcp_servers` and `agents` hold entries."""
+"""Every key that holds one value; `mcp_servers`, `agents` and `keys` hold entries."""
 
 SECTIONS = {key.partition(".")[0] for key in CHECKS if "." in key}
-HARMLESS = frozenset({"agent"})
+ENTRIES = frozenset({"mcp_servers", "agents", "keys"})
+HARMLESS = ("agent", "theme")
 """What a project's file may set: a folder from elsewhere must not choose commands, servers or rules."""
 
 
@@ -137,16 +144,6 @@ def load(
     return settings
 
 
-def config_file() -> Path:
-    """The file the user writes; it may be missing."""
-    return paths().config / "config.toml"
-
-
-def project_file(cwd: Path) -> Path:
-    """The file a project may bring along."""
-    return cwd / ".acp-tui.toml"
-
-
 # --------------------------------------------------------------------------- files
 
 
@@ -156,6 +153,8 @@ def _read_config(settings: Settings, config: document.Document) -> None:
             settings.mcp_servers = mcp.from_document(config)
         elif name == "agents":
             settings.agents = user_agents.from_document(config)
+        elif name == "keys":
+            _read_keys(settings, config, value)
         elif name in SECTIONS:
             _read_section(settings, config, name, value)
         elif name in CHECKS:
@@ -175,6 +174,19 @@ def _read_section(settings: Settings, config: document.Document, section: str, v
             _set(settings, config, (section, name), item, "config")
         else:
             config.complain((section, name), unknown(name, known))
+
+
+def _read_keys(settings: Settings, config: document.Document, table: Any) -> None:
+    if not isinstance(table, dict):
+        config.complain(("keys",), str(checks.wrong("a table, [keys]", table)))
+        return
+    for path, value in bindings(table):
+        keys, key = keys_of(value), ".".join(("keys", *path))
+        if keys is None:
+            config.complain(("keys", *path), str(checks.wrong('a key such as "ctrl+j", or a list', value)))
+        else:
+            settings.keys[".".join(path)] = keys
+            settings.origins[key] = Origin("config", config.file, config.line("keys", *path))
 
 
 def _read_agents(settings: Settings, folder: Path) -> None:
@@ -201,7 +213,7 @@ def _read_project(settings: Settings, project: document.Document) -> None:
 
 
 def _top_level() -> set[str]:
-    return {key.partition(".")[0] for key in CHECKS} | {"mcp_servers", "agents"}
+    return {key.partition(".")[0] for key in CHECKS} | ENTRIES
 
 
 def _set(

@@ -9,52 +9,138 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import App
 
 from acp_tui.ui import keys
-from acp_tui.ui.theming import DEFAULT, load
+from acp_tui.ui.theming import DEFAULT, PREFIX, Loaded, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from acp_tui.config.first import First
     from acp_tui.ui.palette import Palette
-    from acp_tui.ui.screens.session import SessionScreen
+    from acp_tui.ui.screens.bottom import BottomScreen
 
 
 class AcpTui(App[int]):
     """One run of acp-tui on a terminal."""
 
     TITLE = "acp-tui"
-    ENABLE_COMMAND_PALETTE = False
+    ENABLE_COMMAND_PALETTE = False  # ours looks like the other lists, and takes their keys
+    DEFAULT_MODE = "bottom"  # one of Textual's modes for each screen at the bottom: such can be taken away
     BINDINGS: ClassVar = keys.bindings("app")
     CSS = """
     Screen { background: $background; }
     """
 
-    def __init__(self, first: Callable[[Palette], SessionScreen], *, theme: str = DEFAULT) -> None:
-        super().__init__(ansi_color=False)
+    def __init__(
+        self,
+        first: Callable[[Palette], BottomScreen],
+        *,
+        theme: str | None = None,
+        wishes: First | None = None,
+        launcher: Callable[[Palette], BottomScreen] | None = None,
+    ) -> None:
+        """`theme` comes before that of the `wishes`; `launcher` is where one gets to from a conversation."""
+        self._wishes = wishes
+        self._problems: list[str] = []
+        self._palettes: dict[str, Palette] = {}
+        loaded = self._loaded(theme)
+        super().__init__(ansi_color=loaded.theme.ansi)
         self.failure: Exception | None = None
         """What ended the app, where that was not the user's wish."""
         self._first = first
-        self._bottom: SessionScreen | None = None
-        self._palettes: dict[str, Palette] = {}
-        self.use_theme(theme)
+        self._launcher = launcher
+        self._bottom: BottomScreen | None = None
+        self._launched = False
+        self.add_mode(self.DEFAULT_MODE, self._first_screen)
+        self._put_on(loaded)
+        self.keymap = self._own_keys()
+        """What is bound otherwise than in the table: keys by the id of the action."""
 
-    def use_theme(self, name: str) -> None:
-        """Change all colours; a theme is read when it is first used."""
+    # ------------------------------------------------------------------------- what the user wants otherwise
+
+    def _loaded(self, name: str | None) -> Loaded:
+        wishes = self._wishes
+        if name is None and wishes is not None and wishes.theme is not None:
+            return load(wishes.theme, lambda: f"{wishes.place('theme')}: theme")
+        return load(DEFAULT if name is None else name)
+
+    def _own_keys(self) -> dict[str, str]:
+        wishes = self._wishes
+        if wishes is None or not wishes.keys:
+            return {}
+        from acp_tui.ui.keymap import keymap
+
+        found = keymap(wishes.keys)
+        for name, complaint in found.complaints.items():
+            self._problems.append(f"{wishes.place(f'keys.{name}')}: keys.{name}: {complaint}")
+        self.set_keymap(found.keys)
+        return found.keys
+
+    def on_mount(self) -> None:
+        """What was wrong is told when there is something to tell it on."""
+        self.call_after_refresh(self._tell_problems)
+
+    def _tell_problems(self) -> None:
+        while self._problems:
+            self.notify(self._problems.pop(0), severity="warning", timeout=10, markup=False)
+
+    # ------------------------------------------------------------------------- colours
+
+    def use_theme(self, name: str, *, trying: bool = False) -> None:
+        """Change all colours. What is wrong with a theme is told unless it is only tried."""
         loaded = load(name)
+        self.ansi_color = loaded.theme.ansi
+        self._put_on(loaded)
+        if trying:
+            self._problems.clear()
+        self._tell_problems()
+
+    @property
+    def theme_name(self) -> str:
+        """As it is called in the settings."""
+        return self.theme.removeprefix(PREFIX)
+
+    def _put_on(self, loaded: Loaded) -> None:
         self._palettes[loaded.theme.name] = loaded.palette
         self.register_theme(loaded.theme)
         self.theme = loaded.theme.name
-        for problem in loaded.problems:
-            self.call_later(self.notify, problem, severity="warning", markup=False)
+        self._problems += loaded.problems
 
     @property
     def palette(self) -> Palette:
         """The colours in force."""
         return self._palettes[self.theme]
 
-    def get_default_screen(self) -> SessionScreen:
-        """The first screen is the one at the bottom: a blank one below it would only cost time."""
+    # ------------------------------------------------------------------------- the screen at the bottom
+
+    def _first_screen(self) -> BottomScreen:
+        """The one at the bottom: a blank one below it would only cost time."""
         self._bottom = self._first(self.palette)
         return self._bottom
+
+    async def put(self, screen: BottomScreen) -> None:
+        """Another screen at the bottom, in place of all there are; what ran behind them ends."""
+        before, self._bottom = self._bottom, screen
+        self._launched = self._launched or (before is not None and before.launches)
+        mode, mode_before = f"{self.DEFAULT_MODE} {id(screen)}", self.current_mode
+        self.add_mode(mode, lambda: screen)
+        await self.switch_mode(mode)
+        if before is not None:
+            await before.leave()
+        await self.remove_mode(mode_before)
+
+    @property
+    def has_launcher(self) -> bool:
+        """Can one go to the launcher from here?"""
+        return self._launcher is not None and self._bottom is not None and not self._bottom.launches
+
+    async def action_launcher(self) -> None:
+        """Leave the conversation for another one."""
+        if self._launcher is None or self._bottom is None or not self.has_launcher:
+            return
+        if reason := self._bottom.stays():
+            self.notify(reason, markup=False)
+        else:
+            await self.put(self._launcher(self.palette))
 
     # ------------------------------------------------------------------------- the clipboard
 
@@ -72,9 +158,16 @@ class AcpTui(App[int]):
     # ------------------------------------------------------------------------- the end
 
     def give_up(self, error: Exception) -> None:
-        """End: there is no sense in going on."""
-        self.failure = error
-        self.exit(return_code=1)
+        """There is no sense in going on: back to where it was chosen, else end."""
+        if self._launched and self._launcher is not None:
+            self.run_worker(self._back(error, self._launcher(self.palette)))
+        else:
+            self.failure = error
+            self.exit(return_code=1)
+
+    async def _back(self, error: Exception, launcher: BottomScreen) -> None:
+        await self.put(launcher)
+        self.notify(str(error), severity="error", timeout=10, markup=False)
 
     def panic(self, *_: object) -> None:
         """An exception that nobody expected. Textual would print it; whoever runs the app knows better."""
@@ -89,8 +182,28 @@ class AcpTui(App[int]):
         if self._bottom is not None:
             await self._bottom.leave()
 
+    # ------------------------------------------------------------------------- keys
+
     def action_help(self) -> None:
-        """The keys, and a few words on what has the focus."""
+        """The keys, and a few words on what has the focus; once more: back."""
         from acp_tui.ui.screens.help import HelpScreen
 
-        self.push_screen(HelpScreen.over(self.screen))
+        if isinstance(self.screen, HelpScreen):
+            self.screen.dismiss()
+        else:
+            self.push_screen(HelpScreen.over(self.screen, self.keymap))
+
+    def action_palette(self) -> None:
+        """Every command by its name."""
+        from acp_tui.ui.commands import commands_of
+        from acp_tui.ui.screens.palette import PaletteScreen
+
+        commands = commands_of(self.screen, self.keymap)
+        self.push_screen(PaletteScreen("Commands", commands, self.palette))
+
+    def action_theme(self) -> None:
+        """All themes; the one the cursor is on is shown."""
+        from acp_tui.ui.commands import theme_commands
+        from acp_tui.ui.screens.palette import PaletteScreen
+
+        self.push_screen(PaletteScreen("Theme", theme_commands(self), self.palette))

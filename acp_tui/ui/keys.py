@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from textual.binding import BindingType
+    from textual.dom import DOMNode
 
 Where = Literal[
     "app",
+    "launcher",
     "anywhere",
     "conversation",
     "replay",
@@ -45,6 +47,7 @@ class Place:
 
 
 PLACES: dict[Where, Place] = {
+    "launcher": Place("Launcher", "Start an agent, or go on with a session. What you type narrows the list."),
     "prompt": Place(
         "Prompt",
         "Write to the agent. While it works, what you send waits in the queue. @ attaches a file"
@@ -91,6 +94,35 @@ class Key:
 
 
 TABLE: tuple[Key, ...] = (
+    # -- launcher: these come before what is typed into its filter, digits as long as that is empty
+    Key("launcher.up", "up", "move(-1)", "up", "launcher", "The one above, below"),
+    Key("launcher.down", "down", "move(1)", "down", "launcher", "The one above, below"),
+    Key("launcher.page_up", "pageup", "move(-8)", "", "launcher", "Further up, down"),
+    Key("launcher.page_down", "pagedown", "move(8)", "", "launcher", "Further up, down"),
+    Key(
+        "launcher.take",
+        "enter",
+        "take",
+        "start",
+        "launcher",
+        "Start it, go on with it, or tell how to install it",
+        1,
+        True,
+    ),
+    *(
+        Key(
+            f"launcher.{digit}",
+            str(digit),
+            f"number({digit})",
+            "",
+            "launcher",
+            "The one with that number",
+            priority=True,
+        )
+        for digit in range(1, 10)
+    ),
+    Key("launcher.look", "f5", "look_again", "look again", "launcher", "Look again for what is installed", 3),
+    Key("launcher.close", "escape", "close", "quit", "launcher", "Empty the filter, else quit", 4),
     # -- prompt
     Key("prompt.send", "enter", "send", "send", "prompt", "Send the prompt, or queue it", 1),
     Key(
@@ -216,6 +248,7 @@ TABLE: tuple[Key, ...] = (
         "The tool call before, after",
     ),
     Key("transcript.error", "exclamation_mark", "jump('error', 1)", "", "transcript", "The next error"),
+    Key("transcript.help", "question_mark", "app.help", "", "transcript", "The keys, and what they act on"),
     Key("transcript.find", "slash", "search", "search", "transcript", "Search", 5),
     Key("transcript.find_next", "n", "find_next(1)", "", "transcript", "The next hit, the one before"),
     Key("transcript.find_previous", "N", "find_next(-1)", "", "transcript", "The next hit, the one before"),
@@ -337,14 +370,7 @@ TABLE: tuple[Key, ...] = (
     # -- moving about
     Key("conversation.find", "ctrl+f", "search", "search", "anywhere", "Search the conversation", 10),
     Key("conversation.find_next", "f3", "find_next(1)", "next", "anywhere", "The next hit"),
-    Key(
-        "conversation.find_previous",
-        "shift+f3",
-        "find_next(-1)",
-        "previous",
-        "anywhere",
-        "The one before",
-    ),
+    Key("conversation.find_previous", "shift+f3", "find_next(-1)", "previous", "anywhere", "The one before"),
     Key("entry.before", "alt+up", "entry(-1)", "", "anywhere", "The entry before, after"),
     Key("entry.after", "alt+down", "entry(1)", "", "anywhere", "The entry before, after"),
     Key("conversation.page_up", "pageup", "page(-1)", "", "anywhere", "Scroll the conversation"),
@@ -355,7 +381,8 @@ TABLE: tuple[Key, ...] = (
     Key("panes.focus", "f8", "to_panes", "", "anywhere", "To the panes, and back to the prompt"),
     Key("conversation.tab", "tab", "app.focus_next", "", "anywhere", "To the next part of the screen"),
     # -- always
-    Key("app.help", "f1", "help", "help", "app", "The keys, and what they act on", 7),
+    Key("app.help", "f1", "help", "help", "app", "The keys, and what they act on", 7, priority=True),
+    Key("app.palette", "ctrl+p", "palette", "commands", "app", "Every command by its name; themes", 7),
     Key("app.suspend", "ctrl+z", "suspend_process", "", "app", "Back to the shell; `fg` returns"),
     Key("app.quit", "ctrl+q", "quit", "quit", "app", "Quit", 14, priority=True),
     # -- editing
@@ -375,14 +402,7 @@ TABLE: tuple[Key, ...] = (
     Key("select.word_right", "ctrl+shift+right", "cursor_word_right(True)", "", "edit", "Select words"),
     Key("select.all", "f7", "select_all", "", "edit", "Select everything"),
     Key("edit.backspace", "backspace", "delete_left", "", "edit", "Delete the character before, after"),
-    Key(
-        "edit.delete",
-        "delete,ctrl+d",
-        "delete_right",
-        "",
-        "edit",
-        "Delete the character before, after",
-    ),
+    Key("edit.delete", "delete,ctrl+d", "delete_right", "", "edit", "Delete the character before, after"),
     Key(
         "edit.delete_word_left",
         "ctrl+w,alt+backspace,ctrl+backspace",
@@ -437,6 +457,11 @@ def bindings(*places: Where) -> list[BindingType]:
     ]
 
 
+def named(node: DOMNode, key_id: str) -> str:
+    """The keys of an action as they are bound now."""
+    return KEYS[key_id].named(getattr(node.app, "keymap", None))
+
+
 _NAMES = {
     "up": "↑",
     "down": "↓",
@@ -455,6 +480,7 @@ _NAMES = {
     "left_curly_bracket": "{",
     "right_curly_bracket": "}",
     "exclamation_mark": "!",
+    "question_mark": "?",
 }
 
 

@@ -22,9 +22,14 @@ from acp_tui.ui.palette import SYNTAX, Palette
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from acp_tui.config.problems import Problem
+    from acp_tui.config.settings import Settings
+
 DEFAULT = "dark"
 BUILT_IN = ("dark", "light", "high-contrast", "ansi", "nord", "gruvbox")
 TERMINAL_COLOURS = 16
+PREFIX = "acp-"
+"""Before what Textual calls a theme: it has some of the same names."""
 
 ANSI = "ansi_"
 """Before the names of the terminal's own colours."""
@@ -56,16 +61,37 @@ def available() -> list[str]:
     return [*BUILT_IN, *(name for name in own if name not in BUILT_IN)]
 
 
-def load(name: str = DEFAULT) -> Loaded:
-    """The theme of that name. Whatever is wrong with it, there is a usable one."""
+def problems(settings: Settings) -> list[Problem]:
+    """What is wrong with the theme of the settings, and with its file."""
+    from acp_tui.config.problems import Problem
+
+    if settings.theme not in available():
+        origin = settings.origin("theme")
+        return [Problem(origin.file, origin.line, "theme", _no_theme(settings.theme))]
+    own = _own_directory() / f"{settings.theme}.toml"
+    return _read_own(settings.theme, own)[1] if own.is_file() else []
+
+
+def load(name: str = DEFAULT, place: Callable[[], str] | None = None) -> Loaded:
+    """The theme of that name. Whatever is wrong with it, there is a usable one.
+
+    `place` tells where the name was read, when it is an unknown one.
+    """
     own = _own_directory() / f"{name}.toml"
     if _NAMES_A_FILE.fullmatch(name) and own.is_file():
         return _load_own(name, own)
     if name in BUILT_IN:
         return _made(name, _built_in(name))
-    known = ", ".join(available())
-    return _made(
-        name, _built_in(DEFAULT), [f"There is no theme {name!r}; known: {known}. Using {DEFAULT!r}."]
+    where = f"{place()}: " if place is not None else ""
+    return _made(name, _built_in(DEFAULT), [f"{where}{_no_theme(name)} ({DEFAULT!r} is used)"])
+
+
+def _no_theme(name: str) -> str:
+    from acp_tui.config.problems import nearest
+
+    meant = nearest(name, available())
+    return f"there is no theme {name!r}; " + (
+        f"did you mean {meant!r}?" if meant else f"known: {', '.join(available())}"
     )
 
 
@@ -96,6 +122,11 @@ def _over(base: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _load_own(name: str, file: Path) -> Loaded:
+    data, problems = _read_own(name, file)
+    return _made(name, data, [str(problem) for problem in problems])
+
+
+def _read_own(name: str, file: Path) -> tuple[dict[str, Any], list[Problem]]:
     from acp_tui.config import document
 
     own = document.read(file)
@@ -112,7 +143,7 @@ def _load_own(name: str, file: Path) -> Loaded:
     known = ("base", *_SWITCHES, *_TABLES)
     for key in own.data.keys() - set(known):
         own.complain((key,), _unknown(key, known))
-    return _made(name, data, [str(problem) for problem in own.problems])
+    return data, own.problems
 
 
 _SWITCHES = ("dark", "ansi")
@@ -229,7 +260,7 @@ def _made(name: str, data: dict[str, Any], problems: list[str] | None = None) ->
     colours: dict[str, str] = data["colors"]
     dark: bool = data["dark"]
     theme = Theme(
-        name=f"acp-{name}",
+        name=f"{PREFIX}{name}",
         dark=dark,
         ansi=bool(data.get("ansi")),
         variables={key: _variable(value, colours) for key, value in data["variables"].items()},

@@ -35,7 +35,7 @@ def test_every_value_is_shown_with_its_origin(
 ) -> None:
     config.write_text(
         'policy = "deny"\n[log]\nenabled = false\n[agents.own]\ncommand = ["x", "a b"]\n'
-        '[agents.pi]\ntitle = "P"\n[mcp_servers.web]\nurl = "http://x"\n'
+        '[agents.pi]\ntitle = "P"\n[mcp_servers.web]\nurl = "http://x"\n[keys]\n"app.help" = ["f2", "f1"]\n'
     )
     (tmp_path / ".acp-tui.toml").write_text('\nagent = "pi"\n')
     monkeypatch.setenv("ACP_TUI_TIMEOUTS_SESSION", "9")
@@ -48,6 +48,7 @@ def test_every_value_is_shown_with_its_origin(
     assert table == {
         "agent": '"pi" .acp-tui.toml:2',
         "policy": '"deny" config.toml:1',
+        "theme": '"dark" built in',
         "notify": '"all" built in',
         "notify_command": "[] built in",
         "timeouts.initialize": "60.0 built in",
@@ -61,6 +62,7 @@ def test_every_value_is_shown_with_its_origin(
         "agents.own": "x 'a b' config.toml:4",
         "agents.pi": "(as the known agent) config.toml:6",
         "mcp_servers.web": "http config.toml:8",
+        "keys.app.help": "f2,f1 config.toml:11",
     }
     assert CHECKS.keys() <= table.keys()
     assert shown.err == ""
@@ -111,3 +113,12 @@ def test_what_a_file_says_cannot_reach_the_terminal_as_a_command(
     shown = capsys.readouterr()
     assert "\x1b" not in shown.out + shown.err
     assert "\x07" not in shown.out + shown.err
+
+
+def test_wrong_keys_and_themes_are_found_too(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text('theme = "grubbox"\n[keys]\n"app.hlep" = "f2"\n"transcript.copy" = "f"\n')
+    assert main(["config", "check"]) == 1
+    report = capsys.readouterr().out
+    assert f"{config}:1: theme\n    there is no theme 'grubbox'; did you mean 'gruvbox'?" in report
+    assert f"{config}:3: keys.app.hlep\n    there is no such action; did you mean 'app.help'?" in report
+    assert f"{config}:4: keys.transcript.copy\n    f was the key of transcript.fold_kind" in report

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from acp_tui.config import first
 from acp_tui.config.settings import CHECKS, Settings, config_file, load, variable
 from acp_tui.errors import UserError
 
@@ -34,6 +35,9 @@ def test_every_key_of_the_file_is_read_and_knows_its_line(write_config: WriteCon
         f"""
 agent = "gemini"
 policy = "read-only"
+theme = "nord"
+notify = "bell"
+notify_command = "notify-send --app-name acp-tui"
 timeouts = {{ initialize = 5, session = 1.5 }}
 log.enabled = false
 log.keep_sessions = 3
@@ -50,6 +54,7 @@ max_baseline_file_size = 100
     settings = load(project, environ={})
     assert settings.problems == []
     assert (settings.agent, settings.policy) == ("gemini", "read-only")
+    assert settings.theme == "nord"
     assert (settings.timeouts.initialize, settings.timeouts.session) == (5.0, 1.5)
     assert (settings.log.enabled, settings.log.keep_sessions, settings.log.keep_bytes) == (
         False,
@@ -59,7 +64,7 @@ max_baseline_file_size = 100
     assert settings.workspace.additional_directories == [project / "more"]
     assert (settings.workspace.sensitive, settings.workspace.max_baseline_file_size) == (["*.secret"], 100)
     lines = [settings.origin(key).line for key in CHECKS]
-    assert lines == [2, 3, 4, 4, 5, 6, 7, 10, 13, 14]
+    assert lines == [2, 3, 4, 5, 6, 7, 7, 8, 9, 10, 13, 16, 17]
     assert str(settings.origin("policy")) == f"{file}:3"
 
 
@@ -198,12 +203,15 @@ def test_a_fifo_in_the_project_does_not_hold_up_the_start(project: Path) -> None
         ("workspace", '[workspace]\nadditional_directories = ["/"]'),
         ("log", "[log]\nenabled = false"),
         ("timeouts", "timeouts.session = 1"),
+        ("keys", '[keys]\n"app.quit" = "f9"'),
     ],
 )
 def test_a_project_cannot_set_what_could_do_harm(project: Path, key: str, text: str) -> None:
     (project / ".acp-tui.toml").write_text(text)
     settings = load(project, environ={})
-    assert said(settings) == [(1, key, "not used: a project may set only agent; config.toml may set all")]
+    assert said(settings) == [
+        (1, key, "not used: a project may set only agent, theme; config.toml may set all")
+    ]
     settings.problems.clear()
     assert settings == Settings()
 
@@ -211,6 +219,64 @@ def test_a_project_cannot_set_what_could_do_harm(project: Path, key: str, text: 
 def test_a_mistyped_key_of_a_project_is_named(project: Path) -> None:
     (project / ".acp-tui.toml").write_text('agnet = "demo"')
     assert said(load(project, environ={})) == [(1, "agnet", "there is no such key; did you mean 'agent'?")]
+
+
+# --------------------------------------------------------------------------- keys, and the first frame
+
+
+def test_keys_are_read_by_the_id_of_the_action_with_and_without_quotes(
+    write_config: WriteConfig, project: Path
+) -> None:
+    file = write_config('[keys]\n"app.help" = "f2"\ntranscript.copy = ["c", " ctrl+y "]\n')
+    settings = load(project, environ={})
+    assert settings.keys == {"app.help": "f2", "transcript.copy": "c,ctrl+y"}
+    assert [str(settings.origin(f"keys.{name}")) for name in settings.keys] == [f"{file}:2", f"{file}:3"]
+    assert settings.problems == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "key"),
+    [
+        ('keys = "f1"', 1, "keys"),
+        ('[keys]\n"app.help" = 1', 2, "keys.app.help"),
+        ("[keys]\napp.help = []", 2, "keys.app.help"),
+        ('[keys]\napp.help = ["f1", ""]', 2, "keys.app.help"),
+    ],
+)
+def test_keys_that_are_none_are_complained_about(
+    write_config: WriteConfig, project: Path, text: str, line: int, key: str
+) -> None:
+    write_config(text)
+    settings = load(project, environ={})
+    assert [(problem.line, problem.key) for problem in settings.problems] == [(line, key)]
+    assert settings.keys == {}
+    assert first.read(project, {}).keys == {}
+
+
+@pytest.mark.parametrize(
+    ("config", "own", "environ"),
+    [
+        ("", "", {}),
+        ('agent = "a"\ntheme = "b"\n[keys]\n"app.help" = "f2"\nx.y = ["a", "b"]', "", {}),
+        ('agent = "a"\ntheme = "b"', 'agent = "c"\ntheme = "d"', {}),
+        ('agent = "a"', 'agent = "c"', {"ACP_TUI_AGENT": "e", "ACP_TUI_THEME": "f"}),
+        ("agent = 1", 'theme = ""', {"ACP_TUI_AGENT": " "}),
+        ("agent = ", "[", {}),
+        ("\ufeffagent = 'bom'", "", {}),
+    ],
+)
+def test_what_the_first_frame_reads_is_what_is_checked_later(
+    write_config: WriteConfig, project: Path, config: str, own: str, environ: dict[str, str]
+) -> None:
+    write_config(config)
+    (project / ".acp-tui.toml").write_text(own)
+    settings, early = load(project, environ=environ), first.read(project, environ)
+    assert (early.agent, early.theme or "dark", early.keys) == (settings.agent, settings.theme, settings.keys)
+
+
+def test_the_place_of_an_early_wish_is_known(write_config: WriteConfig, project: Path) -> None:
+    file = write_config('\ntheme = "x"\n')
+    assert first.read(project).place("theme") == f"{file}:2"
 
 
 # --------------------------------------------------------------------------- directories

@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from textual.app import App
 
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.keys import PLACES, TABLE, Where, bindings, key_name
@@ -14,6 +13,7 @@ from acp_tui.ui.screens.choose import ChooseScreen
 from acp_tui.ui.screens.conversation import ConversationScreen
 from acp_tui.ui.screens.detail import DetailScreen
 from acp_tui.ui.screens.help import HelpScreen
+from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.screens.permission import PermissionScreen
 from acp_tui.ui.screens.replay import ReplayScreen
 from acp_tui.ui.screens.session import SessionScreen
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 OWNERS: dict[Where, type[DOMNode]] = {
     "app": AcpTui,
+    "launcher": LauncherScreen,
     "anywhere": SessionScreen,
     "conversation": ConversationScreen,
     "replay": ReplayScreen,
@@ -86,7 +87,7 @@ def test_every_key_is_bound_under_its_id_to_something_that_is_done(entry: object
     bound = {binding.id for _, binding in owner._merge_bindings()}
     assert key.id in bound
     name = key.action.split("(")[0]
-    target: type[DOMNode] = App if name.startswith("app.") else owner
+    target: type[DOMNode] = AcpTui if name.startswith("app.") else owner
     assert hasattr(target, f"action_{name.removeprefix('app.')}")
 
 

@@ -214,8 +214,17 @@ def test_what_is_wrong_is_told_with_its_line_and_the_built_in_takes_its_place(
     assert loaded.theme.to_color_system().generate() == load("dark").theme.to_color_system().generate()
 
 
-@pytest.mark.parametrize("name", ["nowhere", "../config", ""])
-def test_an_unknown_name_gives_the_dark_theme_and_says_so(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("nowhere", f"known: {', '.join(BUILT_IN)}"),
+        ("../config", f"known: {', '.join(BUILT_IN)}"),
+        ("", f"known: {', '.join(BUILT_IN)}"),
+        ("grubbox", "did you mean 'gruvbox'?"),
+    ],
+)
+def test_an_unknown_name_gives_the_dark_theme_and_says_so(name: str, hint: str) -> None:
     loaded = load(name)
     assert loaded.palette == load("dark").palette
-    assert loaded.problems == [f"There is no theme {name!r}; known: {', '.join(BUILT_IN)}. Using 'dark'."]
+    assert loaded.problems == [f"there is no theme {name!r}; {hint} ('dark' is used)"]
+    assert load(name, lambda: "here").problems == [f"here: {loaded.problems[0]}"]

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import Choice
     from acp_tui.ui.palette import Palette
+    from acp_tui.ui.widgets.transcript.body import Spans
 
 FRAME = 6
 """Rows of the dialog beside the list: borders, title, filter, a blank row, keys."""
+WIDTH = 72
 MOST = 20
 """Rows of the list that are seen at once."""
 
@@ -31,12 +33,14 @@ MOST = 20
 class ChooseScreen(ModalScreen[str | None]):
     """Gives the value of the choice taken; None: everything stays as it is."""
 
+    SCOPED_CSS = False  # holds for screens made of this one, too
     CSS = """
     ChooseScreen { align: center middle; background: transparent; }
     ChooseScreen #dialog {
         width: 72; max-width: 100%; height: auto; padding: 0 1;
         background: $surface; border: round $primary;
     }
+    ChooseScreen.wide #dialog { width: 92; }
     ChooseScreen Input {
         height: 1; border: none; padding: 0; background: $panel; margin-bottom: 1;
     }
@@ -62,40 +66,49 @@ class ChooseScreen(ModalScreen[str | None]):
             filtering.cursor_blink = False
             yield filtering
             yield Rows(self._rows(), self._palette, selected=at, id="choices")
-            names = ("choose.take", "choose.close")
-            take, close = (keys.KEYS[name].named() for name in names)
-            yield Bar(key_hints([(f"↑↓ {take}", "choose"), (close, "leave it")], self._palette), id="keys")
+            yield Bar(self._hints(), id="keys")
+
+    def _hints(self) -> Spans:
+        take, close = (keys.named(self, name) for name in ("choose.take", "choose.close"))
+        return key_hints([(f"↑↓ {take}", "choose"), (close, "leave it")], self._palette)
 
     def on_mount(self) -> None:
         """The list gets the room there is."""
         self._fit()
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette())
 
     def on_resize(self) -> None:
         """More room, or less."""
         self._fit()
 
     def _fit(self) -> None:
-        width, height = self.app.size
+        height = self.app.size.height
+        width = self.query_one("#dialog").outer_size.width or min(WIDTH, self.app.size.width)
         rows = self.query_one(Rows)
         # As high as all of it, also while it is narrowed: a dialog that jumps is hard to read.
-        wanted = max(
-            rows.height_at(min(72, width) - 4), rows.styles.height.value if rows.styles.height else 0
-        )
+        before = rows.styles.height.value if rows.styles.height else 0
+        wanted = max(rows.height_at(width - 4), before)
         rows.styles.height = max(1, min(int(wanted), height - FRAME - 2, MOST))
 
+    def _use_palette(self) -> None:
+        self._palette = self.app.palette  # type: ignore[attr-defined]  # the only app there is
+        rows = self.query_one(Rows)
+        rows.use_palette(self._palette)
+        rows.show(self._rows(), rows.selected)
+        self.query_one("#head", Bar).show([Segment(self._title, self._palette.strong)], self._count())
+        self.query_one("#keys", Bar).show(self._hints())
+
     def _rows(self) -> list[Row]:
+        return [self._row(choice) for choice in self._shown]
+
+    def _row(self, choice: Choice) -> Row:
         palette = self._palette
-        rows: list[Row] = []
-        for choice in self._shown:
-            mark = "● " if choice.value == self._current else "  "
-            text = [Segment(choice.name or choice.value, palette.text)]
-            if choice.group:
-                text.append(Segment(f"  {choice.group}", palette.faint))
-            note = (
-                [Segment(" ".join(choice.description.split()), palette.dim)] if choice.description else None
-            )
-            rows.append(Row([Segment(mark, palette.success)], text, note))
-        return rows
+        mark = "● " if choice.value == self._current else "  "
+        text = [Segment(choice.name or choice.value, palette.text)]
+        if choice.group:
+            text.append(Segment(f"  {choice.group}", palette.faint))
+        note = [Segment(" ".join(choice.description.split()), palette.dim)] if choice.description else None
+        return Row([Segment(mark, palette.success)], text, note)
 
     def _count(self) -> list[Segment]:
         shown, every = len(self._shown), len(self._choices)
@@ -108,6 +121,14 @@ class ChooseScreen(ModalScreen[str | None]):
         at = next((n for n, one in enumerate(self._shown) if one.value == self._current and not query), 0)
         self.query_one(Rows).show(self._rows(), at)
         self.query_one("#head", Bar).show(right=self._count())
+        self.narrowed()
+
+    def narrowed(self) -> None:
+        """Other rows are shown."""
+
+    def taken(self, value: str | None) -> None:
+        """The user has decided; None: everything is to stay."""
+        self.dismiss(value)
 
     def _fitting(self, query: str) -> list[Choice]:
         matcher = Matcher(query)
@@ -120,7 +141,7 @@ class ChooseScreen(ModalScreen[str | None]):
 
     def on_rows_taken(self, event: Rows.Taken) -> None:
         """A click."""
-        self.dismiss(self._shown[event.index].value)
+        self.taken(self._shown[event.index].value)
 
     def action_move(self, step: int) -> None:
         """Up and down; long steps stop at the ends."""
@@ -133,8 +154,8 @@ class ChooseScreen(ModalScreen[str | None]):
     def action_take(self) -> None:
         """The chosen one."""
         if self._shown:
-            self.dismiss(self._shown[self.query_one(Rows).selected].value)
+            self.taken(self._shown[self.query_one(Rows).selected].value)
 
     def action_close(self) -> None:
         """Nothing is chosen."""
-        self.dismiss(None)
+        self.taken(None)

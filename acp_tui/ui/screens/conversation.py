@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
     from acp_tui.session.state import AuthMethod, Entry
+    from acp_tui.ui.commands import Command
     from acp_tui.ui.engine import Held
     from acp_tui.ui.palette import Palette
     from acp_tui.ui.questions import Waiting
@@ -65,7 +66,7 @@ class ConversationScreen(SignIn, OwnCommands, Exporting):
         self.engine = Engine(make, self.questions, self)
         self.attention = Attention.of(self)
         self._first_prompt = first_prompt
-        self._prompt = Prompt()
+        self._prompt = Prompt(agent_title=agent)
         self._asked: Waiting | None = None  # the question that is on the screen
         self._dialog: PermissionScreen | None = None  # … and what shows it
 
@@ -75,7 +76,6 @@ class ConversationScreen(SignIn, OwnCommands, Exporting):
 
     def on_mount(self) -> None:
         """The first frame comes first; then the agent is started."""
-        self.prompt.agent_title = self._facts.agent
         self.call_after_refresh(self._after_first_frame)
 
     def _after_first_frame(self) -> None:
@@ -396,7 +396,18 @@ class ConversationScreen(SignIn, OwnCommands, Exporting):
         place = modes.index(self.session.mode) + 1 if self.session.mode in modes else 0
         self.engine.set_mode(modes[place % len(modes)])
 
+    def commands(self) -> Iterable[Command]:
+        """What the agent offers, each value by its name."""
+        from acp_tui.ui.commands import option_commands
+
+        return option_commands(self.session, self.engine.set_option)
+
     # ------------------------------------------------------------------------- leaving
+
+    def stays(self) -> str | None:
+        """Nobody wants to end a turn by looking for another agent."""
+        stop = keys.named(self, "turn.stop")
+        return f"The agent is working: stop it first ({stop})." if self.session.working else None
 
     async def leave(self) -> None:
         """End what runs; what was being written is kept."""

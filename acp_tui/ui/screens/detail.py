@@ -70,7 +70,7 @@ class DetailScreen(ModalScreen[None]):
         return self._content(context)
 
     def _hints(self) -> Spans:
-        copy, close = (keys.KEYS[name].named().split()[0] for name in ("detail.copy", "detail.close"))
+        copy, close = (keys.named(self, name).split()[0] for name in ("detail.copy", "detail.close"))
         hints = [("↑↓ PgUp PgDn", "scroll"), (copy, "copy all"), (close, "close")]
         return key_hints(hints, self._palette)
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import SuspendNotSupported
-from textual.screen import Screen
 
 from acp_tui.errors import UserError
+from acp_tui.ui.screens.bottom import BottomScreen
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.transcript.keyboard import Transcript
 
@@ -24,7 +24,7 @@ OPENED = ("http://", "https://", "mailto:")
 """Links that a click may hand to the browser."""
 
 
-class EntryKeys(Screen[None]):
+class EntryKeys(BottomScreen):
     """A part of every screen with a transcript. (No mixin: only widgets can handle messages.)"""
 
     finder: Finder

@@ -138,7 +138,7 @@ class PermissionScreen(ModalScreen[Taken | None]):
         rows: list[Row] = []
         for number, option in enumerate(self.question.options, 1):
             digit = str(number) if number < 10 else " "
-            letter = keys.KEYS[_LETTERS[option.kind]].named() if option.kind in _LETTERS else " "
+            letter = keys.named(self, _LETTERS[option.kind]) if option.kind in _LETTERS else " "
             lead = [Segment(f"{digit} ", palette.key), Segment(f"{letter}  ", palette.key)]
             text = [Segment(visible_line(option.name), palette.text)]
             kind = visible_line(option.kind.replace("_", " "))
@@ -160,7 +160,7 @@ class PermissionScreen(ModalScreen[Taken | None]):
         if not self._quiet.armed:
             return [Segment("… keys count when you stop typing", self._palette.dim)]
         names = ("permission.take", "permission.diff", "permission.raw", "permission.cancel")
-        take, full, raw, cancel = (keys.KEYS[name].named() for name in names)
+        take, full, raw, cancel = (keys.named(self, name) for name in names)
         size = "smaller" if self._full else "full size"
         hints = [(f"↑↓ {take}", "answer"), (full, size), (raw, "raw input")]
         return key_hints([*hints, ("PgUp PgDn", "scroll"), (cancel, "stop")], self._palette)

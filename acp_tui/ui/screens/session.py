@@ -34,8 +34,9 @@ class SessionScreen(PaneKeys):
     """Shows a session, wherever that comes from: what changes in it is given to `frames`."""
 
     BINDINGS: ClassVar = keys.bindings("anywhere")
-    CSS = """
+    DEFAULT_CSS = """
     SessionScreen { layers: page above; }
+    ToastRack { dock: top; align: right top; margin: 1 0 0 0; }  /* not over the prompt */
     """
 
     def __init__(self, session: Session, facts: Facts, palette: Palette) -> None:
@@ -63,13 +64,11 @@ class SessionScreen(PaneKeys):
     def on_mount(self) -> None:
         """Let the parts know each other."""
         self.finder = Finder(self.transcript)
+        self.transcript.stack.keymap = getattr(self.app, "keymap", {})
         self.watch(self.transcript, "unseen", self.query_one(NewBelow).show)
         self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette())
         # After Ctrl+Z and `fg` the terminal is empty, and Textual would draw only what changes.
         self.app.app_resume_signal.subscribe(self, lambda _: self.app.refresh(layout=True))
-
-    async def leave(self) -> None:
-        """The app has ended: end what runs behind the screen."""
 
     def now(self) -> float:
         """The time in the session, in seconds since the epoch."""

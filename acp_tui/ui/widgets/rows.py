@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.palette import Palette
     from acp_tui.ui.widgets.transcript.body import Spans
 
+NOT_DIM = Style(dim=False)
 SIGN = 2
 """Cells before a row, for the sign."""
 
@@ -33,13 +35,36 @@ class Row:
     lead: Spans
     text: Spans
     note: Spans | None = None  # on lines of its own below
+    tail: Spans | None = None  # at the right end of the first line
+    above: Sequence[Spans] = ()  # lines that come before it and do not belong to it, such as a heading
+    cut: bool = False  # what is too long for its line is cut, not wrapped
 
     def lines(self, width: int) -> list[Spans]:
         """Wrapped to so many cells."""
-        indent = Segment(" " * sum(piece.cell_length for piece in self.lead))
+        indent = Segment(" " * _cells(self.lead))
         room = width - indent.cell_length
-        texts = wrap(self.text, room) + (wrap(self.note, room) if self.note else [])
-        return [[*(self.lead if number == 0 else [indent]), *line] for number, line in enumerate(texts)]
+        end = _cells(self.tail or []) + 1 if self.tail else 0
+        texts = _cut(self.text, room - end) if self.cut else wrap(self.text, max(8, room - end))
+        if self.note:
+            texts += _cut(self.note, room) if self.cut else wrap(self.note, room)
+        lines = [[*(self.lead if number == 0 else [indent]), *line] for number, line in enumerate(texts)]
+        if self.tail:
+            gap = width - _cells(lines[0]) - _cells(self.tail)
+            lines[0] += [Segment(" " * max(1, gap)), *self.tail]
+        return lines
+
+
+def _cut(spans: Spans, width: int) -> list[Spans]:
+    """The one line, with a sign where it was cut."""
+    strip = Strip(spans)
+    if strip.cell_length <= width:
+        return [spans]
+    style = spans[-1].style
+    return [[*strip.crop(0, max(0, width - 1)), Segment("…", style)]]
+
+
+def _cells(spans: Spans) -> int:
+    return sum(span.cell_length for span in spans)
 
 
 class Rows(ScrollView):
@@ -77,7 +102,8 @@ class Rows(ScrollView):
         super().__init__(id=id)
         self._rows = list(rows)
         self._palette = palette
-        self._lines: list[tuple[int, bool, Spans]] = []  # of which row, is it its first, what it shows
+        # Of which row it is (none: it is above one), whether its first, and what it shows.
+        self._lines: list[tuple[int | None, bool, Spans]] = []
         self._width = 0
         self.set_reactive(Rows.selected, selected)
 
@@ -104,11 +130,11 @@ class Rows(ScrollView):
         """How many lines there are in so many cells."""
         if width != self._width and width > 0:
             self._width = width
-            self._lines = [
-                (index, number == 0, line)
-                for index, row in enumerate(self._rows)
-                for number, line in enumerate(row.lines(max(8, width - SIGN - 1)))
-            ]
+            self._lines = []
+            for index, row in enumerate(self._rows):
+                self._lines += [(None, False, line) for line in row.above]
+                texts = row.lines(max(8, width - SIGN - 1))
+                self._lines += [(index, number == 0, line) for number, line in enumerate(texts)]
             self.virtual_size = Size(width, len(self._lines))
         return len(self._lines)
 
@@ -130,10 +156,11 @@ class Rows(ScrollView):
     def on_click(self, event: events.Click) -> None:
         """The row under the mouse."""
         row = self.scroll_offset.y + event.y
-        if row < len(self._lines):
+        index = self._lines[row][0] if row < len(self._lines) else None
+        if index is not None:
             event.stop()
-            self.selected = self._lines[row][0]
-            self.post_message(self.Taken(self.selected))
+            self.selected = index
+            self.post_message(self.Taken(index))
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
@@ -147,11 +174,12 @@ class Rows(ScrollView):
         if not chosen:
             return strip.apply_style(base)
         # Laid over what is there: a row's own colours need not fit the background of the chosen one.
-        look = base + self._palette.selected
+        look = base + self._palette.selected + NOT_DIM
         return Strip([Segment(text, (style + look if style else look)) for text, style, _ in strip], width)
 
     def _reveal(self) -> None:
         of_row = [number for number, line in enumerate(self._lines) if line[0] == self.selected]
         if of_row and self.size.height:
-            region = Region(0, of_row[0], self.size.width, len(of_row))
+            above = len(self._rows[self.selected].above)
+            region = Region(0, of_row[0] - above, self.size.width, len(of_row) + above)
             self.scroll_to_region(region, animate=False, force=True, immediate=True)

@@ -108,7 +108,10 @@ class Host(App[None]):
         self.interrupted += 1
 
     def action_help(self) -> None:
-        self.push_screen(HelpScreen.over(self.screen))
+        if isinstance(self.screen, HelpScreen):
+            self.screen.dismiss()
+        else:
+            self.push_screen(HelpScreen.over(self.screen))
 
 
 async def write(pilot: Pilot[None], text: str) -> None:

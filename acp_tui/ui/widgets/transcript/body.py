@@ -7,11 +7,11 @@ screen, whose height is estimated instead.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from rich.segment import Segment
     from textual.strip import Strip
@@ -42,6 +42,7 @@ class Context:
     cwd: str = ""  # paths below it are shown relative to it
     whole: bool = False  # nothing is cut short: for a screen that shows one thing alone
     preferences: Preferences = Preferences()
+    keymap: Mapping[str, str] = field(default_factory=dict)  # keys that are bound otherwise than in the table
 
 
 class Body(Protocol):

@@ -1,0 +1,38 @@
+"""How a recorded session is told of in a list: its title, and when it was."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from acp_tui.store.folders import StoredSession
+
+SEARCHED = 200
+"""Records among which the first prompt is looked for, when a session has no title."""
+
+
+def title_of(session: StoredSession) -> str:
+    """Its title, else the first prompt."""
+    if title := session.text("title"):
+        return title
+    for record in islice(session.records(), SEARCHED):
+        match record.frame:
+            case {"method": "session/prompt", "params": {"prompt": str() as prompt}}:
+                return prompt
+            case {"method": "session/prompt", "params": {"prompt": [*blocks]}}:
+                return " ".join(str(block.get("text", "")) for block in blocks if isinstance(block, dict))
+    return ""
+
+
+def told(moment: float, now: datetime) -> str:
+    """The time of day, the day, or the date, whichever says enough; in the local time zone."""
+    try:
+        then = datetime.fromtimestamp(moment, now.tzinfo).astimezone()
+    except (OverflowError, ValueError, OSError):
+        return "?"
+    today = now.astimezone()
+    if then.date() == today.date():
+        return f"{then:%H:%M}"
+    return f"{then:%b} {then.day}" if then.year == today.year else f"{then:%Y-%m-%d}"

@@ -1,0 +1,30 @@
+"""What stands at the bottom of the stack of screens: a conversation, a replay, the launcher."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.screen import Screen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from acp_tui.ui.commands import Command
+
+
+class BottomScreen(Screen[None]):
+    """A screen that can be replaced by another one of its kind."""
+
+    launches: ClassVar[bool] = False
+    """Is it there to go to others?"""
+
+    async def leave(self) -> None:
+        """It has ended: end what runs behind it."""
+
+    def stays(self) -> str | None:
+        """Why it should not be left just now, in a sentence."""
+        return None
+
+    def commands(self) -> Iterable[Command]:
+        """What it offers in the list of commands, beside its keys."""
+        return ()

@@ -1,0 +1,280 @@
+"""`acp-tui` alone: which agents there are, and what one can go on with. Typing narrows it, one key starts."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.fuzzy import Matcher
+from textual.widgets import Input
+
+from acp_tui import __version__
+from acp_tui.ui import keys
+from acp_tui.ui.screens.bottom import BottomScreen
+from acp_tui.ui.widgets.bar import Bar
+from acp_tui.ui.widgets.key_bar import KeyBar
+from acp_tui.ui.widgets.rows import Row, Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from textual.app import ComposeResult
+
+    from acp_tui.offers import Agent, Offers, Recorded
+    from acp_tui.ui.app import AcpTui
+    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.widgets.transcript.body import Body, Context, Spans
+
+    Start = Callable[[Palette, str | None, str | None], BottomScreen]
+    """Makes the conversation with an agent, or with the session to go on with."""
+
+DIGITS = 9
+COLUMN = 20
+FEW = 6
+"""Sessions that are shown before anything is typed."""
+MOST_PROBLEMS = 5
+
+
+class Filter(Input):
+    """What narrows the list. As long as it is empty, digits are keys."""
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """Does a key write something here?"""
+        return not (key.isdigit() and not self.value) and super().check_consume_key(key, character)
+
+
+class LauncherScreen(BottomScreen):
+    """Replaced by the conversation that is chosen."""
+
+    launches = True
+    BINDINGS: ClassVar = keys.bindings("launcher")
+    DEFAULT_CSS = """
+    LauncherScreen { layout: vertical; }
+    LauncherScreen #head { padding: 0 1; background: $surface; }
+    LauncherScreen Filter {
+        height: 1; border: none; padding: 0 1; margin: 1 1 0 1; background: $panel;
+    }
+    LauncherScreen Rows { height: 1fr; margin: 1 1 0 1; }
+    """
+    AUTO_FOCUS = "Filter"
+
+    def __init__(self, palette: Palette, read: Callable[[], Offers], start: Start, folder: Path) -> None:
+        super().__init__()
+        self._palette = palette
+        self._read = read
+        self._start = start
+        self._folder = folder
+        self._offers: Offers | None = None  # until it is known
+        self._shown: list[Agent | Recorded] = []
+        self._query = ""
+        self._column = 0  # cells for the titles of agents
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield Bar(*self._head(), id="head")
+        filtering = Filter(placeholder="type to filter agents and sessions", compact=True)
+        filtering.cursor_blink = False
+        yield filtering
+        yield Rows([], self._palette)
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """The first frame comes first."""
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette())
+        self.call_after_refresh(self._after_first_frame)
+
+    def _after_first_frame(self) -> None:
+        gc.freeze()  # what the program itself consists of need not be looked at again
+        gc.enable()
+        self.action_look_again()
+
+    def action_look_again(self) -> None:
+        """Read everything once more: something may have been installed meanwhile."""
+        self.run_worker(self._look(), exclusive=True)
+
+    async def _look(self) -> None:
+        first = self._offers is None
+        self._offers = await asyncio.to_thread(self._read)
+        self._column = min(COLUMN, max(cell_len(agent.title) for agent in self._offers.agents))
+        self._show()
+        if first:
+            for problem in self._offers.problems[:MOST_PROBLEMS]:
+                self.notify(problem, severity="warning", timeout=10, markup=False)
+
+    # ------------------------------------------------------------------------- what is shown
+
+    def _head(self) -> tuple[Spans, Spans]:
+        palette = self._palette
+        name = [Segment("acp-tui ", palette.strong), Segment(__version__, palette.dim)]
+        return name, [Segment(f" {_homely(str(self._folder))}", palette.dim)]
+
+    def _show(self) -> None:
+        self._shown = []
+        rows: list[Row] = []
+        for heading, found in self._found() if self._query else self._groups():
+            title: list[Spans] = [[Segment(heading, self._palette.heading2)]] if heading else []
+            above: Sequence[Spans] = ([], *title) if rows else title
+            for one in found:
+                rows.append(self._row(one, above))
+                self._shown.append(one)
+                above = ()
+        self.query_one(Rows).show(rows)
+
+    def _groups(self) -> Iterator[tuple[str, Sequence[Agent | Recorded]]]:
+        """Everything; of the sessions only the last ones, so that the agents stay in sight."""
+        if self._offers is None:
+            return
+        agents = self._offers.agents
+        yield "Agents", [one for one in agents if one.near]
+        yield "Go on with", self._offers.sessions[:FEW]
+        far = [one for one in agents if one.state == "fetched" and not one.near]
+        yield "Agents that are fetched when they are started", far
+        yield "Agents to be installed", [one for one in agents if one.state == "missing"]
+
+    def _found(self) -> Iterator[tuple[str, Sequence[Agent | Recorded]]]:
+        """What fits, the best first: names count for more than what is said about them."""
+        if self._offers is None:
+            return
+        match = Matcher(self._query).match
+        scores: dict[Agent | Recorded, float] = {
+            one: max(match(one.name) * 2, match(one.title) * 2, match(one.about))
+            for one in self._offers.agents
+        }
+        for one in self._offers.sessions:
+            scores[one] = max(match(one.title) * 2, match(one.agent), match(one.folder))
+        yield "", sorted((one for one in scores if scores[one] > 0), key=lambda one: -scores[one])
+
+    def _row(self, one: Agent | Recorded, above: Sequence[Spans]) -> Row:
+        from acp_tui.offers import Agent
+
+        number = len(self._shown) + 1
+        digit = keys.named(self, f"launcher.{number}") if number <= DIGITS and not self._query else ""
+        lead = [Segment(f"{digit:2}", self._palette.key)]
+        if isinstance(one, Agent):
+            text, tail, note = _agent_row(one, self._palette, self._column)
+        else:
+            text, tail, note = _recorded_row(one, self._palette)
+        return Row(lead, text, note, tail, above, cut=True)
+
+    def _use_palette(self) -> None:
+        self._palette = cast("AcpTui", self.app).palette
+        self.query_one("#head", Bar).show(*self._head())
+        rows = self.query_one(Rows)
+        rows.use_palette(self._palette)
+        at = rows.selected
+        self._show()
+        rows.selected = at
+
+    # ------------------------------------------------------------------------- keys
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Only what fits."""
+        self._query = event.value.strip()
+        self._show()
+        self.refresh_bindings()
+
+    def on_rows_taken(self, event: Rows.Taken) -> None:
+        """A click."""
+        self._take(event.index)
+
+    def action_move(self, step: int) -> None:
+        """Up and down; long steps stop at the ends."""
+        rows = self.query_one(Rows)
+        if abs(step) == 1:
+            rows.move(step)
+        elif self._shown:
+            rows.selected = max(0, min(len(self._shown) - 1, rows.selected + step))
+
+    def action_take(self) -> None:
+        """The chosen one."""
+        self._take(self.query_one(Rows).selected)
+
+    def action_number(self, number: int) -> None:
+        """The one with that number."""
+        self._take(number - 1)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:  # noqa: ARG002  # Textual's signature
+        """Digits are keys only where they are not typed."""
+        return not (action == "number" and self._query)
+
+    def action_close(self) -> None:
+        """Empty the filter, else quit."""
+        filtering = self.query_one(Filter)
+        if filtering.value:
+            filtering.value = ""
+        else:
+            self.app.exit()
+
+    def _take(self, index: int) -> None:
+        from acp_tui.offers import Agent
+
+        one = self._shown[index] if 0 <= index < len(self._shown) else None
+        if one is None:
+            self.app.bell()
+        elif not isinstance(one, Agent):
+            self._go(None, one.id)
+        elif one.state == "missing":
+            self._tell_how_to_install(one)
+        else:
+            self._go(one.name, None)
+
+    def _go(self, agent: str | None, session: str | None) -> None:
+        app = cast("AcpTui", self.app)
+        app.run_worker(app.put(self._start(self._palette, agent, session)))
+
+    def _tell_how_to_install(self, agent: Agent) -> None:
+        from acp_tui.ui.screens.detail import DetailScreen
+
+        title = f"{agent.title} is not installed"
+        self.app.push_screen(
+            DetailScreen(title, lambda context: _how_to_install(agent, context), self._palette)
+        )
+
+
+# --------------------------------------------------------------------------- rows
+
+
+def _agent_row(agent: Agent, palette: Palette, column: int) -> tuple[Spans, Spans, Spans | None]:
+    missing = agent.state == "missing"
+    text = [
+        Segment(agent.title, palette.dim if missing else palette.strong),
+        Segment(" " * (column + 2 - cell_len(agent.title))),
+        Segment(agent.about, palette.dim),
+    ]
+    tried = "" if agent.tried or missing else "not tried · "
+    tail = [Segment(f"{tried}{agent.how}", palette.warning if missing else palette.dim)]
+    note = [Segment(agent.install, palette.faint)] if missing and agent.install else None
+    return text, tail, note
+
+
+def _recorded_row(one: Recorded, palette: Palette) -> tuple[Spans, Spans, Spans | None]:
+    text = [Segment(one.title, palette.text)]
+    gone = "" if one.there else " (gone)"
+    note = [Segment(f"{one.agent} · {_homely(one.folder)}{gone}", palette.dim)]
+    return text, [Segment(one.when, palette.dim)], note
+
+
+def _homely(path: str) -> str:
+    """A path as people write it."""
+    home = str(Path.home())
+    return f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path
+
+
+def _how_to_install(agent: Agent, context: Context) -> Sequence[Body]:
+    """Why it does not start, and the command: what a copy gives is the command alone."""
+    from acp_tui.ui.widgets.long_text import LongText
+    from acp_tui.ui.widgets.transcript.bodies.folding import paragraphs
+    from acp_tui.ui.widgets.transcript.body import Lines
+
+    palette, width = context.palette, context.width
+    words = [*paragraphs(f"\n{agent.missing}.", palette.text, width, 0)]
+    look = keys.KEYS["launcher.look"].named(context.keymap)
+    after = [*paragraphs(f"\nThen {look} in the launcher looks again.", palette.dim, width, 0)]
+    if agent.install is None:
+        return [Lines([*words, *after], "")]
+    blank = paragraphs(" ", palette.text, width, 0)
+    return [Lines([*words, *blank], ""), LongText(agent.install, palette.key, width), Lines(after, "")]

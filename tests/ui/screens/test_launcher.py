@@ -1,0 +1,286 @@
+"""`acp-tui` alone."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from textual.widgets import Input
+
+from acp_tui.cli import main
+from acp_tui.offers import Agent, Offers, Recorded, offers
+from acp_tui.ui.app import AcpTui
+from acp_tui.ui.screens.conversation import ConversationScreen
+from acp_tui.ui.screens.detail import DetailScreen
+from acp_tui.ui.screens.launcher import LauncherScreen
+from acp_tui.ui.widgets.rows import Rows
+from tests.cli.test_sessions_command import record
+from tests.ui.desk import Desk, desk
+from tests.ui.looks import every_size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.ui.palette import Palette
+
+THEMES = pytest.mark.parametrize("theme", ["dark", "light", "ansi"])
+
+
+@pytest.fixture
+def config(home: Path) -> Path:
+    """The user's settings: nothing is found on the path of these tests but what they say."""
+    (home / "config").mkdir(parents=True)
+    return home / "config" / "config.toml"
+
+
+@pytest.fixture(autouse=True)
+def nothing_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No agent, no npx."""
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+
+def names(found: Offers) -> list[str]:
+    return [agent.name for agent in found.agents]
+
+
+# --------------------------------------------------------------------------- what is offered
+
+
+def test_a_newcomer_is_offered_the_demo_first(config: Path, tmp_path: Path) -> None:
+    config.write_text(f'[agents.mine]\ncommand = ["{sys.executable}"]\n')
+    found = offers(tmp_path)
+    assert names(found)[:2] == ["demo", "mine"]
+    assert all(agent.state == "missing" for agent in found.agents[2:])
+    assert found.sessions == []
+
+
+def test_what_was_used_last_comes_first_and_the_demo_last_of_what_is_there(
+    config: Path, tmp_path: Path
+) -> None:
+    config.write_text(
+        "".join(f'[agents.{name}]\ncommand = ["{sys.executable}"]\n' for name in ("one", "two", "three"))
+    )
+    record("three", at=1000.0)
+    record("two", at=2000.0)
+    assert names(offers(tmp_path))[:4] == ["two", "three", "one", "demo"]
+
+
+def test_what_a_runner_fetches_comes_after_what_is_there(config: Path, tmp_path: Path) -> None:
+    runner = tmp_path / "bin" / "npx"
+    runner.parent.mkdir()
+    runner.write_text("#!/bin/sh\n")
+    runner.chmod(0o755)
+    config.write_text(f'[agents.mine]\ncommand = ["{sys.executable}"]\n')
+    record("mine")
+    found = offers(tmp_path)
+    assert names(found)[:3] == ["mine", "demo", "claude-code"]
+    assert [agent.how for agent in found.agents[:3]] == ["installed", "installed", "via npx"]
+    assert [agent.near for agent in found.agents[:3]] == [True, True, False]
+
+
+def test_a_missing_agent_is_offered_with_what_installs_it(tmp_path: Path) -> None:
+    goose = next(agent for agent in offers(tmp_path).agents if agent.name == "goose")
+    assert goose.state == "missing"
+    assert goose.install is not None
+    assert goose.install in goose.missing
+
+
+def test_sessions_are_offered_by_title_or_first_prompt_if_one_can_go_on_with_them(tmp_path: Path) -> None:
+    record(at=1000.0, prompt="Fix\n the \x1b[31mbug", session_id="a")
+    record(at=2000.0, title="A title", session_id="b", agent_title="Some agent")
+    record(at=3000.0, title="never began")
+    record(at=4000.0, prompt=" ", session_id="c")
+    found = offers(tmp_path).sessions
+    assert [one.title for one in found] == ["A title", "Fix the ␛[31mbug"]
+    assert found[0].agent == "Some agent"
+    assert (found[0].folder, found[0].there) == ("/home/me/shop", False)
+
+
+# --------------------------------------------------------------------------- on the screen
+
+
+async def launched(one: Desk) -> LauncherScreen:
+    await one.until(lambda: isinstance(one.app.screen, LauncherScreen) and one.app.screen._shown)
+    screen = one.app.screen
+    assert isinstance(screen, LauncherScreen)
+    return screen
+
+
+async def test_enter_starts_the_demo_for_a_newcomer(tmp_path: Path) -> None:
+    async with desk(tmp_path, wait=False) as one:
+        launcher = await launched(one)
+        await one.press("enter")
+        await one.until(lambda: isinstance(one.app.screen, ConversationScreen))
+        await one.ready()
+        assert one.made[0].conversation.launch.name == "demo"
+        assert not launcher.is_attached
+        assert one.prompt._editor.has_focus
+
+
+async def test_a_digit_starts_unless_something_is_typed(config: Path, tmp_path: Path) -> None:
+    config.write_text(f'[agents.mine7]\ncommand = ["{sys.executable}", "-m", "tests.agents.script"]\n')
+    async with desk(tmp_path, wait=False) as one:
+        await launched(one)
+        await one.press("m", "7")
+        await one.sees("mine7")
+        assert one.app.screen.query_one(Input).value == "m7"
+        await one.press("escape")
+        assert one.app.screen.query_one(Input).value == ""
+        await one.press("2")
+        await one.ready()
+        assert one.made[0].conversation.launch.name == "mine7"
+
+
+async def test_a_session_goes_on_in_its_own_folder(tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "else").mkdir()
+    async with desk(tmp_path / "shop", "demo") as one:
+        await one.send("tell me more")
+        await one.until(lambda: one.session.turn and one.session.phase == "idle")
+        folder = one.made[0].conversation.folder.id
+    async with desk(tmp_path / "else", wait=False) as one:
+        launcher = await launched(one)
+        await one.press(*"tell me")
+        await one.until(lambda: len(launcher._shown) == 1)
+        await one.press("enter")
+        await one.until(lambda: isinstance(one.app.screen, ConversationScreen))
+        await one.ready()
+        assert one.made[0].conversation.folder.id == folder
+        assert one.made[0].conversation.cwd == tmp_path / "shop"
+        assert "tell me more" in one.prompts()
+
+
+async def test_a_missing_agent_tells_how_to_install_it_and_gives_the_command(tmp_path: Path) -> None:
+    async with desk(tmp_path, wait=False) as one:
+        await launched(one)
+        await one.press(*"vibe", "enter")
+        await one.sees("Mistral Vibe is not installed", "uv tool install mistral-vibe", "F5 in the launcher")
+        assert isinstance(one.app.screen, DetailScreen)
+        await one.press("y")
+        await one.until(lambda: one.app.clipboard == "uv tool install mistral-vibe")
+        await one.press("escape")
+        assert isinstance(one.app.screen, LauncherScreen)
+        assert one.made == []
+
+
+async def test_it_looks_again_for_what_was_installed_meanwhile(tmp_path: Path) -> None:
+    async with desk(tmp_path, wait=False) as one:
+        launcher = await launched(one)
+        assert [shown.name for shown in launcher._shown if isinstance(shown, Agent) and shown.near] == [
+            "demo"
+        ]
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin" / "goose").write_text("#!/bin/sh\n")
+        (tmp_path / "bin" / "goose").chmod(0o755)
+        await one.press("f5")
+        await one.until(
+            lambda: any(isinstance(it, Agent) and it.name == "goose" and it.near for it in launcher._shown)
+        )
+
+
+async def test_what_cannot_be_opened_leads_back_with_a_word(tmp_path: Path) -> None:
+    record("nobody-knows-me", session_id="s", title="Old", command=[])
+    async with desk(tmp_path, wait=False) as one:
+        await launched(one)
+        await one.press(*"Old", "enter")
+        await one.until(lambda: one.toasts())
+        await launched(one)
+        assert len(one.toasts()) == 1
+
+
+async def test_problems_of_the_settings_are_told(config: Path, tmp_path: Path) -> None:
+    config.write_text("polciy = 1\n")
+    async with desk(tmp_path, wait=False) as one:
+        await launched(one)
+        await one.until(lambda: one.toasts())
+        assert f"{config}:1: polciy: there is no such key; did you mean 'policy'?" in one.toasts()
+
+
+async def test_an_agent_of_the_settings_is_started_at_once_unless_one_wants_to_choose(
+    config: Path, tmp_path: Path
+) -> None:
+    config.write_text('agent = "demo"\n')
+    async with desk(tmp_path) as one:
+        assert one.made[0].conversation.launch.name == "demo"
+    async with desk(tmp_path, "--choose", wait=False) as one:
+        await launched(one)
+
+
+async def test_escape_quits(tmp_path: Path) -> None:
+    async with desk(tmp_path, wait=False) as one:
+        await launched(one)
+        await one.press("x", "escape")
+        assert one.app.is_running
+        await one.press("escape")
+        await one.until(lambda: not one.app.is_running)
+
+
+def test_without_a_terminal_it_is_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "usage: acp-tui" in capsys.readouterr().out
+
+
+# --------------------------------------------------------------------------- looks
+
+AGENTS = [
+    Agent(
+        "claude-code", "Claude Code", "Anthropic's coding agent", "installed", "installed", "x", "", "1", True
+    ),
+    Agent("demo", "Demo agent", "scripted and offline", "installed", "installed", None, "", "yes", True),
+    Agent("gemini", "Gemini CLI", "Google's coding agent", "fetched", "via npx", "x", "", None, False),
+    Agent(
+        "goose",
+        "goose",
+        "Block's agent " * 9,
+        "missing",
+        "missing",
+        "curl -fsSL https://e.org | bash",
+        "No",
+        None,
+        False,
+    ),
+]
+SESSIONS = [
+    Recorded("a", "Fix the login bug", "Claude Code", "/srv/shop", True, "10:30"),
+    Recorded(
+        "b", "Explain how the parser recovers from errors " * 4, "Gemini CLI", "/srv/gone", False, "Mar 4"
+    ),
+]
+
+
+def app(theme: str, found: Offers) -> AcpTui:
+    def start(*_: object) -> LauncherScreen:
+        raise AssertionError("nothing is started here")
+
+    make: Callable[[Palette], LauncherScreen] = lambda palette: LauncherScreen(  # noqa: E731
+        palette, lambda: found, start, Path("/srv/shop")
+    )
+    return AcpTui(make, theme=theme)
+
+
+@THEMES
+@every_size
+def test_looks(theme: str, size: tuple[int, int], snap_compare: Callable[..., bool]) -> None:
+    async def wait(pilot: object) -> None:
+        await Desk(shown, pilot).until(lambda: shown.screen.query_one(Rows).virtual_size.height)  # type: ignore[arg-type]
+
+    shown = app(theme, Offers(AGENTS, SESSIONS))
+    assert snap_compare(shown, terminal_size=size, run_before=wait)
+
+
+@THEMES
+@every_size
+@pytest.mark.parametrize("keys", [["ctrl+p"], [*"goose", "enter"]], ids=["commands", "install"])
+def test_looks_of_what_opens_over_it(
+    theme: str, size: tuple[int, int], keys: list[str], snap_compare: Callable[..., bool]
+) -> None:
+    async def wait(pilot: object) -> None:
+        one = Desk(shown, pilot)  # type: ignore[arg-type]
+        await one.until(lambda: shown.screen.query_one(Rows).virtual_size.height)
+        await one.press(*keys)
+        await one.until(lambda: not isinstance(shown.screen, LauncherScreen))
+
+    shown = app(theme, Offers(AGENTS, SESSIONS))
+    assert snap_compare(shown, terminal_size=size, run_before=wait)

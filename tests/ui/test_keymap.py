@@ -1,0 +1,178 @@
+"""Keys of the user's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from textual.widgets import Input
+
+from acp_tui.config.settings import load
+from acp_tui.ui.commands import HIDDEN, title_of
+from acp_tui.ui.keymap import keymap, normal, problems
+from acp_tui.ui.keys import PLACES, TABLE, Where
+from acp_tui.ui.screens.help import HelpScreen
+from tests.ui.desk import app_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from textual.pilot import Pilot
+
+
+@pytest.mark.parametrize("key", [key for entry in TABLE for key in entry.keys.split(",")])
+def test_every_key_of_the_table_can_be_written(key: str) -> None:
+    assert normal(key) == key
+
+
+@pytest.mark.parametrize(
+    ("word", "key"),
+    [
+        ("Ctrl+J", "ctrl+j"),
+        ("ESC", "escape"),
+        ("?", "question_mark"),
+        ("shift+c", "C"),
+        ("+", "plus"),
+        ("ctrl+/", "ctrl+slash"),
+        ("shift+ctrl+Left", "ctrl+shift+left"),
+        ("PgUp", "pageup"),
+        ("F12", "f12"),
+        ("crtl+j", None),
+        ("ctrl+", None),
+        ("", None),
+        ("hello", None),
+        ("ctrl+hello", None),
+    ],
+)
+def test_keys_may_be_written_as_people_write_them(word: str, key: str | None) -> None:
+    assert normal(word) == key
+
+
+def test_wishes_are_taken_as_textual_wants_them() -> None:
+    found = keymap({"app.help": "F2, Ctrl+G"})
+    assert found.keys == {"app.help": "f2,ctrl+g"}
+
+
+@pytest.mark.parametrize(
+    ("wishes", "says"),
+    [
+        ({"app.hlep": "f2"}, "there is no such action; did you mean 'app.help'?"),
+        ({"nonsense": "f2"}, "there is no such action; F1 and the README list them"),
+        (
+            {"app.help": "f99x"},
+            "'f99x' is no key; keys are such as 'ctrl+j', 'alt+up', 'f5' or 'x'; not used",
+        ),
+        ({"app.help": "f2,"}, "'' is no key; keys are such as 'ctrl+j', 'alt+up', 'f5' or 'x'; not used"),
+        ({"app.help": "ctrl+i"}, "terminals send Ctrl+I as Tab; not used"),
+        ({"prompt.send": "x"}, "x is typed as text in this place; not used"),
+    ],
+)
+def test_what_cannot_be_used_is_told(wishes: dict[str, str], says: str) -> None:
+    found = keymap(wishes)
+    assert found.keys == {}
+    assert list(found.complaints.values()) == [says]
+
+
+def test_of_two_wishes_for_one_key_the_first_is_fulfilled() -> None:
+    found = keymap({"transcript.copy": "h", "transcript.raw": "h"})
+    assert found.keys == {"transcript.copy": "h"}
+    assert found.complaints == {"transcript.raw": "h is given to transcript.copy as well; not used"}
+
+
+def test_a_wish_takes_the_key_of_what_comes_with_the_program_and_says_so() -> None:
+    found = keymap({"transcript.copy": "f"})
+    assert found.keys == {"transcript.copy": "f"}
+    assert found.complaints == {
+        "transcript.copy": "f was the key of transcript.fold_kind (… all of its kind): give that another one"
+    }
+    assert keymap({"transcript.copy": "f", "transcript.fold_kind": "y"}).complaints == {}
+
+
+def test_one_widget_with_keys_of_two_places_cannot_have_one_twice() -> None:
+    assert "was the key of conversation.find" in keymap({"turn.again": "ctrl+f"}).complaints["turn.again"]
+
+
+def test_keys_that_hide_others_are_told_from_both_sides() -> None:
+    near, far = keymap({"prompt.editor": "f5"}), keymap({"agent.restart": "ctrl+r"})
+    assert "F5 no longer reaches agent.restart" in near.complaints["prompt.editor"]
+    assert "in the place “Prompt” Ctrl+R is still prompt.history" in far.complaints["agent.restart"]
+    assert near.keys
+    assert far.keys
+
+
+def test_complaints_have_file_and_line(home: Path, tmp_path: Path) -> None:
+    (home / "config").mkdir(parents=True)
+    file = home / "config" / "config.toml"
+    file.write_text('[keys]\n"app.quit" = "f9"\n"app.hlep" = "f2"\n')
+    (problem,) = problems(load(tmp_path, environ={}))
+    assert str(problem).startswith(f"{file}:3: keys.app.hlep: there is no such action")
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_in_the_list_of_commands_every_key_of_a_place_has_a_name_of_its_own(place: Where) -> None:
+    names = [title_of(key) for key in TABLE if key.where == place and key.id not in HIDDEN]
+    assert len(set(names)) == len(names)
+
+
+# --------------------------------------------------------------------------- in the app
+
+
+@pytest.fixture
+def config(home: Path) -> Path:
+    """The user's settings."""
+    (home / "config").mkdir(parents=True)
+    return home / "config" / "config.toml"
+
+
+async def sees(pilot: Pilot[int], *texts: str) -> None:
+    """Wait until the screen shows them."""
+    for _ in range(1000):
+        strips = pilot.app.screen._compositor.render_strips()
+        shown = "\n".join(strip.text for strip in strips)
+        if all(text in shown for text in texts):
+            return
+        await pilot.pause(0.01)
+    raise AssertionError(f"{texts} never came:\n{shown}")
+
+
+def toasts(app: object) -> list[str]:
+    return [toast.message for toast in app._notifications]  # type: ignore[attr-defined]
+
+
+async def test_own_keys_work_and_are_shown_wherever_keys_are_told(config: Path, tmp_path: Path) -> None:
+    config.write_text(
+        '[keys]\n"app.help" = "f2"\n"app.palette" = "ctrl+g"\n"choose.close" = "f9"\n"help.close" = "f9"\n'
+    )
+    app = app_of("--cwd", str(tmp_path))
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await sees(pilot, "F2 help", "Ctrl+G commands")
+        await pilot.press("f1")
+        await sees(pilot, "F2 help", "Ctrl+G commands")
+        await pilot.press("f2")
+        await sees(pilot, "F9 close")
+        await pilot.press("f9", "ctrl+g")
+        await sees(pilot, "F9 leave it")
+        app.screen.query_one(Input).value = "what they act on"
+        await sees(pilot, "The keys, and what they act on", "F2")
+        await pilot.press("f9")
+        await sees(pilot, "F5 look again")
+        assert toasts(app) == []
+
+
+async def test_wrong_keys_are_notices_with_file_and_line_and_the_others_work(
+    config: Path, tmp_path: Path
+) -> None:
+    config.write_text('theme = "grubbox"\n[keys]\n"app.hlep" = "f2"\n"app.help" = "f3"\n')
+    app = app_of("--cwd", str(tmp_path))
+    async with app.run_test(notifications=True) as pilot:
+        while len(toasts(app)) < 2:
+            await pilot.pause(0.01)
+        told = toasts(app)
+        assert (
+            f"{config}:1: theme: there is no theme 'grubbox'; did you mean 'gruvbox'? ('dark' is used)"
+            in told
+        )
+        assert f"{config}:3: keys.app.hlep: there is no such action; did you mean 'app.help'?" in told
+        await pilot.press("f3")
+        await pilot.pause()
+        assert isinstance(app.screen, HelpScreen)
