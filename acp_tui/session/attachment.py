@@ -43,13 +43,12 @@ class CommandOutput:
 
 Attachment = FileMention | Picture | CommandOutput
 
-_MENTION = re.compile(
-    r"""(?<![^\s(\[{<"'`])@(?:"(?P<quoted>[^"\n]+)"(?::(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?|(?P<word>[^\s"]+))"""
-)
-_LINES = re.compile(r"(.+):(\d{1,9})(?:-(\d{1,9}))?", re.DOTALL)
+# Compiled when they are needed: the first frame does without.
+_MENTION = r"""(?<![^\s(\[{<"'`])@(?:"(?P<quoted>[^"\n]+)"(?::(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?|(?P<word>[^\s"]+))"""
+_LINES = r"(?s)(.+):(\d{1,9})(?:-(\d{1,9}))?"
 _BEHIND = ".,;:!?)]}>'`"  # what follows a name in a sentence
-_BEGUN = re.compile(r"""(?:^|(?<=[\s(\[{<"'`]))@(?:"(?P<quoted>[^"]*)|(?P<word>[^\s"]*))$""")
-_ASKED_LINES = re.compile(r":(\d{0,9}(?:-\d{0,9})?)$")
+_BEGUN = r"""(?:^|(?<=[\s(\[{<"'`]))@(?:"(?P<quoted>[^"]*)|(?P<word>[^\s"]*))$"""
+_ASKED_LINES = r":(\d{0,9}(?:-\d{0,9})?)$"
 
 
 class Mention(NamedTuple):
@@ -64,7 +63,7 @@ def mentions(text: str, exists: Callable[[str], bool]) -> Iterator[Mention]:
     """The files that a text mentions, in its order."""
     if "@" not in text:
         return
-    for found in _MENTION.finditer(text):
+    for found in re.finditer(_MENTION, text):
         mention = _quoted(found, exists) if found["quoted"] else _word(found, exists)
         if mention is not None:
             yield mention
@@ -80,7 +79,7 @@ def _word(found: re.Match[str], exists: Callable[[str], bool]) -> Mention | None
     """A name without quotes may end before the word does."""
     whole = found["word"]
     for word in dict.fromkeys((whole, whole.rstrip(_BEHIND))):
-        lines = _LINES.fullmatch(word)
+        lines = re.fullmatch(_LINES, word)
         if lines is not None and exists(lines[1]):
             return _mention(found.start(), f"@{word}", *lines.groups())
         if word and exists(word):
@@ -105,12 +104,12 @@ class Begun(NamedTuple):
 
 def begun_mention(before: str) -> Begun | None:
     """The mention at the end of a line that is being written; None when none is."""
-    if "@" not in before or (found := _BEGUN.search(before)) is None:
+    if "@" not in before or (found := re.search(_BEGUN, before)) is None:
         return None
     if found["quoted"] is not None:
         return Begun(found.start(), found["quoted"], "")
     name: str = found["word"]
-    lines = _ASKED_LINES.search(name)
+    lines = re.search(_ASKED_LINES, name)
     return Begun(found.start(), name[: lines.start()], lines[0]) if lines else Begun(found.start(), name, "")
 
 
@@ -118,5 +117,5 @@ def written(path: str, lines: str = "") -> str:
     """How a file is mentioned."""
     plain = not any(char.isspace() for char in path) and path[-1:] not in _BEHIND
     # What could be taken for lines is none of them when it stands in quotes.
-    plain = plain and (bool(lines) or not _LINES.fullmatch(path))
+    plain = plain and (bool(lines) or not re.fullmatch(_LINES, path))
     return f"@{path}{lines}" if plain else f'@"{path}"{lines}'

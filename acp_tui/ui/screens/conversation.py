@@ -19,7 +19,6 @@ from acp_tui.ui.engine import Engine
 from acp_tui.ui.facts import Facts
 from acp_tui.ui.questions import Questions
 from acp_tui.ui.screens.exporting import Exporting
-from acp_tui.ui.screens.own_commands import OwnCommands
 from acp_tui.ui.screens.sign_in import SignIn
 from acp_tui.ui.widgets.prompt import Prompt
 from acp_tui.ui.widgets.queue import QueueStrip
@@ -47,7 +46,7 @@ MOST_PROBLEMS = 5
 """… of the settings are told; a file can be wrong from end to end."""
 
 
-class ConversationScreen(SignIn, OwnCommands, Exporting):
+class ConversationScreen(SignIn, Prompting, Exporting):
     """One conversation."""
 
     BINDINGS: ClassVar = keys.bindings("conversation")
@@ -238,47 +237,6 @@ class ConversationScreen(SignIn, OwnCommands, Exporting):
             self.questions.give(waiting, Answer(taken.option, remember=taken.remember))
 
     # ------------------------------------------------------------------------- prompts and turns
-
-    @on(Prompt.Submitted)
-    def _submitted(self, event: Prompt.Submitted) -> None:
-        self.transcript.follow()
-        self.engine.submit(event.text, event.attachments)
-
-    @on(Prompt.SendNow)
-    def _send_now(self, event: Prompt.SendNow) -> None:
-        self.transcript.follow()
-        self.engine.send_now(event.text, event.attachments)
-
-    @on(Prompt.Resume)
-    def _resume(self) -> None:
-        self.engine.resume()
-
-    @on(Prompt.TakeBack)
-    def _take_back(self) -> None:
-        if text := self.engine.take_back():
-            self.prompt.load(text)
-
-    @on(Prompt.Changed)
-    def _draft_changed(self, event: Prompt.Changed) -> None:
-        self.engine.save_draft(event.text)
-
-    @on(QueueStrip.Left)
-    def _queue_left(self) -> None:
-        self.prompt.focus()
-
-    @on(QueueStrip.SendNow)
-    def _queued_now(self, event: QueueStrip.SendNow) -> None:
-        self.engine.send_queued_now(event.id)
-
-    @on(QueueStrip.Edit)
-    def _queued_edit(self, event: QueueStrip.Edit) -> None:
-        if text := self.engine.take_back(event.id):
-            self.prompt.load(text)
-            self.prompt.focus()
-
-    @on(QueueStrip.Remove)
-    def _queued_remove(self, event: QueueStrip.Remove) -> None:
-        self.engine.remove_queued(event.id)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The footer shows what makes sense now."""

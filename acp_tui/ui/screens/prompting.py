@@ -1,4 +1,4 @@
-"""What the user runs and attaches beside the agent, as far as the screen is needed for it."""
+"""What the user writes, attaches and runs, on its way from the prompt to the engine."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from textual import on
 from acp_tui.session.state import Terminal
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.widgets.prompt import Prompt
+from acp_tui.ui.widgets.queue import QueueStrip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.palette import Palette
 
 
-class OwnCommands(SessionScreen):
-    """A part of the conversation's screen: `!commands`, their output, and what is attached to prompts."""
+class Prompting(SessionScreen):
+    """A part of the conversation's screen: prompts, the queue, attachments, and `!commands`."""
 
     engine: Engine
 
@@ -36,6 +37,49 @@ class OwnCommands(SessionScreen):
     def prompt(self) -> Prompt:
         """Where the user writes."""
         raise NotImplementedError
+
+    # ------------------------------------------------------------------------- prompts
+
+    @on(Prompt.Submitted)
+    def _submitted(self, event: Prompt.Submitted) -> None:
+        self.transcript.follow()
+        self.engine.submit(event.text, event.attachments)
+
+    @on(Prompt.SendNow)
+    def _send_now(self, event: Prompt.SendNow) -> None:
+        self.transcript.follow()
+        self.engine.send_now(event.text, event.attachments)
+
+    @on(Prompt.Resume)
+    def _resume(self) -> None:
+        self.engine.resume()
+
+    @on(Prompt.TakeBack)
+    def _take_back(self) -> None:
+        if text := self.engine.take_back():
+            self.prompt.load(text)
+
+    @on(Prompt.Changed)
+    def _draft_changed(self, event: Prompt.Changed) -> None:
+        self.engine.save_draft(event.text)
+
+    @on(QueueStrip.Left)
+    def _queue_left(self) -> None:
+        self.prompt.focus()
+
+    @on(QueueStrip.SendNow)
+    def _queued_now(self, event: QueueStrip.SendNow) -> None:
+        self.engine.send_queued_now(event.id)
+
+    @on(QueueStrip.Edit)
+    def _queued_edit(self, event: QueueStrip.Edit) -> None:
+        if text := self.engine.take_back(event.id):
+            self.prompt.load(text)
+            self.prompt.focus()
+
+    @on(QueueStrip.Remove)
+    def _queued_remove(self, event: QueueStrip.Remove) -> None:
+        self.engine.remove_queued(event.id)
 
     # ------------------------------------------------------------------------- attachments
 
