@@ -6,15 +6,13 @@ A name counts as a mention only when there is such a file: people also write `@p
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-@dataclass(frozen=True, slots=True)
-class FileMention:
+class FileMention(NamedTuple):
     """A file or a folder; of a file perhaps only some lines, counted from 1."""
 
     token: str  # as it stands in the prompt
@@ -23,8 +21,7 @@ class FileMention:
     last: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(NamedTuple):
     """An image that is in no file of the user's."""
 
     token: str
@@ -32,8 +29,7 @@ class Picture:
     mime: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommandOutput:
+class CommandOutput(NamedTuple):
     """What a command wrote."""
 
     token: str
@@ -44,7 +40,10 @@ class CommandOutput:
 Attachment = FileMention | Picture | CommandOutput
 
 # Compiled when they are needed: the first frame does without.
-_MENTION = r"""(?<![^\s(\[{<"'`])@(?:"(?P<quoted>[^"\n]+)"(?::(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?|(?P<word>[^\s"]+))"""
+_MENTION = (
+    r"""(?<![^\s(\[{<"'`])@"""
+    r"""(?:"(?P<quoted>[^"\n]+)"(?::(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?|(?P<word>[^\s"]+))"""
+)
 _LINES = r"(?s)(.+):(\d{1,9})(?:-(\d{1,9}))?"
 _BEHIND = ".,;:!?)]}>'`"  # what follows a name in a sentence
 _BEGUN = r"""(?:^|(?<=[\s(\[{<"'`]))@(?:"(?P<quoted>[^"]*)|(?P<word>[^\s"]*))$"""

@@ -19,6 +19,7 @@ from acp_tui.ui.engine import Engine
 from acp_tui.ui.facts import Facts
 from acp_tui.ui.questions import Questions
 from acp_tui.ui.screens.exporting import Exporting
+from acp_tui.ui.screens.prompting import Prompting
 from acp_tui.ui.screens.sign_in import SignIn
 from acp_tui.ui.widgets.prompt import Prompt
 from acp_tui.ui.widgets.queue import QueueStrip
