@@ -28,6 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     actions.add_parser("show", help="every value and where it comes from (the default)")
     actions.add_parser("path", help="the file that holds the settings")
+    actions.add_parser("keys", help="every action that can be given keys of your own, and those it has now")
     actions.add_parser("check", help="what is wrong in the files; exit code 1 when something is")
 
 
@@ -37,6 +38,9 @@ def run(args: argparse.Namespace) -> int:
         print(config.config_file())
         return 0
     settings = config.load(Path.cwd())
+    if args.action == "keys":
+        print("\n".join(_keys(settings)))
+        return 0
     if args.action == "check":
         problems = catalogue.problems(settings) + _of_the_screen(settings)
         print("\n".join(_report(problems)) if problems else "No problems found.")
@@ -44,6 +48,18 @@ def run(args: argparse.Namespace) -> int:
     print("\n".join(_show(settings)))
     point_at_problems(settings)
     return 0
+
+
+def _keys(settings: Settings) -> list[str]:
+    """The table of keys, with the user's own in it."""
+    from acp_tui.ui.commands import title_of
+    from acp_tui.ui.keymap import keymap
+    from acp_tui.ui.keys import PLACES, TABLE
+
+    own = keymap(settings.keys).keys
+    rows = [("ACTION", "KEYS", "PLACE", "WHAT IT DOES")]
+    rows += [(key.id, own.get(key.id, key.keys), PLACES[key.where].title, title_of(key)) for key in TABLE]
+    return aligned(rows)
 
 
 def _of_the_screen(settings: Settings) -> list[Problem]:

@@ -1,4 +1,4 @@
-"""The settings that the first frame needs: read at once and taken as they are; `settings` checks them later."""
+"""The settings that the first frame needs: read at once, taken as they are; `settings` checks them later."""
 
 from __future__ import annotations
 

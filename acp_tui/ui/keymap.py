@@ -34,7 +34,7 @@ ONE_WIDGET: tuple[frozenset[Where], ...] = (
     frozenset({"replay", "anywhere"}),
 )
 """Places whose keys one widget has, so that none can be in both."""
-NEAR: frozenset[Where] = frozenset({"prompt", "edit", "queue", "transcript"})
+NEAR: frozenset[Where] = frozenset({"prompt", "edit", "queue", "transcript", "pane"})
 FAR: frozenset[Where] = frozenset({"conversation", "anywhere", "app"})
 """A key of the near ones hides the same key of the far ones, while the near one has the focus."""
 
@@ -83,7 +83,7 @@ def _unknown(name: str) -> str:
     from acp_tui.config.problems import nearest
 
     meant = nearest(name, KEYS)
-    hint = f"did you mean {meant!r}?" if meant else f"{KEYS['app.help'].named()} and the README list them"
+    hint = f"did you mean {meant!r}?" if meant else "`acp-tui config keys` lists them"
     return f"there is no such action; {hint}"
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from acp_tui.cli import main
 from acp_tui.config.settings import CHECKS
+from acp_tui.ui.keys import TABLE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -122,3 +123,11 @@ def test_wrong_keys_and_themes_are_found_too(config: Path, capsys: pytest.Captur
     assert f"{config}:1: theme\n    there is no theme 'grubbox'; did you mean 'gruvbox'?" in report
     assert f"{config}:3: keys.app.hlep\n    there is no such action; did you mean 'app.help'?" in report
     assert f"{config}:4: keys.transcript.copy\n    f was the key of transcript.fold_kind" in report
+
+
+def test_every_action_is_listed_with_its_keys(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text('[keys]\n"app.help" = "F2"\n')
+    assert main(["config", "keys"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["app.help", "f2"] in [row[:2] for row in rows]
+    assert {key.id for key in TABLE} == {row[0] for row in rows[1:]}

@@ -57,7 +57,7 @@ def test_wishes_are_taken_as_textual_wants_them() -> None:
     ("wishes", "says"),
     [
         ({"app.hlep": "f2"}, "there is no such action; did you mean 'app.help'?"),
-        ({"nonsense": "f2"}, "there is no such action; F1 and the README list them"),
+        ({"nonsense": "f2"}, "there is no such action; `acp-tui config keys` lists them"),
         (
             {"app.help": "f99x"},
             "'f99x' is no key; keys are such as 'ctrl+j', 'alt+up', 'f5' or 'x'; not used",
