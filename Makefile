@@ -23,6 +23,7 @@ test-real: $(READY)
 bench: $(READY)
 	$(BIN)/python tests/benchmarks/exec_flood.py
 	$(BIN)/python -m tests.benchmarks.export_speed
+	$(BIN)/python -m tests.benchmarks.file_menu
 
 # The pictures of the README, from the real screen; to be looked at before they are committed.
 screenshots: $(READY)
