@@ -47,7 +47,7 @@ def test_stop_reasons_in_words(reason: str, says: str) -> None:
 def test_a_refusal_says_what_it_means_and_which_key_helps() -> None:
     text = "\n".join(drawn(TurnEnd(id=1, at=0, stop_reason="refusal")))
     assert "not in its context" in text
-    assert "e edit and send again" in text
+    assert "F6 edit and send again" in text
 
 
 def test_an_empty_turn_offers_to_send_again() -> None:
