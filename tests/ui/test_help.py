@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.widgets import Static
 
 from acp_tui.ui.keys import PLACES, TABLE
 from acp_tui.ui.screens.help import HelpScreen
+from acp_tui.ui.screens.palette import PaletteScreen
+from tests.ui.desk import desk
 from tests.ui.prompt.host import Host
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def titles(screen: HelpScreen) -> list[str]:
@@ -55,3 +62,30 @@ async def test_its_own_keys_close_it() -> None:
             await pilot.press(key)
             await pilot.pause()
             assert app.focused is app.editor
+
+
+async def test_a_question_mark_in_the_conversation_and_f1_over_any_list_explain(tmp_path: Path) -> None:
+    async with desk(tmp_path, "demo") as one:
+        one.transcript.focus()
+        await one.press("?")
+        await one.until(lambda: isinstance(one.app.screen, HelpScreen))
+        assert titles(one.app.screen)[0] == PLACES["transcript"].title  # type: ignore[arg-type]
+        await one.press("escape", "ctrl+p")
+        await one.until(lambda: isinstance(one.app.screen, PaletteScreen))
+        await one.press("f1")
+        await one.until(lambda: isinstance(one.app.screen, HelpScreen))
+        assert titles(one.app.screen)[0] == PLACES["choose"].title  # type: ignore[arg-type]
+        await one.press("f1")
+        await one.until(lambda: isinstance(one.app.screen, PaletteScreen))
+
+
+async def test_hints_name_the_keys_that_were_given_to_the_actions(tmp_path: Path, home: Path) -> None:
+    (home / "config").mkdir(parents=True)
+    keys = '"agent.restart" = "f4"\n"permission.allow" = "o"\n"permission.raw" = "j"\n'
+    (home / "config" / "config.toml").write_text(f"[keys]\n{keys}")
+    async with desk(tmp_path, "demo", size=(120, 40)) as one:
+        await one.send("tour")
+        await one.asked()
+        await one.sees("j raw input", "1 o")
+        await one.press("o")
+        await one.until(lambda: one.dialog is None)

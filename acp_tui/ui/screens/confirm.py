@@ -45,7 +45,7 @@ class ConfirmScreen(ModalScreen[bool]):
             yield Static(self._question, markup=False, id="question")
             rows = [Row([], [Segment(words, self._palette.text)]) for words in self._answers]
             yield Rows(rows, self._palette, id="choices")
-            take, close = (keys.KEYS[name].named() for name in ("choose.take", "choose.close"))
+            take, close = (keys.named(self, name) for name in ("choose.take", "choose.close"))
             yield Bar(key_hints([(f"↑↓ {take}", "choose"), (close, "no")], self._palette), id="keys")
 
     def on_rows_taken(self, event: Rows.Taken) -> None:

@@ -135,12 +135,12 @@ class ConversationScreen(SignIn, Prompting, Exporting):
 
     def not_opened(self, error: UserError) -> None:
         """There is no session, and the user has to do something about it."""
-        self._facts.stuck = "not ready · F5 tries again"
+        self._facts.stuck = f"not ready · {self._restart_key} tries again"
         self.trouble(error)
 
     def sign_in_wanted(self, methods: list[AuthMethod]) -> None:
         """The agent wants the user to sign in first."""
-        self._facts.stuck = "sign in first · F5 asks again"
+        self._facts.stuck = f"sign in first · {self._restart_key} asks again"
         self._show_facts()
         super().sign_in_wanted(methods)
 
@@ -184,13 +184,19 @@ class ConversationScreen(SignIn, Prompting, Exporting):
         call = shown.question.call if shown is not None else None
         self.attention.see(self.query_one(StatusLine).facts, call.title if call is not None else "")
 
+    @property
+    def _restart_key(self) -> str:
+        return keys.named(self, "agent.restart")
+
     def _asking(self) -> bool:
         return self.questions.shown is not None
 
     def _awaited(self) -> str:
         if self.engine.signing_in:
             return "signing in"
-        return "ended · F5 starts it again" if self.session.phase == "dead" else super()._awaited()
+        if self.session.phase == "dead":
+            return f"ended · {self._restart_key} starts it again"
+        return super()._awaited()
 
     # ------------------------------------------------------------------------- questions
 
@@ -307,7 +313,8 @@ class ConversationScreen(SignIn, Prompting, Exporting):
 
     def _stop(self) -> None:
         if self.session.cancelling:
-            self.notify("The agent has been asked to stop. F5 ends it and starts it again.", markup=False)
+            words = f"The agent has been asked to stop. {self._restart_key} ends it and starts it again."
+            self.notify(words, markup=False)
         else:
             self.engine.stop_turn()
 

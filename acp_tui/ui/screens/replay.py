@@ -31,6 +31,7 @@ class ReplayScreen(SessionScreen):
     """Plays a recording. It begins by itself."""
 
     BINDINGS: ClassVar = keys.bindings("replay")
+    INTERRUPT = "replay.interrupt"
     AUTO_FOCUS = "Transcript"
 
     def __init__(self, player: Player, palette: Palette, *, problems: Sequence[str] = ()) -> None:

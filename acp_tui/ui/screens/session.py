@@ -34,6 +34,7 @@ class SessionScreen(PaneKeys):
     """Shows a session, wherever that comes from: what changes in it is given to `frames`."""
 
     BINDINGS: ClassVar = keys.bindings("anywhere")
+    INTERRUPT: ClassVar[str] = "turn.interrupt"
     DEFAULT_CSS = """
     SessionScreen { layers: page above; }
     ToastRack { dock: top; align: right top; margin: 1 0 0 0; }  /* not over the prompt */
@@ -130,4 +131,4 @@ class SessionScreen(PaneKeys):
             self.app.exit()
         else:
             self._interrupted_at = time.monotonic()
-            self.notify("Press Ctrl+C again to quit.", timeout=QUIT_PAUSE)
+            self.notify(f"Press {keys.named(self, self.INTERRUPT)} again to quit.", timeout=QUIT_PAUSE)
