@@ -382,7 +382,7 @@ TABLE: tuple[Key, ...] = (
     Key("conversation.tab", "tab", "app.focus_next", "", "anywhere", "To the next part of the screen"),
     # -- always
     Key("app.help", "f1", "help", "help", "app", "The keys, and what they act on", 7, priority=True),
-    Key("app.palette", "ctrl+p", "palette", "commands", "app", "Every command by its name; themes", 7),
+    Key("app.palette", "ctrl+p", "palette", "palette", "app", "Every command by its name; themes", 7),
     Key("app.suspend", "ctrl+z", "suspend_process", "", "app", "Back to the shell; `fg` returns"),
     Key("app.quit", "ctrl+q", "quit", "quit", "app", "Quit", 14, priority=True),
     # -- editing

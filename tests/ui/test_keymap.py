@@ -145,9 +145,9 @@ async def test_own_keys_work_and_are_shown_wherever_keys_are_told(config: Path, 
     )
     app = app_of("--cwd", str(tmp_path))
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
-        await sees(pilot, "F2 help", "Ctrl+G commands")
+        await sees(pilot, "F2 help", "Ctrl+G palette")
         await pilot.press("f1")
-        await sees(pilot, "F2 help", "Ctrl+G commands")
+        await sees(pilot, "F2 help", "Ctrl+G palette")
         await pilot.press("f2")
         await sees(pilot, "F9 close")
         await pilot.press("f9", "ctrl+g")
