@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.state import Permission, ToolCall
+from acp_tui.session.text import visible_line
 from acp_tui.ui.widgets.status_facts import Phase, StatusFacts
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Facts:
             agent=(agent.title or agent.name if agent else None) or self.agent,
             project=self.project,
             branch=self.branch,
-            mode=next((mode.name for mode in session.modes if mode.id == session.mode), session.mode or ""),
+            mode=_mode(session),
             model=_model(session),
             policy=self.policy,
             acts_unasked=self._acted and not self._asked,
@@ -74,7 +75,15 @@ def _phase(session: Session, *, asking: bool) -> Phase:
     return session.phase
 
 
+def _mode(session: Session) -> str:
+    """By its name; an id is as it was sent."""
+    mode = next((mode.name for mode in session.modes if mode.id == session.mode), None)
+    return mode if mode is not None else visible_line(session.mode or "")
+
+
 def _model(session: Session) -> str:
     option = next((one for one in session.config_options if one.category == "model"), None)
     choices, current = (option.choices, option.current) if option else (session.models, session.model)
-    return next((choice.name for choice in choices if choice.value == current), str(current or ""))
+    return next(
+        (choice.name for choice in choices if choice.value == current), visible_line(str(current or ""))
+    )

@@ -10,6 +10,7 @@ import select
 import subprocess
 import sys
 import termios
+import time
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -27,7 +28,7 @@ ESCAPES = re.compile(
 )
 """Escape sequences, whole."""
 PATIENCE = 60.0
-"""Seconds without a byte after which a test fails."""
+"""Seconds after which a wait has failed."""
 ON = (b"\x1b[?1049h", b"\x1b[?25l", b"\x1b[?1000h", b"\x1b[?2004h")
 OFF = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?2004l")
 """The other screen, the cursor, the mouse, pastes."""
@@ -50,7 +51,7 @@ class Terminal:
             stdout=slave,
             stderr=slave,
             env={
-                **os.environ,
+                **{name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")},
                 "TERM": "xterm-256color",
                 "PYTHONPATH": str(REPOSITORY),
                 "ACP_TUI_DEMO_SPEED": "instant",
@@ -88,8 +89,11 @@ class Terminal:
 
     def until(self, condition: Callable[[], bool], what: str = "it") -> None:
         """Read until it is true."""
+        deadline = time.monotonic() + PATIENCE
         while not condition():
-            assert self._read(), f"{what} did not come; the end of what was written: {self.raw[-3000:]!r}"
+            self._read(max(0.0, deadline - time.monotonic()))
+            late = time.monotonic() > deadline
+            assert not late, f"{what} did not come; the end of what was written: {self.raw[-3000:]!r}"
 
     def ended(self) -> int:
         """Read until the program has ended; the exit code."""
@@ -117,7 +121,7 @@ class Terminal:
         """Send one to the program."""
         os.kill(self.process.pid, number)
 
-    def _read(self, patience: float = PATIENCE) -> bool:
+    def _read(self, patience: float) -> bool:
         if not select.select([self._master], [], [], patience)[0]:
             return False
         try:

@@ -36,6 +36,15 @@ def test_it_starts_answers_a_prompt_and_quits(tmp_path: Path) -> None:
         assert terminal.left_behind() == []
 
 
+def test_keys_that_come_all_at_once_keep_their_order(tmp_path: Path) -> None:
+    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+        terminal.wait_for("idle")
+        terminal.type("teh\x7f\x7fhe first\rand the\x15the second\r")
+        terminal.wait_for("┃ the first", "┃ the second")
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+
+
 def test_the_demo_needs_nothing(tmp_path: Path) -> None:
     with Terminal("demo", cwd=tmp_path) as terminal:
         terminal.wait_for("Message Demo agent")

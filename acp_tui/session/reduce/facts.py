@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.reduce.entries import fact, notice
 from acp_tui.session.state import ConfigOption, Mode, QueuedPrompt, Usage
+from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
@@ -122,7 +123,8 @@ def value_name(option: ConfigOption) -> str:
 
 def _told(session: Session, at: float, what: str, value: str) -> list[Change]:
     """A line that says so, unless a history is replayed."""
-    return [] if session.phase == "loading" else notice(session, at, f"{what}: {value}", source="agent")
+    said = f"{what}: {visible_line(value)}"  # an id stands for a name that was never given
+    return [] if session.phase == "loading" else notice(session, at, said, source="agent")
 
 
 # --------------------------------------------------------------------------- the queue

@@ -47,7 +47,7 @@ class SignIn(Base):
         method = methods[int(chosen)]
         if method.kind == "env_var":
             names = ", ".join(map(visible_line, method.vars)) or "what it names"
-            self.notify(f"Set {names} in the environment and start acp-tui again.", timeout=20, markup=False)
+            self.notify(f"Set {names} in the environment and start acp-tui again.", timeout=10, markup=False)
         elif method.kind == "terminal" or method.command:
             await self._sign_in_on_terminal(method)
         else:

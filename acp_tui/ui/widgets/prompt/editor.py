@@ -95,9 +95,15 @@ class PromptEditor(TextArea, inherit_bindings=False):
     # ------------------------------------------------------------------------- typing
 
     async def _on_key(self, event: events.Key) -> None:
-        """Whether Enter makes a line is up to the bindings."""
-        if event.key == "enter":
+        """Keys do what they do at once, in the order they came; what Enter does is up to the bindings, too.
+
+        Textual would ask the bindings only when the key has passed through the queues of all that is around
+        us, and what was typed after it would come before it: “teh”, twice backspace and “he” typed ahead.
+        """
+        if (event.key == "enter" or not event.is_printable) and self.has_focus:
             event.prevent_default()
+            event.stop()
+            await self.app._check_bindings(event.key)
 
     def newline(self) -> None:
         """Begin a line."""

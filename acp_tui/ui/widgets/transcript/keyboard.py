@@ -21,6 +21,8 @@ class Transcript(TranscriptView):
 
     BINDINGS: ClassVar = keys.bindings("transcript")
 
+    _typing = False  # somebody types, and the focus is on its way to the prompt
+
     class Wanted(Message):
         """The user wants something done with an entry, or with the search, that is not the view's to do."""
 
@@ -45,10 +47,16 @@ class Transcript(TranscriptView):
         return self.stack.blocks[-1].entry if self.stack.blocks else None
 
     def on_key(self, event: events.Key) -> None:
-        """Typing goes to the prompt."""
-        if event.is_printable and event.character and not self._is_bound(event.key):
+        """Typing goes to the prompt; so does the rest of a word, which may be here before the focus is there."""
+        if event.is_printable and event.character and (self._typing or not self._is_bound(event.key)):
             event.stop()
+            event.prevent_default()
+            self._typing = True
             self.post_message(self.Typed(event.character))
+
+    def on_focus(self) -> None:
+        """Letters act again."""
+        self._typing = False
 
     def on_paste(self, event: events.Paste) -> None:
         """So does what is pasted."""
