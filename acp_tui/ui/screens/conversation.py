@@ -6,6 +6,7 @@ the engine. How a thing looks or works is the widget's own.
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from typing import TYPE_CHECKING, ClassVar
 
@@ -24,6 +25,7 @@ from acp_tui.ui.screens.sign_in import SignIn
 from acp_tui.ui.widgets.prompt import Prompt
 from acp_tui.ui.widgets.queue import QueueStrip
 from acp_tui.ui.widgets.status_line import StatusLine
+from acp_tui.ui.widgets.transcript.bodies import registry
 from acp_tui.ui.widgets.transcript.keyboard import Transcript
 
 if TYPE_CHECKING:
@@ -81,7 +83,11 @@ class ConversationScreen(SignIn, Prompting, Exporting):
     def _after_first_frame(self) -> None:
         gc.freeze()  # what the program itself consists of need not be looked at again
         gc.enable()
-        self.run_worker(self.engine.start())
+        self.run_worker(self._start())
+
+    async def _start(self) -> None:
+        await self.engine.start()
+        await asyncio.to_thread(registry.prepare)
 
     # ------------------------------------------------------------------------- the widgets
 

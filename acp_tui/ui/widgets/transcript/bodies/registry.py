@@ -51,6 +51,17 @@ def make_body(entry: Entry, context: Context) -> Body:
     return _maker(MODULES[type(entry)])(entry, context)
 
 
+def prepare() -> None:
+    """Load what draws answers and their code while there is nothing to draw, so that no word waits for it."""
+    from acp_tui.ui.syntax import lexer_of
+    from acp_tui.ui.widgets.transcript.markdown.parser import parser
+
+    for module in MODULES.values():
+        _maker(module)
+    parser()
+    lexer_of("python")
+
+
 @cache
 def _maker(module: str) -> Maker:
     return cast("Maker", importlib.import_module(f"{__package__}.{module}").body)
