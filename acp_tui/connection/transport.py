@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Observe = Callable[[Record, str | None], None]
 
-TURN = 0.004
+TURN = 0.0015
 """Seconds of uninterrupted work after which the event loop gets a turn."""
 INVALID_REQUEST = -32600
 ODD_ANSWER = -32603
