@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import on
+
 from acp_tui.ui import keys
 from acp_tui.ui.frames import Frames
 from acp_tui.ui.screens.pane_keys import PaneKeys
@@ -52,8 +54,9 @@ class SessionScreen(PaneKeys):
         """From top to bottom."""
         facts = self._facts.of(self.session, self.now(), asking=False)
         yield StatusLine(facts, self._palette, clock=self.now)
-        yield Transcript(self.session, self._palette)
-        yield NewBelow()
+        transcript = Transcript(self.session, self._palette)
+        yield transcript
+        yield NewBelow(transcript)
         yield FindLine()
         yield from self.below()
         yield KeyBar()
@@ -70,6 +73,10 @@ class SessionScreen(PaneKeys):
         self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette())
         # After Ctrl+Z and `fg` the terminal is empty, and Textual would draw only what changes.
         self.app.app_resume_signal.subscribe(self, lambda _: self.app.refresh(layout=True))
+
+    @on(NewBelow.Clicked)
+    def _new_below_clicked(self) -> None:
+        self.transcript.follow()
 
     def now(self) -> float:
         """The time in the session, in seconds since the epoch."""

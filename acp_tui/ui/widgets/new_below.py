@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from textual.geometry import Offset
+from textual.message import Message
 from textual.widgets import Static
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
 
 
 class NewBelow(Static):
@@ -10,13 +17,37 @@ class NewBelow(Static):
 
     DEFAULT_CSS = """
     NewBelow {
-        layer: above; dock: bottom; width: auto; height: 1; offset: 2 0; padding: 0 1; display: none;
+        layer: above; dock: top; width: auto; height: 1; padding: 0 1; display: none;
         background: $panel; color: $accent;
     }
     """
+
+    class Clicked(Message):
+        """The user wants to the end."""
+
+    def __init__(self, over: Widget) -> None:
+        super().__init__()
+        self._over = over
+        self._place = Offset()
+
+    def on_mount(self) -> None:
+        """Stay where the transcript ends, whatever grows below it."""
+        self.screen.screen_layout_refresh_signal.subscribe(self, lambda _: self._follow())
 
     def show(self, lines: int) -> None:
         """So many lines."""
         self.display = lines > 0
         if lines > 0:
             self.update(f"↓ {lines} new")
+            self._follow()
+
+    def _follow(self) -> None:
+        region = self._over.region
+        place = Offset(region.x + 2, max(0, region.bottom - 1))
+        if self.display and place != self._place:
+            self._place = place
+            self.styles.offset = (place.x, place.y)
+
+    def on_click(self) -> None:
+        """To the end."""
+        self.post_message(self.Clicked())

@@ -13,6 +13,7 @@ from acp_tui.session.state import (
     Terminal,
     Thought,
     ToolCall,
+    TurnEnd,
 )
 
 if TYPE_CHECKING:
@@ -58,4 +59,6 @@ def estimated_height(entry: Entry, width: int) -> int:
         return 1 + length // per_line
     if isinstance(entry, ToolCall):
         return 1 if entry.kind in ("read", "search", "think") else 8
+    if isinstance(entry, TurnEnd):
+        return 0 if entry.stop_reason == "end_turn" and not entry.empty else 1
     return 1

@@ -47,7 +47,7 @@ class Transcript(TranscriptView):
         return self.stack.blocks[-1].entry if self.stack.blocks else None
 
     def on_key(self, event: events.Key) -> None:
-        """Typing goes to the prompt; so does the rest of a word that comes before the focus is there."""
+        """Typing goes to the prompt; so does the rest of a word that came before the focus was there."""
         if event.is_printable and event.character and (self._typing or not self._is_bound(event.key)):
             event.stop()
             event.prevent_default()

@@ -69,13 +69,13 @@ class Stack:
         block = Block(entry, gap=gap_between(before, entry))
         self._places[entry.id] = len(self.blocks)
         self.blocks.append(block)
-        self.heights.append(block.gap + estimated_height(entry, self.width or 80))
+        self.heights.append(self._guess(block))
 
     def refresh(self, place: int) -> None:
         """An entry has changed: its body takes it in, if it has one."""
         block = self.blocks[place]
         if block.body is None:
-            self.heights[place] = block.gap + estimated_height(block.entry, self.width or 80)
+            self.heights[place] = self._guess(block)
             return
         if block.body.update():
             self._measure(place)
@@ -208,6 +208,24 @@ class Stack:
             self.settle(place)
             self.settle_lines(place, y - top, bottom - top)
             place += 1
+
+    def settle_above(self, y: int, lines: int) -> int:
+        """Settle so many lines above this height, which were guesses; where it is now."""
+        anchor = self.anchor_at(y)
+        if anchor is None:
+            return y
+        place, gap = anchor.place, self.blocks[anchor.place].gap
+        missing = lines - anchor.line_in(self.settle(place), gap)
+        while place > 0 and missing > 0:
+            place -= 1
+            self.settle(place)
+            self.settle_lines(place, self.heights[place] - missing, self.heights[place])
+            missing -= self.heights[place]
+        return self.heights.top(anchor.place) + anchor.line_in(self.settle(anchor.place), gap)
+
+    def _guess(self, block: Block) -> int:
+        height = estimated_height(block.entry, self.width or 80)
+        return block.gap + height if height else 0
 
     def _measure(self, place: int) -> None:
         block = self.blocks[place]

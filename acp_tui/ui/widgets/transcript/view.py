@@ -17,6 +17,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from acp_tui.ui.widgets.transcript.marking import Marking, restyled
+from acp_tui.ui.widgets.transcript.seen import Seen
 from acp_tui.ui.widgets.transcript.stack import Stack
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class TranscriptView(ScrollView, can_focus=True):
         self.marking = Marking()
         """What the search has found."""
         self._following = True
-        self._seen_total = 0
+        self._seen = Seen()
         self._moving = False  # we scroll, not the user
         self._style = Style()  # of the page
 
@@ -137,10 +138,13 @@ class TranscriptView(ScrollView, can_focus=True):
             return
         if self._following or anchor is None:
             self._show(self.stack.settle_end(page))
-            self._seen_total = self.stack.total
         else:
-            self._show(self.stack.settle_screen(anchor, page))
-        self.unseen = 0 if self._following else max(0, self.stack.total - self._seen_total)
+            y = self.stack.settle_screen(anchor, page)
+            self._following = y >= self.stack.total - page  # also when so much was folded that all is seen
+            self._show(y)
+        if self._following:
+            self._seen = Seen.all_of(self.stack)
+        self.unseen = self._seen.lines_since(self.stack)
         self.refresh()
 
     def _show(self, y: int) -> None:
@@ -166,15 +170,14 @@ class TranscriptView(ScrollView, can_focus=True):
         """The user scrolled: settle what comes onto the screen, follow the end when it was reached."""
         if not self._moving and round(old_value) != round(new_value) and len(self.stack):
             y = round(new_value)
-            was_following = self._following
             self._following = y >= self.stack.total - self.size.height
-            if was_following and not self._following:
-                self._seen_total = self.stack.total
             self._arrange(self.stack.anchor_at(y))
         super().watch_scroll_y(old_value, new_value)
 
     def scroll_lines(self, lines: int) -> None:
         """Up (negative) or down."""
+        if lines < 0:
+            self._show(self.stack.settle_above(self.scroll_offset.y, -lines))
         self._jump(self.scroll_offset.y + lines)
 
     def follow(self) -> None:
@@ -347,7 +350,7 @@ class TranscriptView(ScrollView, can_focus=True):
             if block.entry.id > last:
                 break
             self.stack.settle_lines(place, 0, 1 << LINE_BITS)
-            lines += [""] * (block.gap if lines else 0)
+            lines += [""] * (block.gap if lines and self.stack.heights[place] else 0)
             lines += self._selected_lines(block, selection)
         return "\n".join(lines), "\n"
 

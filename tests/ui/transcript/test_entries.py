@@ -1,0 +1,282 @@
+"""Entries in the transcript: folding, the cursor, jumps, copying, links, search."""
+
+from __future__ import annotations
+
+import pytest
+
+from acp_tui.session.state import AgentMessage, Thought, ToolCall
+from acp_tui.ui.widgets.transcript.keyboard import Transcript
+from acp_tui.ui.widgets.transcript.view import TranscriptView
+from tests.ui.transcript.host import Host, Live, messages, shown
+
+OUTPUT = {"type": "content", "content": {"type": "text", "text": "some output\nmore of it"}}
+
+
+def mixed() -> Live:
+    """A turn with a bit of everything, and a second one."""
+    talk = Live()
+    talk.opened()
+    first = talk.prompt("first prompt")
+    talk.thinks("a deep thought\nof two lines")
+    talk.says("an answer with [a link](http://example.org/page)\n\n```python\nx = 1\n```\n")
+    talk.tool("run", kind="execute", title="Run it", status="failed", content=[OUTPUT])
+    talk.end(first)
+    second = talk.prompt("second prompt")
+    talk.says("the last answer")
+    talk.end(second)
+    return talk
+
+
+def wanted(app: Host) -> list[tuple[str, str]]:
+    """What the screen was asked to do."""
+    return [
+        (told.what, type(told.entry).__name__ if told.entry else "")
+        for told in app.told
+        if isinstance(told, Transcript.Wanted)
+    ]
+
+
+# --------------------------------------------------------------------------- folding
+
+
+async def test_an_entry_is_folded_and_unfolded() -> None:
+    async with shown(mixed(), size=(60, 30)) as (app, pilot):
+        (thought,) = [entry for entry in app.talk.session.entries if isinstance(entry, Thought)]
+        assert not app.sees("of two lines")
+        app.view.cursor = thought.id
+        await pilot.press("space")
+        assert app.sees("of two lines")
+        await pilot.press("enter")
+        assert not app.sees("of two lines")
+
+
+async def test_all_of_a_kind_and_everything_are_folded() -> None:
+    async with shown(mixed(), size=(60, 30)) as (app, pilot):
+        (call,) = [entry for entry in app.talk.session.entries if isinstance(entry, ToolCall)]
+        app.view.cursor = call.id
+        assert app.sees("more of it")
+        await pilot.press("f")
+        assert not app.sees("more of it")
+        app.talk.tool("again", kind="execute", title="Once more", status="completed", content=[OUTPUT])
+        app.show()
+        assert not app.sees("more of it"), "new ones of that kind are folded, too"
+        await pilot.press("F")
+        assert app.sees("more of it")
+        assert app.sees("of two lines")
+
+
+async def test_a_click_on_the_fold_sign_folds() -> None:
+    async with shown(mixed(), size=(60, 30)) as (app, pilot):
+        await pilot.click(app.view, offset=(2, app.row_of("▾ ❯ Run it")))
+        assert not app.sees("more of it")
+        await pilot.click(app.view, offset=(2, app.row_of("▸ ❯ Run it")))
+        assert app.sees("more of it")
+
+
+# --------------------------------------------------------------------------- the cursor
+
+
+async def test_the_cursor_goes_from_entry_to_entry_and_is_shown() -> None:
+    async with shown(mixed(), size=(60, 30)) as (app, _):
+        view = app.view
+        visited = []
+        while view.move_cursor(-1):
+            entry = view.entry(view.cursor)
+            visited.append(type(entry).__name__)
+            assert view.render_line(app.row_of(_first_line(app))).text.startswith("▎")
+        assert visited == [
+            "AgentMessage",
+            "UserMessage",
+            "ToolCall",
+            "AgentMessage",
+            "Thought",
+            "UserMessage",
+        ]
+        assert view.move_cursor(1)
+
+
+def _first_line(app: Host) -> str:
+    place = app.view.stack.place_of(app.view.cursor)
+    assert place is not None
+    return app.view.stack.settle(place).line(0).text.strip()
+
+
+@pytest.mark.parametrize(
+    ("keys", "kind"),
+    [("[", "UserMessage"), ("{", "ToolCall"), ("[[]", "UserMessage"), ("{!", None)],
+    ids=["prompt", "tool", "prompts", "error"],
+)
+async def test_jumps(keys: str, kind: str | None) -> None:
+    async with shown(mixed(), size=(60, 30)) as (app, pilot):
+        names = {
+            "[": "left_square_bracket",
+            "]": "right_square_bracket",
+            "{": "left_curly_bracket",
+            "!": "exclamation_mark",
+        }
+        await pilot.press(*(names[key] for key in keys))
+        entry = app.view.entry(app.view.cursor)
+        assert entry is not None
+        assert kind is None or type(entry).__name__ == kind
+
+
+async def test_a_jump_brings_what_is_far_away_onto_the_screen() -> None:
+    async with shown(messages(200)) as (app, pilot):
+        for number in range(199, 150, -1):
+            await pilot.press("left_square_bracket")
+            assert app.sees(f"┃ prompt {number}")
+
+
+async def test_letters_act_and_all_else_that_is_typed_goes_to_the_prompt() -> None:
+    async with shown(mixed()) as (app, pilot):
+        await pilot.press("y", "C", "r", "e", "i")
+        assert [what for what, _ in wanted(app)] == ["copy", "copy code", "raw", "edit", "leave"]
+        await pilot.press("w", "y")
+        typed = [told.text for told in app.told if isinstance(told, Transcript.Typed)]
+        assert typed == ["w", "y"], "the rest of a word is no command"
+
+
+# --------------------------------------------------------------------------- links
+
+
+async def test_a_click_on_a_link_asks_to_open_it() -> None:
+    async with shown(mixed(), size=(60, 30)) as (app, pilot):
+        row = app.row_of("a link")
+        column = app.lines()[row].index("a link") + 2
+        await pilot.click(app.view, offset=(column, row))
+        links = [told.link for told in app.told if isinstance(told, TranscriptView.LinkClicked)]
+        assert links == ["http://example.org/page"]
+
+
+# --------------------------------------------------------------------------- selection
+
+
+async def drag(app: Host, pilot, start: tuple[int, int], end: tuple[int, int]) -> None:  # type: ignore[no-untyped-def]
+    """Select with the mouse."""
+    await pilot.mouse_down(app.view, offset=start)
+    await pilot.hover(app.view, offset=end)
+    await pilot.mouse_up(app.view, offset=end)
+    await pilot.pause()
+
+
+async def test_a_selection_goes_over_several_entries() -> None:
+    async with shown(messages(2, lines=1)) as (app, pilot):
+        first, last = app.row_of("answer 0"), app.row_of("prompt 1")
+        await drag(app, pilot, (3, first), (8, last))
+        assert app.screen.get_selected_text() == "answer 0 line 0\n\n┃ prompt"
+
+
+async def test_a_selection_stays_on_its_text_while_entries_above_grow_and_fold() -> None:
+    talk = Live()
+    talk.opened()
+    talk.prompt("run")
+    talk.tool("run", kind="execute", title="Run it", status="completed", content=[OUTPUT])
+    talk.says("the chosen words here")
+    async with shown(talk, size=(60, 30)) as (app, pilot):
+        row = app.row_of("chosen")
+        await drag(app, pilot, (7, row), (12, row))
+        assert app.screen.get_selected_text() == "chosen"
+        call = app.entry(1)
+        app.view.toggle_fold(call)
+        assert app.screen.get_selected_text() == "chosen"
+        app.view.toggle_fold(call)
+        more = {"type": "content", "content": {"type": "text", "text": "line\n" * 6}}
+        app.talk.tool_update("run", content=[OUTPUT, more])
+        app.show()
+        assert app.row_of("chosen") != row
+        assert app.screen.get_selected_text() == "chosen"
+        selected = app.view.render_line(app.row_of("chosen"))
+        background = app.screen.get_component_rich_style("screen--selection").bgcolor
+        marked = "".join(text for text, style, _ in selected if style and style.bgcolor == background)
+        assert marked == "chosen"
+
+
+async def test_a_double_click_selects_the_word_or_more() -> None:
+    async with shown(messages(1, lines=1)) as (app, pilot):
+        row = app.row_of("answer 0")
+        await pilot.click(app.view, offset=(5, row), times=2)
+        await pilot.pause()
+        assert "answer" in (app.screen.get_selected_text() or "")
+
+
+async def test_wide_characters_are_selected_whole() -> None:
+    talk = Live()
+    talk.opened()
+    talk.prompt("wide")
+    talk.says("日本語 and e\u0301 text")
+    async with shown(talk) as (app, pilot):
+        row = app.row_of("日本語")
+        await drag(app, pilot, (3, row), (8, row))
+        assert app.screen.get_selected_text() == "日本語"
+
+
+async def test_the_source_of_an_entry_is_copied_not_its_looks() -> None:
+    async with shown(mixed()) as (app, _):
+        (answer, *_) = [entry for entry in app.talk.session.entries if isinstance(entry, AgentMessage)]
+        assert app.view.copy_text(answer.id).startswith("an answer with [a link](http://example.org/page)")
+
+
+# --------------------------------------------------------------------------- search
+
+
+async def test_the_search_counts_and_goes_around() -> None:
+    async with shown(messages(30, lines=1)) as (app, _):
+        app.finder.search("ANSWER 1")
+        assert app.finder.total == 11  # 1, and 10 to 19
+        seen = set()
+        for _ in range(11):
+            assert app.finder.move(1)
+            seen.add(app.finder.number)
+            assert app.sees("answer 1")
+        assert seen == set(range(1, 12))
+        before = app.finder.number
+        app.finder.move(-1)
+        app.finder.move(1)
+        assert app.finder.number == before
+        app.finder.clear()
+        assert app.finder.total == 0
+        assert not app.finder.move(1)
+
+
+async def test_hits_are_marked_and_the_current_one_differently() -> None:
+    async with shown(messages(3, lines=1)) as (app, _):
+        app.finder.search("answer 2")
+        app.finder.move(1)
+        palette = app.view.stack.palette
+        strip = app.view.render_line(app.row_of("answer 2"))
+        marked = [
+            text for text, style, _ in strip if style and style.bgcolor == palette.match_current.bgcolor
+        ]
+        assert "".join(marked) == "answer 2"
+
+
+async def test_a_hit_in_what_is_folded_unfolds_it() -> None:
+    async with shown(mixed(), size=(60, 30)) as (app, _):
+        assert not app.sees("of two lines")
+        app.finder.search("of two")
+        assert app.finder.move(1)
+        assert app.sees("of two lines")
+
+
+async def test_a_search_far_away_draws_only_what_it_must() -> None:
+    async with shown(messages(500, lines=1)) as (app, _):
+        app.finder.search("answer 17 ")
+        app.finder.move(1)
+        assert app.sees("answer 17 ")
+        drawn = sum(block.body is not None for block in app.view.stack.blocks)
+        assert drawn < 100
+
+
+# --------------------------------------------------------------------------- many
+
+
+async def test_five_thousand_entries_are_drawn_only_where_they_are_seen() -> None:
+    async with shown(messages(1700, lines=1)) as (app, pilot):
+        assert len(app.view.stack) > 5000
+        assert app.sees("answer 1699")
+        app.say("and on")
+        await pilot.press("home")
+        assert "prompt 0" in app.lines()[0]
+        await pilot.press("end")
+        assert app.sees("and on")
+        assert sum(block.body is not None for block in app.view.stack.blocks) < 60

@@ -1,0 +1,168 @@
+"""The transcript follows the end until the user scrolls up, and then holds still."""
+
+from __future__ import annotations
+
+import pytest
+from textual.events import MouseScrollUp
+
+from acp_tui.ui.theming import load
+from tests.ui.transcript.host import Live, messages, shown
+
+
+async def test_it_begins_at_the_end_and_follows_it() -> None:
+    async with shown(messages(20)) as (app, _):
+        assert app.view.following
+        assert app.lines()[-1] == "" or "answer 19 line 2" in app.lines()[-1]
+        app.talk.prompt("one more")
+        app.say("and its answer")
+        assert app.sees("and its answer")
+        assert app.view.unseen == 0
+
+
+async def test_scrolled_up_it_holds_still_and_counts_what_is_new() -> None:
+    async with shown(messages(20)) as (app, pilot):
+        await pilot.press("up", "up", "up")
+        before = app.lines()
+        app.talk.prompt("unseen")
+        for number in range(5):
+            app.say(f"new {number}\n\n")
+        assert app.lines() == before
+        assert app.view.unseen > 0
+
+
+async def test_lines_that_a_seen_message_grows_by_are_counted() -> None:
+    talk = messages(20)
+    talk.prompt("count")
+    talk.says("0\n\n")
+    async with shown(talk) as (app, pilot):
+        await pilot.press("up")
+        for number in range(1, 6):
+            app.say(f"{number}\n\n")
+            assert app.view.unseen == 2 * number
+
+
+@pytest.mark.parametrize("key", ["end", "G"])
+async def test_the_end_key_follows_again(key: str) -> None:
+    async with shown(messages(20)) as (app, pilot):
+        await pilot.press("up")
+        app.talk.prompt("unseen")
+        app.say("news")
+        assert app.view.unseen > 0
+        await pilot.press(key)
+        assert app.view.unseen == 0
+        assert app.view.following
+        assert app.sees("news")
+
+
+async def test_scrolling_down_to_the_end_follows_again() -> None:
+    async with shown(messages(20)) as (app, pilot):
+        followed = []
+        for key in ("up", "down"):
+            await pilot.press(key)
+            followed.append(app.view.following)
+        assert followed == [False, True]
+        app.say("grows")
+        assert app.sees("grows")
+
+
+async def test_scrolling_through_what_was_never_drawn_is_nothing_new() -> None:
+    talk = messages(60, lines=1)
+    prompt = talk.prompt("x" * 700)
+    talk.says("y\n" * 40)
+    talk.end(prompt)
+    async with shown(talk) as (app, pilot):
+        for _ in range(40):
+            await pilot.press("pageup")
+            assert app.view.unseen == 0
+
+
+async def test_what_is_folded_or_unfolded_is_nothing_new() -> None:
+    talk = messages(5)
+    talk.prompt("think")
+    talk.thinks("a thought\n" * 30)
+    talk.says("done")
+    async with shown(talk) as (app, pilot):
+        await pilot.press("home")
+        app.view.toggle_all()
+        assert app.view.unseen == 0
+        app.view.toggle_all()
+        assert app.view.unseen == 0
+        assert "prompt 0" in app.lines()[0]
+
+
+async def test_when_so_much_is_folded_that_all_is_seen_it_follows_again() -> None:
+    talk = Live()
+    talk.opened()
+    talk.prompt("run")
+    output = {"type": "content", "content": {"type": "text", "text": "a line\n" * 30}}
+    talk.tool("run", kind="execute", status="completed", content=[output])
+    async with shown(talk) as (app, pilot):
+        await pilot.press("up")
+        assert not app.view.following
+        app.view.toggle_all()
+        assert app.view.following
+
+
+async def test_a_conversation_shorter_than_the_screen_begins_at_its_top() -> None:
+    async with shown(messages(1, lines=1)) as (app, pilot):
+        assert "prompt 0" in app.lines()[0]
+        await pilot.press("up", "pageup", "home", "end", "pagedown")
+        assert "prompt 0" in app.lines()[0]
+
+
+async def test_an_empty_transcript_takes_every_key() -> None:
+    async with shown(Live()) as (app, pilot):
+        await pilot.press("up", "home", "end", "space", "f", "F", "[", "}", "!", "alt+up", "n", "y", "r")
+        assert all(line == "" for line in app.lines())
+
+
+async def test_the_wheel_scrolls_by_three_lines() -> None:
+    async with shown(messages(20)) as (app, pilot):
+        top = app.view.scroll_offset.y
+        await pilot._post_mouse_events([MouseScrollUp], app.view)
+        await pilot.pause()
+        assert app.view.scroll_offset.y == top - 3
+
+
+async def test_every_page_of_a_long_conversation_comes_once_going_up_and_down() -> None:
+    talk = messages(30, lines=2)
+    wanted = [f"prompt {number}" for number in range(30)]
+    async with shown(talk) as (app, pilot):
+        for key, order in (("pageup", wanted[::-1]), ("pagedown", wanted)):
+            seen: list[str] = []
+            for _ in range(40):
+                rows = [line.strip(" ┃") for line in app.lines()]
+                page = [row for row in rows if row.startswith("prompt")]
+                seen += [row for row in (page[::-1] if key == "pageup" else page) if row not in seen]
+                await pilot.press(key)
+            assert seen == order
+
+
+async def test_a_resize_keeps_what_is_at_the_top() -> None:
+    async with shown(messages(30)) as (app, pilot):
+        await pilot.press("pageup", "pageup")
+        top = next(line for line in app.lines() if line.strip())
+        for size in ((60, 20), (90, 12), (40, 8), (60, 12)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert top in app.lines()[:3]
+
+
+async def test_another_theme_changes_colours_only() -> None:
+    async with shown(messages(30)) as (app, pilot):
+        await pilot.press("pageup")
+        before = app.lines()
+        app.view.use_palette(load("light").palette)
+        assert app.lines() == before
+        assert app.view.render_line(app.row_of("answer")) is not None
+
+
+async def test_a_reset_shows_the_new_entries_only() -> None:
+    talk = messages(3)
+    async with shown(talk) as (app, _):
+        load_id = talk.call("session/load", {"sessionId": "s2", "cwd": "/w", "mcpServers": []})
+        talk.echoes("another conversation", session_id="s2")
+        talk.answer(load_id, {})
+        app.show()
+        assert app.sees("another conversation")
+        assert not app.sees("prompt 0")
