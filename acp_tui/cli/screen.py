@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     import argparse
 
     from acp_tui.ui.app import AcpTui
+
+
+GRACE = 8.0
+"""Seconds to end in order after a signal."""
 
 
 def add_theme_option(parser: argparse.ArgumentParser) -> None:
@@ -56,8 +61,19 @@ async def _shown(app: AcpTui) -> None:
     import asyncio
 
     loop = asyncio.get_running_loop()
+
+    def ended(number: int, _frame: object) -> None:
+        """In order if that is possible. On a terminal that is gone a write may wait for ever: then without.
+
+        What the agents left behind is ended by their watchers all the same.
+        """
+        loop.call_soon_threadsafe(partial(app.exit, return_code=128 + number))
+        last_resort = threading.Timer(GRACE, os._exit, (128 + number,))
+        last_resort.daemon = True
+        last_resort.start()
+
     for number in (signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, partial(app.exit, return_code=128 + number))
+        signal.signal(number, ended)
     await app.run_async()
 
 

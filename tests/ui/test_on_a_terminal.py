@@ -83,7 +83,7 @@ def test_closing_the_terminals_window_ends_everything(
 ) -> None:
     with Terminal("--command", agent("flood_agent"), cwd=tmp_path) as terminal:
         terminal.wait_for("Message ")
-        terminal.type("flood 100000 40\r")
+        terminal.type("flood 100000 40 text 50\r")
         terminal.wait_for("working")
         terminal.hang_up()
         until(lambda: terminal.process.poll() is not None and terminal.left_behind() == [])

@@ -106,6 +106,7 @@ class PermissionScreen(ModalScreen[Taken | None]):
     def on_mount(self) -> None:
         """From now on keystrokes are watched."""
         self._quiet = Quiet(self._clock)
+        self.query_one("#head", Bar).show(right=self._where())  # others may have come while this was made
         self._fit()
         self._hint()
 
