@@ -27,6 +27,7 @@ from acp_tui.ui.widgets.queue import QueueStrip
 from acp_tui.ui.widgets.status_line import StatusLine
 from acp_tui.ui.widgets.transcript.bodies import registry
 from acp_tui.ui.widgets.transcript.keyboard import Transcript
+from acp_tui.ui.widgets.transcript.wrap import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.questions import Waiting
     from acp_tui.ui.screens.permission import PermissionScreen, Taken
 
+AGENT_WIDTH = 40
+"""Cells for an agent's own title in a question: it must not push aside what is asked."""
 MOST_PROBLEMS = 5
 """… of the settings are told; a file can be wrong from end to end."""
 
@@ -229,7 +232,7 @@ class ConversationScreen(SignIn, Prompting, Exporting):
         self._dialog = PermissionScreen(
             waiting.question,
             self._palette,
-            agent=self._facts.agent,
+            agent=shortened(self.prompt.agent_title, AGENT_WIDTH),
             position=self.questions.position,
             remember_words=waiting.question.rule_words,
             session=self.session,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual.strip import Strip
 
@@ -11,6 +12,8 @@ from acp_tui.ui.widgets.panes.listing import Item
 from acp_tui.ui.widgets.transcript.wrap import shortened, strip, wrap
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rich.style import Style
 
     from acp_tui.ui.palette import Palette
@@ -47,13 +50,25 @@ def words(text: str, style: Style) -> Item:
 
 
 def fact(
-    label: str, text: str, palette: Palette, *, key: str | None = None, style: Style | None = None
+    label: str,
+    text: str,
+    palette: Palette,
+    *,
+    key: str | None = None,
+    style: Style | None = None,
+    column: int = LABEL,
 ) -> Item:
     """A label, and what belongs to it on as many lines as it needs."""
 
     def draw(width: int) -> list[Strip]:
-        lines = wrap([Segment(text, style or palette.text)], max(8, width - LABEL - EDGE))
-        first = Segment(f"{shortened(label, LABEL - 1):<{LABEL}}", palette.dim)
-        return [strip(line, [first if n == 0 else Segment(" " * LABEL)]) for n, line in enumerate(lines)]
+        cells = min(column, width // 2)
+        lines = wrap([Segment(text, style or palette.text)], max(8, width - cells - EDGE))
+        first = Segment(set_cell_size(shortened(label, cells - 1), cells), palette.dim)
+        return [strip(line, [first if n == 0 else Segment(" " * cells)]) for n, line in enumerate(lines)]
 
     return Item(draw, key, height=None)
+
+
+def column_for(labels: Iterable[str]) -> int:
+    """Cells of a column that holds names which others have given, so that none is cut without need."""
+    return max([LABEL, *(cell_len(label) + 2 for label in labels)])
