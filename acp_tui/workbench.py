@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from acp_tui.agents.catalogue import known, launch_from_command, resolve
 from acp_tui.config import mcp
 from acp_tui.config.paths import paths, write_private
+from acp_tui.config.sensitive import sensitive
 from acp_tui.config.settings import Settings, load
 from acp_tui.controller import Conversation, Options
 from acp_tui.errors import UserError
@@ -20,7 +23,7 @@ from acp_tui.store.history import History
 from acp_tui.workspace.repository import branch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from acp_tui.agents.launch import Launch
@@ -131,10 +134,24 @@ class Workbench:
         stored = folders.read_folder(conversation.folder.path)
         path = paths().data / "exports" / f"{stored.id}.{form}"
         try:
-            write_private(path, export(stored.records(), form, About.of(stored), theme=theme))
+            hides = self.is_sensitive_in(conversation.cwd)
+            text = export(stored.records(), form, About.of(stored), theme=theme, is_sensitive=hides)
+            write_private(path, text)
         except OSError as error:
             raise UserError(f"{path} cannot be written: {error.strerror or error}.") from error
         return path
+
+    def is_sensitive_in(self, cwd: Path) -> Callable[[str], bool]:
+        """Tells the files whose contents no log and no export holds, also by links of harmless names."""
+        patterns = tuple(self.settings.workspace.sensitive)
+
+        def is_sensitive(path: str) -> bool:
+            real = path
+            with suppress(OSError, ValueError):  # an agent may name anything
+                real = os.path.realpath(cwd / path)
+            return any(sensitive(name, patterns) for name in (path, real))
+
+        return is_sensitive
 
     def prune(self) -> None:
         """Make room for new sessions, as the settings say."""
@@ -147,8 +164,9 @@ class Workbench:
     def _folder(
         self, launch: Launch, options: Options, resumed: StoredSession | None
     ) -> SessionFolder | NullFolder:
+        hides = self.is_sensitive_in(options.cwd)
         if resumed is not None:
-            return folders.reopen(resumed)
+            return folders.reopen(resumed, is_sensitive=hides)
         try:
             return folders.create(
                 paths().data,
@@ -156,6 +174,7 @@ class Workbench:
                 title=launch.title,
                 cwd=str(options.cwd),
                 command=launch.command,
+                is_sensitive=hides,
             )
         except UserError as error:  # a full disk must not keep anybody from working
             self.notices.append(str(error))

@@ -12,6 +12,7 @@ from acp_tui.cli.replay import print_safely, read_records, recording_of
 from acp_tui.errors import UserError
 from acp_tui.export import FORMATS, About, export
 from acp_tui.store.folders import read_folder
+from acp_tui.workbench import Workbench
 
 if TYPE_CHECKING:
     import argparse
@@ -47,7 +48,14 @@ def run(args: argparse.Namespace) -> int:
     records, problems = read_records(path)
     stored = read_folder(path.parent)  # who it was held with, when it is one of ours
     about = About.of(stored) if stored.meta else About(path.stem)
-    text = export(records, args.form or _by_ending(args.output), about, theme=args.theme)
+    cwd = Path(about.cwd or ".")
+    text = export(
+        records,
+        args.form or _by_ending(args.output),
+        about,
+        theme=args.theme,
+        is_sensitive=Workbench.open(cwd).is_sensitive_in(cwd),
+    )
     if args.output is None:
         print_safely()
         sys.stdout.write(text)

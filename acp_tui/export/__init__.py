@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from acp_tui.config.sensitive import sensitive
 from acp_tui.export.gather import gathered
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from acp_tui.session.record import Record
     from acp_tui.store.folders import StoredSession
@@ -41,9 +42,19 @@ class About:
         )
 
 
-def export(records: Iterable[Record], form: str, about: About | None = None, *, theme: str = "dark") -> str:
-    """The whole conversation as one text, in one of `FORMATS`; `theme` matters to HTML."""
-    session = gathered(records)
+def export(
+    records: Iterable[Record],
+    form: str,
+    about: About | None = None,
+    *,
+    theme: str = "dark",
+    is_sensitive: Callable[[str], object] = sensitive,
+) -> str:
+    """The whole conversation as one text, in one of `FORMATS`; `theme` matters to HTML.
+
+    The contents of files that `is_sensitive` names are left out.
+    """
+    session = gathered(records, is_sensitive)
     about = about or About()
     if form == "json":
         from acp_tui.export.as_json import as_json

@@ -12,18 +12,18 @@ from acp_tui.store.redact import Redactor
 from acp_tui.store.secrets import redact_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from acp_tui.session.state import Session
 
 
-def gathered(records: Iterable[Record]) -> Session:
+def gathered(records: Iterable[Record], is_sensitive: Callable[[str], object]) -> Session:
     """The session that these records give, without secrets.
 
     Our own logs have been redacted already, those of others have not. And a secret that came in two chunks
     is whole only here.
     """
-    redactor, state = Redactor(), Fold()
+    redactor, state = Redactor(is_sensitive), Fold()
     for record in records:
         frame = redactor.redact(record.direction, record.frame)
         state.apply(record if frame is record.frame else Record(record.at, record.direction, frame))

@@ -83,3 +83,20 @@ def test_what_cannot_be_done_is_said_in_a_sentence(
 ) -> None:
     assert main(["export", *words]) in (1, 2)
     assert said in capsys.readouterr().err
+
+
+def test_what_files_hold_that_the_settings_call_sensitive_is_left_out(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "config").mkdir(parents=True)
+    (home / "config" / "config.toml").write_text('[workspace]\nsensitive = ["*.vault"]\n')
+    content = [{"type": "diff", "path": f"/p/a.{kind}", "newText": f"the {kind}"} for kind in ("vault", "md")]
+    update = {"sessionUpdate": "tool_call", "toolCallId": "1", "title": "Write", "content": content}
+    params = {"sessionId": "s", "update": update}
+    frame = {"jsonrpc": "2.0", "method": "session/update", "params": params}
+    log = tmp_path / "recorded.jsonl"
+    log.write_text(json.dumps({"t": 1, "dir": "received", "frame": frame}) + "\n")
+    assert main(["export", str(log)]) == 0
+    out = capsys.readouterr().out
+    assert "the md" in out
+    assert "the vault" not in out

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,13 +19,13 @@ from acp_tui.controller import Answer, SignInNeeded
 from acp_tui.errors import UserError
 from acp_tui.session.state import Elicitation, Permission, Terminal, ToolCall, UserMessage
 from acp_tui.session.text import KEPT
+from acp_tui.store.secrets import MASK
+from acp_tui.store.wirelog import read_log
 from acp_tui.workbench import Workbench
 from tests.connection.harness import until
 from tests.controller.harness import Person
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from acp_tui.controller import Question
     from acp_tui.session.state import Entry, Session
     from tests.controller.conftest import Hold
@@ -395,3 +396,32 @@ async def test_an_error_of_the_agent_is_raised_and_kept(hold: Hold) -> None:
         await held.conversation.prompt([{"type": "text", "text": "plain"}])
     assert held.session.last_error is not None
     assert held.session.phase == "idle"
+
+
+async def test_what_files_hold_that_the_settings_call_sensitive_is_in_no_log(hold: Hold, home: Path) -> None:
+    (home / "config").mkdir(parents=True)
+    (home / "config" / "config.toml").write_text('[workspace]\nsensitive = ["*.vault"]\n')
+    offers = json.dumps({"capabilities": {"sessionCapabilities": {"resume": {}}}})
+    held = hold("script", offers, asker=Person("allow_once", "allow_once", "allow_once"))
+    project = held.conversation.cwd
+    (project / "a.vault").write_text("moved to the garden")
+    (project / "link").symlink_to("a.vault")
+    await held.open()
+    await held.prompt(
+        *(["ask", "fs/read_text_file", {"path": str(project / name)}] for name in ("a.vault", "link"))
+    )
+    await held.conversation.close()
+    [stored] = [Workbench.open(home).stored("session-1")]
+    again = hold("script", offers, asker=Person("allow_once"), resumed=stored)
+    await again.conversation.start()
+    await again.conversation.open_known("session-1")
+    await again.prompt(
+        ["ask", "fs/write_text_file", {"path": str(project / "b.vault"), "content": "the beans"}]
+    )
+    await again.conversation.close()
+    assert "moved to the garden" in held.said()
+    assert (project / "b.vault").read_text() == "the beans"
+    frames = [record.frame for record in read_log(Path(held.conversation.log_path or ""))]
+    answers = [frame["result"]["content"] for frame in frames if "content" in (frame.get("result") or {})]
+    written = [frame["params"]["content"] for frame in frames if frame.get("method") == "fs/write_text_file"]
+    assert (answers, written) == ([MASK, MASK], [MASK])
