@@ -28,6 +28,7 @@ from acp_tui.errors import Refusal, UserError
 from acp_tui.processes import Reaper
 from acp_tui.session.events import AgentExited, AgentStarted, Noticed
 from acp_tui.session.state import REQUEST_CANCELLED
+from acp_tui.store.folders import BASELINE
 from acp_tui.workspace.area import Limits
 from acp_tui.workspace.files import Files
 from acp_tui.workspace.listing import Listing
@@ -101,7 +102,7 @@ class Conversation:
         self._roots = Roots(options.cwd, options.directories)
         limits = Limits(file_size=settings.workspace.max_baseline_file_size)
         self._tracking = Tracking(
-            self._roots, folder.path / "baseline.git" if folder.path else None, limits, self.note
+            self._roots, folder.path / BASELINE if folder.path else None, limits, self.note
         )
         self.listen(self._see)
         self._gate = Gate(

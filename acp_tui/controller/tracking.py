@@ -106,11 +106,12 @@ class Tracking:
         await self._baseline.revert(path)
 
     async def close(self) -> None:
-        """Stop what is going on; copies that nothing refers to any more are deleted."""
+        """Stop what is going on and delete the copies: who opens the session again begins with new ones."""
         running = [*self._naming, *([self._taking] if self._taking else [])]
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+        await self._baseline.forget()
         if self._scratch is not None:
             await asyncio.to_thread(self._scratch.cleanup)
 

@@ -4,7 +4,7 @@ sessions/20261120-101500-claude-code-3f2a/
     meta.json      what a list of sessions shows, with the format's version
     wire.jsonl     everything, from which the session is folded; whoever writes it holds its lock
     stderr.log     the agent's standard error, bounded
-    baseline.git/  the state of the project before the session (see `workspace`)
+    baseline.git/  the project as it was when the session was opened (see `workspace`), as long as it is open
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ FORMAT = 1
 WIRE = "wire.jsonl"
 STDERR = "stderr.log"
 META = "meta.json"
+BASELINE = "baseline.git"
 
 
 def sessions_directory(data_dir: Path) -> Path:

@@ -1,4 +1,7 @@
-"""Old sessions go when there are too many, or when they take too much room."""
+"""Old sessions go when there are too many, or when they take too much room.
+
+So does what an acp-tui that was killed left in the folders of others: copies of a project that nobody can use.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.store.folders import StoredSession, list_folders, sessions_directory, store_lock
+from acp_tui.store.folders import BASELINE, StoredSession, list_folders, sessions_directory, store_lock
 from acp_tui.store.locks import locked, try_lock
 
 if TYPE_CHECKING:
@@ -42,7 +45,7 @@ def remove(data_dir: Path, chosen: Sequence[Surplus]) -> list[Surplus]:
     sessions = sessions_directory(data_dir)
     if not sessions.is_dir():
         return []
-    removed = [one for one in chosen if _take_away(sessions, one.session)]
+    removed = [one for one in chosen if _take_away(one.session, one.session.path)]
     # Deleting may take a while and be cut short, so it is done on what nobody sees any more.
     for leftover in sessions.glob(f"{_REMOVED}*"):
         shutil.rmtree(leftover, ignore_errors=True)
@@ -51,16 +54,21 @@ def remove(data_dir: Path, chosen: Sequence[Surplus]) -> list[Surplus]:
 
 def prune(data_dir: Path, *, keep: int, max_bytes: int) -> list[Surplus]:
     """Bring the store within its limits; returns what was removed."""
+    for session in list_folders(data_dir):
+        if (copies := session.path / BASELINE).is_dir():
+            _take_away(session, copies)
     return remove(data_dir, surplus(data_dir, keep=keep, max_bytes=max_bytes))
 
 
-def _take_away(sessions: Path, session: StoredSession) -> bool:
+def _take_away(session: StoredSession, path: Path) -> bool:
+    """Take the folder of a session, or one in it, out of everybody's sight; not while somebody uses it."""
+    sessions = session.path.parent
     # Nobody can open it for writing while we hold the lock of the store.
     with locked(store_lock(sessions)):
         try:
             if _in_use(session):
                 return False
-            session.path.rename(sessions / f"{_REMOVED}{session.id}")
+            path.rename(sessions / f"{_REMOVED}{session.id}{path.suffix}")
         except OSError:
             return False
     return True

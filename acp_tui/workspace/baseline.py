@@ -265,8 +265,7 @@ class Baseline:
 
     def _forget(self) -> None:
         with self._lock:
-            if self._git is not None:
-                shutil.rmtree(self._git.directory, ignore_errors=True)
+            shutil.rmtree(self._directory, ignore_errors=True)
             self._git, self._why_no_git = None, "the copies have been deleted"
             self._areas = []
             self._kept = {}

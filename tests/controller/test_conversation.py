@@ -425,3 +425,29 @@ async def test_what_files_hold_that_the_settings_call_sensitive_is_in_no_log(hol
     answers = [frame["result"]["content"] for frame in frames if "content" in (frame.get("result") or {})]
     written = [frame["params"]["content"] for frame in frames if frame.get("method") == "fs/write_text_file"]
     assert (answers, written) == ([MASK, MASK], [MASK])
+
+
+async def test_the_copies_of_the_project_are_kept_until_the_conversation_is_closed(hold: Hold) -> None:
+    held = hold()
+    (held.conversation.cwd / "file").write_text("old")
+    await held.open()
+    await held.prompt(["disk", str(held.conversation.cwd / "file"), "new"])
+    await held.conversation.restart()
+    assert [change.revertable for change in await held.conversation.changes()] == [True]
+    await held.conversation.close()
+    assert held.conversation.folder.path is not None
+    assert {path.name for path in held.conversation.folder.path.iterdir()} == {
+        "meta.json",
+        "stderr.log",
+        "wire.jsonl",
+    }
+
+
+async def test_closing_at_once_leaves_no_copies_of_the_project(hold: Hold) -> None:
+    held = hold()
+    for number in range(500):
+        (held.conversation.cwd / str(number)).write_text(str(number))
+    await held.open()
+    await held.conversation.close()
+    assert held.conversation.folder.path is not None
+    assert not (held.conversation.folder.path / "baseline.git").exists()

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 def record(data_dir: Path, at: float, *, size: int = 0) -> folders.SessionFolder:
     folder = folders.create(data_dir, agent="a", title="A", cwd="/", command=[], clock=lambda: at)
     (folder.path / "baseline.git").mkdir()
-    (folder.path / "baseline.git" / "object").write_bytes(b"x" * size)
+    (folder.path / "baseline.git" / "object").write_bytes(b"x" * 1_000_000)
+    folder.stderr_sink(b"x" * size)
     return folder
 
 
@@ -53,6 +54,17 @@ def test_a_session_in_use_stays(tmp_path: Path) -> None:
     assert ids(tmp_path) == [oldest.id]
     oldest.close()
     assert len(prune(tmp_path, keep=0, max_bytes=0)) == 1
+
+
+def test_copies_of_a_project_go_first_but_those_in_use(tmp_path: Path) -> None:
+    """Somebody was killed, and could not delete them."""
+    killed, used = record(tmp_path, 1), record(tmp_path, 2)
+    killed.close()
+
+    assert prune(tmp_path, keep=100, max_bytes=1_200_000) == []
+    assert {path.name for path in killed.path.iterdir()} == {"meta.json", "wire.jsonl", "stderr.log"}
+    assert (used.path / "baseline.git" / "object").exists()
+    used.close()
 
 
 def test_a_damaged_folder_can_go(tmp_path: Path) -> None:
