@@ -16,9 +16,9 @@ from tests.agents.kit import SESSION, ScriptedAgent
 
 EVIL = (
     "\x1b]0;pwn\x07\x1b]52;c;cHduZWQ=\x07\x1b]8;;http://pwn\x1b\\\x1b[6666J\x1b[?6666h\x1b[31;6666m\x1bP6666q\x1b\\"
-    "\x1bc\x9b6666m\x9d0;pwn\x9c\x90\x85\u202eevil\u202d\u2066\u2067\u2068\u2069\u200e\u200f\u061c\x07\x08\x0b\x0c\x0e\x0f\x7f"
+    "\x1bc\x9b6666m\x9d0;pwn\x9c\x90\x85\u202eevil\u202d\u2066\u2067\u2068\u2069\u200e\u200f\u061c\x07\x08\t\x0b\x0c\x0e\x0f\x7f"
 )
-"""Titles, clipboards, links, erasing, modes, resets, C1 controls, bidi overrides, bells, shifts."""
+"""Titles, clipboards, links, erasing, modes, resets, C1 controls, bidi overrides, bells, tabs, shifts."""
 _numbers = count(1)
 
 

@@ -16,7 +16,7 @@ from acp_tui.session.text import visible, visible_json, visible_line
 from acp_tui.ui.widgets.long_text import LongText
 from acp_tui.ui.widgets.transcript.bodies.folding import headed, paragraphs
 from acp_tui.ui.widgets.transcript.body import Lines
-from acp_tui.ui.widgets.transcript.wrap import expanded, fold, padded
+from acp_tui.ui.widgets.transcript.wrap import fold, padded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,7 +145,7 @@ def _block(text: str, palette: Palette, width: int) -> list[Strip]:
     """A command on its background; its later lines are indented as the first."""
     lines: list[Strip] = []
     for number, line in enumerate(text.split("\n")):
-        for part, piece in enumerate(fold([Segment(expanded(line), palette.code)], width - 3)):
+        for part, piece in enumerate(fold([Segment(line, palette.code)], width - 3)):
             sign = " ❯ " if not (number or part) else "   "
             lines.append(padded([Segment(sign, palette.code + palette.icon), *piece], width, palette.code))
     return lines

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from acp_tui.ui.widgets.transcript.heights import Heights
-from acp_tui.ui.widgets.transcript.wrap import expanded, fold, fold_count, strip
+from acp_tui.ui.widgets.transcript.wrap import fold, fold_count, strip
 
 if TYPE_CHECKING:
     from rich.style import Style
@@ -26,7 +26,7 @@ class LongText:
         self._source = text.split("\n")
         self._folded: tuple[int, list[Spans]] = (-1, [])  # the last one: it may fill many screens
         self._heights = Heights()
-        self._heights.reset([fold_count(expanded(line), width) for line in self._source])
+        self._heights.reset([fold_count(line, width) for line in self._source])
 
     @property
     def height(self) -> int:
@@ -37,7 +37,7 @@ class LongText:
         """Made when it is asked for."""
         index, part = self._heights.at(number)
         if index != self._folded[0]:
-            segment = Segment(expanded(self._source[index]), self._style)
+            segment = Segment(self._source[index], self._style)
             self._folded = index, fold([segment], self._width)
         return strip(self._folded[1][part])
 

@@ -1,4 +1,7 @@
-"""Wrapping styled text to a width in cells. Wide, combining and joined characters count as they show."""
+"""Wrapping styled text to a width in cells. Wide, combining and joined characters count as they show.
+
+No line of it holds a tab: the terminal would jump over what stands there from before.
+"""
 
 from __future__ import annotations
 
@@ -24,21 +27,17 @@ def wrap(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
 
     Spaces at a break are dropped; those at the beginning of the text stay. There is always one line.
     """
-    spans = [span for span in spans if span.text]
-    text = "".join(span.text for span in spans)
-    return _cut(spans, _broken(text, max(1, width), at_spaces=True))
+    return _lines(spans, width, at_spaces=True)
 
 
 def fold(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
     """The lines of one logical line, cut wherever it is full: for code and terminal output."""
-    spans = [span for span in spans if span.text]
-    text = "".join(span.text for span in spans)
-    return _cut(spans, _broken(text, max(1, width), at_spaces=False))
+    return _lines(spans, width, at_spaces=False)
 
 
 def fold_count(text: str, width: int) -> int:
     """How many lines `fold` makes of it, without making them."""
-    return len(_broken(text, max(1, width), at_spaces=False))
+    return len(_broken(expanded(text), max(1, width), at_spaces=False))
 
 
 def whole_signs(spans: Iterable[Segment]) -> list[Segment]:
@@ -107,6 +106,25 @@ def expanded(text: str, column: int = 0) -> str:
         parts.append(part)
         column += cell_len(part)
     return "".join(parts)
+
+
+def _lines(spans: Iterable[Segment], width: int, *, at_spaces: bool) -> list[list[Segment]]:
+    spans = [span for span in spans if span.text]
+    text = "".join(span.text for span in spans)
+    if "\t" in text:
+        spans = _untabbed(spans)
+        text = "".join(span.text for span in spans)
+    return _cut(spans, _broken(text, max(1, width), at_spaces=at_spaces))
+
+
+def _untabbed(spans: list[Segment]) -> list[Segment]:
+    found = []
+    column = 0
+    for text, style, _ in spans:
+        plain = expanded(text, column)
+        column += cell_len(plain)
+        found.append(Segment(plain, style))
+    return found
 
 
 def _broken(text: str, width: int, *, at_spaces: bool) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from rich.segment import Segment
 from acp_tui.session.text import GrowingText
 from acp_tui.ui.widgets.transcript.bodies.terminal import tail_strips
 from acp_tui.ui.widgets.transcript.body import Lines
-from acp_tui.ui.widgets.transcript.wrap import expanded, fold, shortened, strip
+from acp_tui.ui.widgets.transcript.wrap import fold, shortened, strip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -83,7 +83,7 @@ def more(lines: int, context: Context) -> Strip:
 def _folded(lines: Iterable[str], style: Style, context: Context) -> Iterator[Strip]:
     indent = [Segment(" " * INDENT)]
     for line in lines:
-        for part in fold([Segment(expanded(line), style)], context.width - INDENT):
+        for part in fold([Segment(line, style)], context.width - INDENT):
             yield strip(part, indent)
 
 

@@ -73,7 +73,7 @@ class _Column:
     def height(self, row: Row) -> int:
         if row.kind not in self._looks:
             return 1
-        return fold_count(expanded(row.text), self._text_width)
+        return fold_count(row.text, self._text_width)
 
     def lines(self, row: Row | None) -> list[list[Segment]]:
         """Each as wide as the column."""

@@ -9,7 +9,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.ui.widgets.transcript.body import Lines
-from acp_tui.ui.widgets.transcript.wrap import expanded, fold, strip, wrap
+from acp_tui.ui.widgets.transcript.wrap import fold, strip, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -54,7 +54,7 @@ def bounded(lines: Iterable[Strip], note: Style, most: int = MOST_LINES) -> list
 def _lines(text: str, style: Style, width: int, indent: int, cut: Cut) -> Iterator[Strip]:
     lead = [Segment(" " * indent)] if indent else []
     for line in text.split("\n"):
-        for piece in cut([Segment(expanded(line), style)], max(1, width - indent)):
+        for piece in cut([Segment(line, style)], max(1, width - indent)):
             yield strip(piece, lead)
 
 

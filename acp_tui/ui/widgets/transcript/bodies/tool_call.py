@@ -15,7 +15,7 @@ from acp_tui.ui.widgets.transcript.bodies.headline import Headline, lasted
 from acp_tui.ui.widgets.transcript.bodies.raw import raw_body
 from acp_tui.ui.widgets.transcript.bodies.terminal import OutputBody, exit_fact
 from acp_tui.ui.widgets.transcript.body import Lines
-from acp_tui.ui.widgets.transcript.wrap import expanded, fold, shortened_path, strip
+from acp_tui.ui.widgets.transcript.wrap import fold, shortened_path, strip
 from acp_tui.wording import ICONS, OTHER, default_folded, relative, title_of
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _command(command: str, where: str, context: Context) -> Lines:
     lines = [
         part
         for text in command.split("\n")
-        for part in fold([Segment(expanded(text), palette.text)], context.width - INDENT - 2)
+        for part in fold([Segment(text, palette.text)], context.width - INDENT - 2)
     ]
     missing = 0 if context.whole else len(lines) - MOST_COMMAND
     if missing > 1:

@@ -216,7 +216,7 @@ def drawn(
 
 
 def _plain(lines: list[str], style: Style, width: int) -> list[Spans]:
-    return [row for line in lines for row in wrap([Segment(expanded(line), style)], width)]
+    return [row for line in lines for row in wrap([Segment(line, style)], width)]
 
 
 def table_of(section: Section, palette: Palette) -> Table | None:
