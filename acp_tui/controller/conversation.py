@@ -26,7 +26,7 @@ from acp_tui.controller.sign_in import sign_in_asked_for
 from acp_tui.controller.tracking import Tracking
 from acp_tui.errors import Refusal, UserError
 from acp_tui.processes import Reaper
-from acp_tui.session.events import AgentExited, AgentStarted, Noticed
+from acp_tui.session.events import AgentExited, AgentStarted, Noticed, SessionOpened
 from acp_tui.session.state import REQUEST_CANCELLED
 from acp_tui.store.folders import BASELINE
 from acp_tui.workspace.area import Limits
@@ -365,8 +365,9 @@ class Conversation:
 
     # ----------------------------------------------------------------- on the way
 
-    def _see(self, _record: Record, _events: Sequence[Event], changes: Sequence[Change]) -> None:
-        self._tracking.see(changes)
+    def _see(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
+        loaded = any(isinstance(event, SessionOpened) for event in events)
+        self._tracking.see(changes, history=loaded or self.session.phase == "loading")
 
     @asynccontextmanager
     async def _impatience(self, what: str) -> AsyncIterator[None]:

@@ -51,30 +51,27 @@ class Tracking:
             self._taking = asyncio.create_task(self._take())
 
     async def ready(self) -> None:
-        """Wait for the baseline; says so when it takes long."""
-        self.begin()
-        assert self._taking is not None
-        done, _ = await asyncio.wait([self._taking], timeout=LONG)
-        if not done:
-            self._note(
-                Noticed("info", "Copying the project's files first, so that changes can be reverted …")
-            )
-        await asyncio.shield(self._taking)
+        """Wait until there are copies of all that is to be copied; says so when it takes long."""
+        await self._taken()
+        await self._all_named()
 
     async def keep(self, paths: Iterable[str]) -> None:
         """These files may be changed now."""
-        await self.ready()
+        await self._taken()
         await self._baseline.keep(paths)
 
-    def see(self, changes: Sequence[Change]) -> None:
-        """Files named by tool calls that change files are kept, or listed when it is too late for that."""
+    def see(self, changes: Sequence[Change], *, history: bool) -> None:
+        """Files named by tool calls that change files are kept, or listed when it is too late for that.
+
+        What calls of the session's `history` did was done before the baseline was taken.
+        """
         for change in changes:
             call = change.entry
             if isinstance(call, ToolCall) and self._taking is not None:
                 paths = _changed_paths(call) - self._named
                 if paths:
                     self._named |= paths
-                    task = asyncio.create_task(self._name(paths, too_late=call.done))
+                    task = asyncio.create_task(self._name(paths, too_late=call.done and not history))
                     self._naming.add(task)
                     task.add_done_callback(self._naming.discard)
 
@@ -82,7 +79,7 @@ class Tracking:
         """All files that are not as they were; none before there is a baseline, which no prompt precedes."""
         if self._taking is None or not self._taking.done():
             return []
-        await asyncio.gather(*self._naming)
+        await self._all_named()
         return await self._baseline.changes()
 
     async def versions(self, change: FileChange) -> Versions:
@@ -115,13 +112,27 @@ class Tracking:
         if self._scratch is not None:
             await asyncio.to_thread(self._scratch.cleanup)
 
+    async def _taken(self) -> None:
+        self.begin()
+        assert self._taking is not None
+        done, _ = await asyncio.wait([self._taking], timeout=LONG)
+        if not done:
+            self._note(
+                Noticed("info", "Copying the project's files first, so that changes can be reverted …")
+            )
+        await asyncio.shield(self._taking)
+
     async def _take(self) -> None:
         await self._baseline.take()
         for sentence in self._baseline.notices:
             self._note(Noticed("warning", sentence))
 
+    async def _all_named(self) -> None:
+        if self._naming:
+            await asyncio.wait(self._naming)  # who stops waiting stops nothing else
+
     async def _name(self, paths: set[str], *, too_late: bool) -> None:
-        await self.ready()
+        await self._taken()
         await (self._baseline.note(paths) if too_late else self._baseline.keep(paths))
 
 

@@ -1,8 +1,8 @@
 """An agent that does what the prompt spells out: `python -m tests.agents.script [OFFERS]`.
 
 The prompt is a JSON list of steps, each a list of a word and its arguments (see `STEPS`); any other prompt is
-sent back. OFFERS is a JSON object: `capabilities`, `auth_methods`, and `session`, which the answers that open
-a session hold as well.
+sent back. OFFERS is a JSON object: `capabilities`, `auth_methods`, `session`, which the answers that open a
+session hold as well, and `history`, the updates that come before the answer to `session/load`.
 """
 
 from __future__ import annotations
@@ -134,6 +134,8 @@ def main() -> None:
         return hear
 
     def opened(agent: ScriptedAgent, request: dict[str, Any]) -> None:
+        for update in offers.get("history", []) if request["method"] == "session/load" else []:
+            Script(agent, heard).do_update(update)
         agent.answer(request, {"sessionId": SESSION, **offers.get("session", {})})
 
     def prompted(agent: ScriptedAgent, request: dict[str, Any]) -> None:

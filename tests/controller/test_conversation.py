@@ -451,3 +451,32 @@ async def test_closing_at_once_leaves_no_copies_of_the_project(hold: Hold) -> No
     await held.conversation.close()
     assert held.conversation.folder.path is not None
     assert not (held.conversation.folder.path / "baseline.git").exists()
+
+
+async def test_what_was_changed_before_a_session_was_loaded_is_no_change_of_now(
+    hold: Hold, tmp_path: Path
+) -> None:
+    early, late, offers = tmp_path / "early", tmp_path / "late", {"capabilities": {"loadSession": True}}
+    for file in (early, late):
+        file.write_text("what the agent wrote last week")
+    calls = [
+        {
+            "sessionUpdate": "tool_call",
+            "toolCallId": file.name,
+            "title": "Edit",
+            "kind": "edit",
+            "status": status,
+        }
+        | {"locations": [{"path": str(file)}]}
+        for file, status in ((early, "completed"), (late, "in_progress"))
+    ]
+    held = hold("script", json.dumps(offers | {"history": calls}))
+    await held.conversation.start()
+    await held.conversation.open_known("session-1")
+    assert {call.status for call in held.session.tool_calls.values()} == {"completed", "unfinished"}
+    await held.prompt(["say", "hello"])
+    assert await held.conversation.changes() == []
+    await held.prompt(["disk", str(early), "new"], ["update", calls[0] | {"toolCallId": "again"}])
+    assert [(change.path.name, change.revertable) for change in await held.conversation.changes()] == [
+        ("early", True)
+    ]
