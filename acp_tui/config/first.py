@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import config_file, project_file
+from acp_tui.session.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 
-@dataclass(frozen=True, slots=True)
+@plain(frozen=True)
 class First:
     """What is wished for a folder. What makes no sense is left out without a word: the check says it."""
 

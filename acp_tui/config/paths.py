@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
+from acp_tui.session.plain import plain
 
-@dataclass(frozen=True, slots=True)
+
+@plain(frozen=True)
 class Paths:
     """The directories of one user. Nothing is created by asking for them."""
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from acp_tui.session.plain import plain
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Compaction, Elicitation, Message, Notice, Phase, Plan, Session, ToolCall
 
 
-@dataclass(slots=True)
+@plain()
 class Bookkeeping:
     """What `reduce` remembers for itself from one event to the next; nobody else reads it."""
 

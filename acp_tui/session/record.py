@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from acp_tui.session.plain import plain
 
 Direction = Literal["sent", "received", "client"]
 
 
-@dataclass(slots=True)
+@plain()
 class Record:
     """Something that crossed the wire, or that the client itself did."""
 

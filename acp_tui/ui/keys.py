@@ -6,10 +6,11 @@ binding may be moved without taking another with it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from textual.binding import Binding
+
+from acp_tui.session.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +39,7 @@ Where = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@plain(frozen=True)
 class Place:
     """A part of the screen that has keys of its own."""
 
@@ -74,7 +75,7 @@ PLACES: dict[Where, Place] = {
 """In the order of the help page."""
 
 
-@dataclass(frozen=True, slots=True)
+@plain(frozen=True)
 class Key:
     """One thing that keys do."""
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import field
 
 from rich.style import Style
+
+from acp_tui.session.plain import plain
 
 NO_STYLE = Style()
 
 
-@dataclass(frozen=True)
+@plain(frozen=True)
 class Palette:
     """Ready-made styles. Backgrounds are set only where something stands out from the page."""
 
@@ -67,7 +68,7 @@ class Palette:
     terminal: tuple[str, ...] = ()
     """The 16 colours of terminal output, as colours that Rich understands."""
 
-    @cached_property
+    @property
     def signs(self) -> dict[str, Style]:
         """By the status of a tool call or of a step of a plan."""
         return {

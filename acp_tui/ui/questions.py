@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from acp_tui.session.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Elicitation
 
 
-@dataclass(slots=True, eq=False)
+@plain(eq=False)
 class Waiting:
     """One question, and the future that its asker waits for."""
 

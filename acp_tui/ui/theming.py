@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from rich.style import Style
 from textual.theme import Theme
 
 from acp_tui.config.paths import paths
+from acp_tui.session.plain import plain
 from acp_tui.ui.palette import SYNTAX, Palette
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ _THEME_KEYS = (
 _STYLES = tuple(part.name for part in fields(Palette) if part.name not in ("dark", "syntax", "terminal"))
 
 
-@dataclass(frozen=True, slots=True)
+@plain(frozen=True)
 class Loaded:
     """A theme, ready to be used, and what was not understood of its file, as sentences for a person."""
 

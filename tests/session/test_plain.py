@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field, fields, replace
+from dataclasses import FrozenInstanceError, field, fields, replace
+from typing import ClassVar
 
 import pytest
 
@@ -14,6 +15,21 @@ class Point:
     x: int
     y: int = 0
     seen: bool = field(default=False, compare=False, repr=False)
+
+
+@plain(frozen=True)
+class Fixed:
+    of: ClassVar[str] = "all"
+    x: int
+    y: list[int] = field(default_factory=list, compare=False)
+
+
+@plain(eq=False)
+class Itself:
+    x: int = 0
+
+    def __post_init__(self) -> None:
+        self.x += 1
 
 
 @plain(kw_only=True)
@@ -37,3 +53,37 @@ def test_it_has_slots_fields_and_no_hash() -> None:
     assert not hasattr(Point(1), "__dict__")
     with pytest.raises(TypeError):
         hash(Point(1))
+
+
+def test_what_is_frozen_stays_as_it_is_and_can_be_a_key() -> None:
+    one = Fixed(1)
+    with pytest.raises(FrozenInstanceError):
+        one.x = 2  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        del one.x
+    assert {one: "found"}[Fixed(1, [2])] == "found"
+    assert replace(one, x=3).x == 3
+    assert Fixed.of == "all"
+
+
+def test_what_is_equal_only_to_itself_can_be_a_key_too() -> None:
+    one = Itself()
+    assert one.x == 1
+    assert one != Itself()
+    assert {one: "found"}[one] == "found"
+
+
+def test_the_fields_are_known_before_there_is_an_object() -> None:
+    @plain()
+    class Early(Point):
+        z: int = 0
+
+    assert [part.name for part in fields(Early)] == ["x", "y", "seen", "z"]
+    assert Early(1, z=2).z == 2
+
+
+def test_what_is_missing_or_too_much_is_refused() -> None:
+    with pytest.raises(TypeError):
+        Point()  # type: ignore[call-arg]
+    with pytest.raises(TypeError):
+        Point(1, 2, other=3)  # type: ignore[call-arg]

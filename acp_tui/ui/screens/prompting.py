@@ -69,17 +69,17 @@ class Prompting(SessionScreen):
 
     @on(QueueStrip.SendNow)
     def _queued_now(self, event: QueueStrip.SendNow) -> None:
-        self.engine.send_queued_now(event.id)
+        self.engine.send_queued_now(event.queued)
 
     @on(QueueStrip.Edit)
     def _queued_edit(self, event: QueueStrip.Edit) -> None:
-        if text := self.engine.take_back(event.id):
+        if text := self.engine.take_back(event.queued):
             self.prompt.load(text)
             self.prompt.focus()
 
     @on(QueueStrip.Remove)
     def _queued_remove(self, event: QueueStrip.Remove) -> None:
-        self.engine.remove_queued(event.id)
+        self.engine.remove_queued(event.queued)
 
     # ------------------------------------------------------------------------- attachments
 

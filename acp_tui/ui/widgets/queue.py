@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -46,23 +45,21 @@ class QueueStrip(Widget, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"queue--label", "queue--paused", "queue--current"}
     BINDINGS: ClassVar[list[BindingType]] = bindings("queue")
 
-    @dataclass
-    class SendNow(Message):
+    class Wish(Message):
+        """Something to be done with one of them."""
+
+        def __init__(self, queued: str) -> None:
+            super().__init__()
+            self.queued = queued  # its id
+
+    class SendNow(Wish):
         """Stop the agent and send this one."""
 
-        id: str
-
-    @dataclass
-    class Edit(Message):
+    class Edit(Wish):
         """Take this one back into the prompt."""
 
-        id: str
-
-    @dataclass
-    class Remove(Message):
+    class Remove(Wish):
         """Forget this one."""
-
-        id: str
 
     class Left(Message):
         """The cursor wants back to the prompt."""

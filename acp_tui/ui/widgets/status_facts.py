@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from rich.cells import cell_len
 
+from acp_tui.session.plain import plain
 from acp_tui.ui.widgets.transcript.wrap import shortened
 
 SILENCE = 60.0
@@ -18,7 +18,7 @@ Phase = Literal["connecting", "loading", "idle", "working", "asking", "cancellin
 Part = Literal["agent", "project", "branch", "mark", "mode", "model", "context", "cost", "phase"]
 
 
-@dataclass(frozen=True, slots=True)
+@plain(frozen=True)
 class StatusFacts:
     """Everything the status line may say. Texts are safe to display."""
 
@@ -40,7 +40,7 @@ class StatusFacts:
     heard_at: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@plain(frozen=True)
 class Piece:
     """A stretch of the line."""
 
@@ -49,7 +49,7 @@ class Piece:
     part: Part | None = None  # what it tells, for clicks
 
 
-@dataclass(frozen=True, slots=True)
+@plain(frozen=True)
 class _Item:
     """One fact: shown whole or not at all, the least important goes first."""
 

@@ -124,7 +124,9 @@ async def test_the_draft_is_told_while_writing_and_gone_once_sent(monkeypatch: p
         assert "ab".startswith(told[-1].text)
         await pilot.press("enter")
         await pilot.pause()
-        assert app.heard(Prompt.Changed)[-1] == Prompt.Changed("")
+        change = app.heard(Prompt.Changed)[-1]
+        assert isinstance(change, Prompt.Changed)
+        assert change.text == ""
 
 
 async def test_ctrl_c_copies_a_selection_and_is_left_to_the_screen_without_one() -> None:

@@ -50,11 +50,8 @@ async def test_keys_send_edit_and_remove_the_marked_one() -> None:
         app.queue.focus()
         await pilot.press("up", "s", "up", "e", "down", "down", "d")
         await pilot.pause()
-        assert [message for message in app.told if type(message).__module__ == QueueStrip.__module__] == [
-            QueueStrip.SendNow("q2"),
-            QueueStrip.Edit("q1"),
-            QueueStrip.Remove("q3"),
-        ]
+        wishes = [(type(told), told.queued) for told in app.told if isinstance(told, QueueStrip.Wish)]
+        assert wishes == [(QueueStrip.SendNow, "q2"), (QueueStrip.Edit, "q1"), (QueueStrip.Remove, "q3")]
 
 
 async def test_down_from_the_last_one_and_escape_lead_back_to_the_prompt() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -11,6 +10,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from acp_tui.session.plain import plain
 from acp_tui.ui.widgets.component_style import foreground
 from acp_tui.ui.widgets.transcript.wrap import shortened, shortened_path
 
@@ -26,7 +26,7 @@ NAME_SHARE = 0.6
 """Of the width, for names and hints; the rest is for descriptions."""
 
 
-@dataclass(frozen=True, slots=True)
+@plain(frozen=True)
 class Choice:
     """One line of the list. All texts are data, already safe to display, on one line."""
 
@@ -60,11 +60,12 @@ class Choices(Widget):
         "choices--current",
     }
 
-    @dataclass
     class Clicked(Message):
         """A line was clicked."""
 
-        index: int
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
 
     def __init__(self) -> None:
         super().__init__()

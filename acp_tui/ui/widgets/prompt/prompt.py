@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from textual import on
@@ -67,25 +66,28 @@ class Prompt(AttachingPrompt):
     agent_title: reactive[str] = reactive("the agent")
     """Whom the placeholder names."""
 
-    @dataclass
     class Submitted(Message):
         """To be sent, or queued while the agent works."""
 
-        text: str
-        attachments: Sequence[Attachment]
+        def __init__(self, text: str, attachments: Sequence[Attachment]) -> None:
+            super().__init__()
+            self.text = text
+            self.attachments = attachments
 
-    @dataclass
     class SendNow(Message):
         """To be sent at once, whatever the agent does. An empty text: the first one queued."""
 
-        text: str
-        attachments: Sequence[Attachment]
+        def __init__(self, text: str, attachments: Sequence[Attachment]) -> None:
+            super().__init__()
+            self.text = text
+            self.attachments = attachments
 
-    @dataclass
     class CommandLine(Message):
         """For the user's own shell."""
 
-        line: str
+        def __init__(self, line: str) -> None:
+            super().__init__()
+            self.line = line
 
     class Resume(Message):
         """Enter in an empty prompt: what is paused in the queue may go."""
@@ -93,11 +95,12 @@ class Prompt(AttachingPrompt):
     class TakeBack(Message):
         """The last queued prompt is wanted back; `load` it."""
 
-    @dataclass
     class Changed(Message):
         """The draft, told from time to time while it is written, and at once when it was sent."""
 
-        text: str
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
 
     def __init__(
         self,

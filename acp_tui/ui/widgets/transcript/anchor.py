@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from acp_tui.session.plain import plain
 
 if TYPE_CHECKING:
     from acp_tui.ui.widgets.transcript.body import Body
 
 
-@dataclass(frozen=True, slots=True)
+@plain(frozen=True)
 class Anchor:
     """One line of one entry, held on to in the way that lasts longest."""
 

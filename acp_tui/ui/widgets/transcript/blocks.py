@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from acp_tui.session.plain import plain
 from acp_tui.session.state import (
     AgentMessage,
     Message,
@@ -26,7 +27,7 @@ CLOSE_TOGETHER = (ToolCall, Notice, Permission, Terminal, Thought)
 """Kinds that stand below each other without a blank line."""
 
 
-@dataclass(slots=True)
+@plain()
 class Block:
     """One entry in the view."""
 

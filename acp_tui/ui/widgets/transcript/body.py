@@ -7,8 +7,10 @@ screen, whose height is estimated instead.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from acp_tui.session.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,14 +25,14 @@ Spans = list["Segment"]
 """Pieces of one logical line of text: a text and a Rich style each, no control segments."""
 
 
-@dataclass(frozen=True, slots=True)
+@plain(frozen=True)
 class Preferences:
     """What the user can choose about the looks of bodies."""
 
     diff: Literal["auto", "unified", "split"] = "auto"  # auto: beside each other where there is room
 
 
-@dataclass(frozen=True, slots=True)
+@plain(frozen=True)
 class Context:
     """All that a body may depend on, beside its entry. A change of any of it makes bodies anew."""
 

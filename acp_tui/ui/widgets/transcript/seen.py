@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from acp_tui.session.plain import plain
 
 if TYPE_CHECKING:
     from acp_tui.ui.widgets.transcript.stack import Stack
 
 
-@dataclass(frozen=True, slots=True)
+@plain(frozen=True)
 class Seen:
     """The end of the conversation at one time."""
 
