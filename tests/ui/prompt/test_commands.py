@@ -6,6 +6,7 @@ import pytest
 from textual.geometry import Region
 
 from acp_tui.session.state import Command
+from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.prompt import Prompt
 from acp_tui.ui.widgets.prompt.command_menu import CommandMenu
 from acp_tui.ui.widgets.prompt.matching import matching
@@ -128,6 +129,18 @@ async def test_escape_closes_it_until_another_command_is_begun() -> None:
         await pilot.press("ctrl+u")
         await write(pilot, "/e")
         assert menu(app).is_open
+
+
+async def test_with_the_menu_its_keys_leave_the_footer() -> None:
+    app = Host()
+    async with app.run_test(size=(100, 24)) as pilot:
+        footer = app.query_one(KeyBar)
+        await write(pilot, "/e")
+        assert "Tab complete" in footer.render_line(0).text
+        await pilot.press("escape")
+        await pilot.pause()
+        assert footer.render_line(0).text.startswith("Enter send")
+        assert "Tab complete" not in footer.render_line(0).text
 
 
 async def test_paths_and_second_lines_are_no_commands() -> None:

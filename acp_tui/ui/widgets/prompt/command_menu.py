@@ -24,7 +24,7 @@ class CommandMenu(Menu):
         self.commands: Sequence[Command] = ()
         self._found: list[Command] = []
         self._typed = ""
-        self._closed = False  # by the user, until another command is begun
+        self._dismissed = False  # until another command is begun
 
     @property
     def selected(self) -> Command | None:
@@ -44,11 +44,11 @@ class CommandMenu(Menu):
     def follow(self, text: str) -> None:
         """The prompt up to the cursor has changed."""
         if not text.startswith("/") or "\n" in text:
-            self._closed = False
+            self._dismissed = False
             self.close()
             return
         self._typed = text[1:]
-        matches = [] if self._closed else matching(self.commands, self._typed)
+        matches = [] if self._dismissed else matching(self.commands, self._typed)
         self._found = [match.command for match in matches]
         if not matches:
             self.close()
@@ -57,7 +57,7 @@ class CommandMenu(Menu):
 
     def dismiss(self) -> None:
         """The user does not want it for this command."""
-        self._closed = True
+        self._dismissed = True
         self.close()
 
     def completion(self, *, taking: bool) -> Completion | None:  # noqa: ARG002  a command has no parts
