@@ -90,6 +90,11 @@ class Incoming:
         if request is not None:
             request.withdraw()
 
+    def give_up(self) -> None:
+        """The agent is gone: nobody waits for an answer, so nobody is to be asked for one."""
+        for request in self._open.values():
+            request.withdraw()
+
     def answered(self, request_id: int | str) -> None:
         """The answer was written."""
         request = self._open.pop(request_id, None)

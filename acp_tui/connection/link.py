@@ -188,6 +188,7 @@ class Link:
             ended = await self._process.close(reason="closed its output and had to be ended")
         self._gone.set()
         self._on_exit(ended)
+        self._incoming.give_up()
 
     async def _unless_gone(self, awaited: Coroutine[Any, Any, Any]) -> None:
         """Wait for something that will not happen any more when the agent is gone."""

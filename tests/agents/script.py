@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.agents.faulty import leave_behind
-from tests.agents.kit import SESSION, ScriptedAgent
+from tests.agents.kit import SESSION, ScriptedAgent, request_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,6 +57,15 @@ class Script:
         if isinstance(terminal := (answer.get("result") or {}).get("terminalId"), str):
             self.kept["$terminal"] = terminal
         self.agent.say_json(answer.get("result", answer.get("error")))
+
+    def do_request(self, method: str, params: dict[str, Any], request_id: str) -> None:
+        """A request to the client whose answer nobody waits for."""
+        self.agent.send(request_frame(method, {"sessionId": SESSION, **params}, request_id))
+
+    def do_await_file(self, path: str) -> None:
+        """Until somebody has made it."""
+        while not Path(path).exists():
+            time.sleep(0.02)
 
     def do_permission(self, call: dict[str, Any]) -> None:
         """Ask for permission with the usual options."""

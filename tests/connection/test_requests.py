@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from acp_tui.connection.errors import AgentGone
 from acp_tui.errors import Refusal
 from tests.connection.harness import SESSION, Client, text, until
 
@@ -160,6 +161,34 @@ async def test_answers_of_a_cancelled_turn_are_written_when_the_call_returns(
     assert sorted(answers, key=lambda answer: answer["id"]) == ANSWERED
     await until((tmp_path / "answers").exists)
     turn.cancel()
+
+
+async def test_nobody_is_asked_any_more_when_the_agent_has_ended(client: MakeClient, tmp_path: Path) -> None:
+    agent = client("script")
+    asked, given_up = asyncio.Event(), asyncio.Event()
+
+    async def ask(_: dict[str, Any]) -> dict[str, Any]:
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+            raise AssertionError
+        finally:
+            given_up.set()
+
+    agent.handlers["session/request_permission"] = ask
+    connection = await agent.open()
+    steps = [
+        ["request", "session/request_permission", {}, "one"],
+        ["await_file", str(tmp_path / "go")],
+        ["exit", 3],
+    ]
+    turn = asyncio.ensure_future(connection.prompt(SESSION, text(json.dumps(steps))))
+    await asked.wait()
+    (tmp_path / "go").touch()
+    await given_up.wait()
+    await asyncio.wait([turn])
+    assert isinstance(turn.exception(), AgentGone)
+    assert [ended.code for ended in agent.exits] == [3]
 
 
 async def test_notifications_are_never_answered(client: MakeClient) -> None:

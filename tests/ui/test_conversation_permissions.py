@@ -122,6 +122,28 @@ async def test_a_question_that_the_agent_takes_back_goes_away(open_desk: Open) -
         assert "waits for your answer" not in desk.status()
 
 
+@pytest.mark.parametrize("covered", [False, True])
+async def test_a_question_goes_away_when_the_agent_dies(
+    open_desk: Open, tmp_path: Path, covered: bool
+) -> None:
+    params = {"toolCall": CALL, "options": [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]}
+    async with open_desk() as desk:
+        await desk.send(
+            ["request", "session/request_permission", params, "one"],
+            ["await_file", str(tmp_path / "go")],
+            ["complain", "last words"],
+            ["exit", 3],
+        )
+        await desk.asked()
+        if covered:
+            await desk.press("f1")
+        (tmp_path / "go").touch()
+        await desk.until(lambda: desk.session.phase == "dead")
+        await desk.until(lambda: desk.app.screen is desk.screen)
+        await desk.sees("The agent ended", "exit code 3", "last words", "F5 starts it again")
+        assert "Allowed" not in desk.text()
+
+
 async def test_cancelling_while_others_wait_answers_all_of_them(open_desk: Open) -> None:
     async with open_desk("asks_at_once", "3") as desk:
         await desk.send("go")
