@@ -50,7 +50,7 @@ def default_folded(entry: Entry) -> bool:
         return entry.ended_at is not None
     if isinstance(entry, ToolCall):
         return _call_folded(entry)
-    if isinstance(entry, TurnEnd) and entry.error is not None and entry.error.code == 0:
+    if isinstance(entry, TurnEnd) and entry.error is not None and entry.error.raw is None:
         return False  # not the agent's answer: it is gone, and these are its last words
     if isinstance(entry, Notice) and entry.level == "error" and entry.source == "client":
         return False

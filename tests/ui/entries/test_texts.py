@@ -65,8 +65,20 @@ def test_an_error_shows_its_words_and_the_rest_only_unfolded() -> None:
     assert '"data": "x1"' in unfolded
 
 
+def test_an_error_without_a_code_is_folded_as_any_other() -> None:
+    end = TurnEnd(id=1, at=0, error=RpcError(0, "it broke", None, {"message": "it broke"}))
+    assert default_folded(end)
+    assert drawn(end, folded=True) == ["✘ it broke", "▸ an error without a code: details"]
+
+
+def test_the_last_words_of_an_agent_that_is_gone_are_open() -> None:
+    end = TurnEnd(id=1, at=0, error=RpcError(0, "The agent ended", "Traceback"))
+    assert not default_folded(end)
+    assert drawn(end) == ["✘ The agent ended", "▾ its last lines on stderr", "  Traceback"]
+
+
 def test_an_error_that_wants_a_sign_in_says_so() -> None:
-    end = TurnEnd(id=1, at=0, error=RpcError(-32000, "Please log in", auth_required=True))
+    end = TurnEnd(id=1, at=0, error=RpcError(-32000, "Please log in", raw={}, auth_required=True))
     assert "▸ the agent wants a sign-in · error -32000: details" in drawn(end, folded=True)
 
 

@@ -61,7 +61,7 @@ def _failed(error: RpcError, context: Context) -> Body:
     detail = "\n".join(rest).strip("\n")
     if detail:
         lines += bounded(paragraphs(detail, palette.text, width), palette.dim, 12)
-    if not error.code and not error.detail and error.raw is None:
+    if error.raw is None and not error.detail:
         pass  # ours, and all of it
     elif context.folded:
         lines += headed([Segment("▸ ", palette.faint)], [Segment(_code(error), palette.dim)], width)
@@ -71,8 +71,10 @@ def _failed(error: RpcError, context: Context) -> Body:
 
 
 def _code(error: RpcError) -> str:
+    if error.raw is None:
+        return "its last lines on stderr"
     signed_out = "the agent wants a sign-in · " if error.auth_required else ""
-    return f"{signed_out}error {error.code}: details" if error.code else "its last lines on stderr"
+    return f"{signed_out}{f'error {error.code}' if error.code else 'an error without a code'}: details"
 
 
 def _everything(error: RpcError, context: Context) -> list[Strip]:
