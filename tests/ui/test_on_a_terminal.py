@@ -45,6 +45,16 @@ def test_keys_that_come_all_at_once_keep_their_order(tmp_path: Path) -> None:
         assert terminal.ended() == 0
 
 
+def test_what_is_typed_before_it_has_started_is_in_the_prompt(tmp_path: Path) -> None:
+    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+        terminal.type("typed at once")
+        terminal.wait_for("❯ typed at once")
+        terminal.type(" and later\r")
+        terminal.wait_for("┃ typed at once and later")
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+
+
 def test_the_demo_needs_nothing(tmp_path: Path) -> None:
     with Terminal("demo", cwd=tmp_path) as terminal:
         terminal.wait_for("Message Demo agent")

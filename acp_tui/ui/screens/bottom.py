@@ -18,6 +18,11 @@ class BottomScreen(Screen[None]):
     launches: ClassVar[bool] = False
     """Is it there to go to others?"""
 
+    def on_mount(self) -> None:
+        """Now keys can be taken."""
+        if (catch_up := getattr(self.app, "catch_up", None)) is not None:
+            self.app.call_later(catch_up)
+
     async def leave(self) -> None:
         """It has ended: end what runs behind it."""
 

@@ -81,6 +81,8 @@ class ConversationScreen(SignIn, Prompting, Exporting):
 
     def on_mount(self) -> None:
         """The first frame comes first; then the agent is started."""
+        if (early := getattr(self.app, "early_text", None)) is not None and (text := early()):
+            self.typed(text)
         self.call_after_refresh(self._after_first_frame)
 
     def _after_first_frame(self) -> None:
