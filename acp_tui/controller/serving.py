@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.controller.asking import Question
@@ -21,7 +22,7 @@ from acp_tui.permissions.subject import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable
 
     from acp_tui.controller.gate import Gate
     from acp_tui.session.state import RequestId, Session
@@ -139,7 +140,7 @@ class Serving:
                 question.old_text = await asyncio.to_thread(writing.old_text)
             await self._guard(question)
             await self._keep([str(writing.real)])
-            await asyncio.to_thread(writing.write, content)
+            await _to_its_end(asyncio.to_thread(writing.write, content))
         return {}
 
     # ---- terminals
@@ -180,6 +181,15 @@ class Serving:
         verdict = await self._gate.answer(question)
         if not verdict.allowed:
             raise Refusal(NOT_ALLOWED, f"not allowed to {question.subject.words}: {verdict.why}")
+
+
+async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    """What has begun cannot be taken back: who withdraws the request meanwhile hears what came of it."""
+    task = asyncio.create_task(work)
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait([task])
+    task.result()
 
 
 class Params:

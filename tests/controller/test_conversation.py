@@ -8,8 +8,9 @@ import json
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -480,3 +481,30 @@ async def test_what_was_changed_before_a_session_was_loaded_is_no_change_of_now(
     assert [(change.path.name, change.revertable) for change in await held.conversation.changes()] == [
         ("early", True)
     ]
+
+
+async def test_a_write_that_has_begun_when_the_turn_is_cancelled_is_answered_as_it_ends(
+    hold: Hold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, may_end, rename = threading.Event(), threading.Event(), os.rename
+
+    def slow_rename(*args: Any, **named: Any) -> None:
+        begun.set()
+        may_end.wait()
+        rename(*args, **named)
+
+    monkeypatch.setattr(os, "rename", slow_rename)
+    held = hold(policy="yolo")
+    file = held.conversation.cwd / "file"
+    await held.open()
+    turn = asyncio.create_task(
+        held.prompt(["ask", "fs/write_text_file", {"path": str(file), "content": "new"}], ["wait"])
+    )
+    await until(begun.is_set)
+    cancel = asyncio.create_task(held.conversation.cancel())
+    await until(lambda: held.session.cancelling or turn.done())
+    assert not file.exists()
+    may_end.set()
+    await asyncio.gather(cancel, turn)
+    assert json.loads(held.said()) == {}
+    assert file.read_text() == "new"
