@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,7 +38,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Do it; the exit code."""
     need_a_terminal("`acp-tui exec` works without")
-    gc.disable()  # until the first frame: collecting while modules are loaded is a tenth of the start
+    from acp_tui.ui import collecting
+
+    collecting.pause()  # until the first screen has begun
     made: list[Held] = []
     code = show(app_for(args, made.append))
     if code == 0:

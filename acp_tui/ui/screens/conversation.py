@@ -7,14 +7,13 @@ the engine. How a thing looks or works is the widget's own.
 from __future__ import annotations
 
 import asyncio
-import gc
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 
 from acp_tui.session.state import Session as SessionState
 from acp_tui.session.state import TurnEnd, UserMessage
-from acp_tui.ui import keys
+from acp_tui.ui import collecting, keys
 from acp_tui.ui.attention import Attention
 from acp_tui.ui.engine import Engine
 from acp_tui.ui.facts import Facts
@@ -86,13 +85,15 @@ class ConversationScreen(SignIn, Prompting, Exporting):
         self.call_after_refresh(self._after_first_frame)
 
     def _after_first_frame(self) -> None:
-        gc.freeze()  # what the program itself consists of need not be looked at again
-        gc.enable()
+        collecting.pause()
         self.run_worker(self._start())
 
     async def _start(self) -> None:
-        await self.engine.start()
-        await asyncio.to_thread(registry.prepare)
+        try:
+            await self.engine.start()
+            await asyncio.to_thread(registry.prepare)
+        finally:
+            collecting.go_on()
 
     # ------------------------------------------------------------------------- the widgets
 
@@ -180,6 +181,8 @@ class ConversationScreen(SignIn, Prompting, Exporting):
             agent = self.session.agent
             self.prompt.agent_title = agent.title or agent.name or self._facts.agent
             self._use_agent(agent)
+        if "phase" in facts and self.session.phase == "idle":
+            collecting.set_aside()
         if facts & {"phase", "stop_reason", "modes", "config_options", "models"}:
             self.refresh_bindings()
         self._follow_commands(changes)

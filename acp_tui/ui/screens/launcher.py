@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from textual.fuzzy import Matcher
-from textual.widgets import Input
 
 from acp_tui import __version__
-from acp_tui.ui import keys
+from acp_tui.ui import collecting, keys
 from acp_tui.ui.screens.bottom import BottomScreen
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.key_bar import KeyBar
+from acp_tui.ui.widgets.line import Line
 from acp_tui.ui.widgets.rows import Row, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from textual.app import ComposeResult
+    from textual.widgets import Input
 
     from acp_tui.offers import Agent, Offers, Recorded
     from acp_tui.ui.app import AcpTui
@@ -39,7 +39,7 @@ FEW = 6
 MOST_PROBLEMS = 5
 
 
-class Filter(Input):
+class Filter(Line):
     """What narrows the list. As long as it is empty, digits are keys."""
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
@@ -76,9 +76,7 @@ class LauncherScreen(BottomScreen):
     def compose(self) -> ComposeResult:
         """From top to bottom."""
         yield Bar(*self._head(), id="head")
-        filtering = Filter(placeholder="type to filter agents and sessions", compact=True)
-        filtering.cursor_blink = False
-        yield filtering
+        yield Filter(placeholder="type to filter agents and sessions")
         yield Rows([], self._palette)
         yield KeyBar()
 
@@ -88,8 +86,7 @@ class LauncherScreen(BottomScreen):
         self.call_after_refresh(self._after_first_frame)
 
     def _after_first_frame(self) -> None:
-        gc.freeze()  # what the program itself consists of need not be looked at again
-        gc.enable()
+        collecting.go_on()
         self.action_look_again()
 
     def action_look_again(self) -> None:
