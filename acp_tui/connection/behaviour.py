@@ -75,6 +75,7 @@ class Behaviour:
         self._capabilities: dict[str, Any] = {}
         self._asked: dict[object, tuple[str, Any]] = {}  # our open requests: method, params
         self._answered: set[object] = set()
+        self._waiting: set[object] = set()  # ids of its requests that we have not answered
         self._session: str | None = None
         self._opening = False
         self._turns = 0  # prompts without an answer; more than one where prompts are queued
@@ -115,6 +116,7 @@ class Behaviour:
     def _sent(self, frame: dict[str, Any]) -> None:
         method, params = frame.get("method"), frame.get("params") or {}
         if method is None:
+            self._waiting.discard(_hashable(frame.get("id")))
             return
         if "id" in frame:
             self._asked[frame["id"]] = (method, params)
@@ -156,6 +158,10 @@ class Behaviour:
         params = params if isinstance(params, dict) else {}
         if not isinstance(method, str):
             return
+        if (identity := _hashable(frame.get("id"))) is not None:
+            if identity in self._waiting:
+                self._say("request-id-twice", "a request has the id of one that still waits", frame)
+            self._waiting.add(identity)
         if method not in KNOWN_CALLS:
             if not method.startswith("_"):
                 self._say(

@@ -93,12 +93,16 @@ class Translator:
                     f"A request ({visible_line(method)}) whose id is neither text nor number", frame
                 )
             ]
-        self._asked[request_id] = (method, params)
+        again = request_id in self._asked
+        self._asked.setdefault(request_id, (method, params))
         if method == "session/update":
             return [
                 ev.ProtocolFault("session/update came as a request; it is a notification", None),
                 *self._update(raw),
             ]
+        if again:  # it would get the answer of the first
+            text = f"A request ({visible_line(method)}) has the id of one that still waits for its answer"
+            return [ev.ProtocolFault(f"{text}: it is not answered", frame)]
         if raw is not None and not isinstance(raw, dict):
             return [
                 ev.ProtocolFault(f"A request ({visible_line(method)}) whose parameters are no object", frame)

@@ -132,6 +132,7 @@ PROVOKED: dict[str, Callable[[Talk], None]] = {
     "malformed-envelope": turn(then(lambda talk: talk.record("received", [1]))),
     "answered-twice": answered_again,
     "answer-to-nothing": turn(lambda talk: talk.answer(4711, {})),
+    "request-id-twice": turn(permission(), permission()),
     "http-status-as-code": fails,
     "no-agent-info": then(Talk.opened),
     "version-as-text": opened(protocolVersion="1"),

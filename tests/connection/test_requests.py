@@ -10,6 +10,7 @@ import pytest
 
 from acp_tui.connection.errors import AgentGone
 from acp_tui.errors import Refusal
+from acp_tui.session.state import Notice
 from tests.connection.harness import SESSION, Client, text, until
 
 if TYPE_CHECKING:
@@ -121,6 +122,11 @@ async def test_one_id_has_one_answer_and_can_be_used_again_after_it(client: Make
     connection = await agent.open()
     await connection.prompt(SESSION, text("go"))
     assert agent.heard() == ["same", "other", "same"]
+    [fault] = [entry for entry in agent.session.entries if isinstance(entry, Notice)]
+    assert fault.text.startswith("A request (terminal/output) has the id of one that still waits")
+    assert [frame["id"] for frame in agent.frames("received") if "method" in frame and "id" in frame] == [
+        *("same", "same", "other", "same")
+    ]
 
 
 async def pending(agent: Client, file: Path) -> asyncio.Future[str]:

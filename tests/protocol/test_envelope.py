@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.session.state import AgentMessage, Notice, TurnEnd, Unrecognised
+from acp_tui.session.state import AgentMessage, Notice, Permission, TurnEnd, Unrecognised
 from tests.talk import Talk
 
 
@@ -109,6 +109,28 @@ def test_an_update_sent_as_a_request_is_shown_and_told() -> None:
     talk.received({"id": 1, "method": "session/update", "params": {"sessionId": "s1", "update": update}})
     assert talk.only(AgentMessage).text == "hi"
     assert "notification" in talk.only(Notice).text
+
+
+def test_a_question_under_an_id_that_still_waits_is_told_and_takes_nothing_from_the_first() -> None:
+    talk = Talk().opened()
+    for call in ("first", "second"):
+        talk.asks_permission("same", toolCall={"toolCallId": call, "title": call})
+    [fault] = talk.all(Notice)
+    assert "still waits" in fault.text
+    assert '"second"' in (fault.detail or "")
+    talk.reply("same", {"outcome": {"outcome": "selected", "optionId": "yes"}})
+    permission = talk.only(Permission)
+    assert (permission.call_id, permission.outcome) == ("first", "selected")
+    talk.asks_permission("same", toolCall={"toolCallId": "third"})
+    assert list(talk.session.permissions) == ["same"]
+
+
+def test_an_update_under_an_id_that_still_waits_is_taken_in() -> None:
+    talk = Talk().opened()
+    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "hi"}}
+    for _ in range(2):
+        talk.received({"id": 1, "method": "session/update", "params": {"sessionId": "s1", "update": update}})
+    assert talk.only(AgentMessage).text == "hihi"
 
 
 def test_a_refused_call_is_told() -> None:

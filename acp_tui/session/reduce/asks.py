@@ -24,15 +24,9 @@ def permission_requested(session: Session, event: ev.PermissionRequested, at: fl
         answerable=event.answerable,
         stray=out_of_phase(session),
     )
-    changes: list[Change] = []
     if event.answerable:
-        replaced = session.permissions.get(event.request_id)
-        if replaced is not None:
-            replaced.outcome = "error"
-            replaced.why = "The agent used the same request id again"
-            changes.append(touch(replaced))
         session.permissions[event.request_id] = permission
-    return [*changes, *add(session, permission, at), fact("permissions")]
+    return [*add(session, permission, at), fact("permissions")]
 
 
 def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
