@@ -1,6 +1,6 @@
 """Old sessions go when there are too many, or when they take too much room.
 
-So does what an acp-tui that was killed left in the folders of others: copies of a project that nobody can use.
+So does what a killed acp-tui left in folders that stay: copies of a project that nobody can use any more.
 """
 
 from __future__ import annotations
