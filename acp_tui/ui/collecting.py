@@ -22,5 +22,6 @@ def go_on() -> None:
 
 def set_aside() -> None:
     """Look at what is new since the last time, and from now on no more."""
-    gc.collect()
-    gc.freeze()
+    if gc.isenabled():
+        gc.collect()
+        gc.freeze()
