@@ -35,9 +35,8 @@ class Recording:
         self._clock = clock
         self._fold = Fold()
         self._listeners: list[Listener] = []
-        for record in past:
-            self._fold.apply(record)
         folder.on_trouble = lambda sentence: self.note(Noticed("warning", sentence))
+        self._go_on(past)
 
     @property
     def session(self) -> Session:
@@ -75,6 +74,16 @@ class Recording:
             tail = self._record(TerminalOutput(terminal_id, output.tail, skipped=output.skipped))
             self._log.append(tail.at, tail.direction, tail.frame)
         self.note(TerminalExited(terminal_id, exit_code, signal))
+
+    def _go_on(self, past: Iterable[Record]) -> None:
+        """Fold what there is. Terminals of an acp-tui that was killed ended with it, and nobody could say so."""
+        at = 0.0
+        for record in past:
+            self._fold.apply(record)
+            at = record.at
+        for terminal in self.session.terminals.values():
+            if terminal.owner != "agent" and terminal.ended_at is None:
+                self.observe(Record(at, "client", to_record(TerminalExited(terminal.terminal_id))))
 
     def _record(self, event: Event) -> Record:
         return Record(self._clock(), "client", to_record(event))

@@ -125,7 +125,9 @@ def exit_fact(terminal: Terminal) -> str:
     """How a command ended."""
     if terminal.signal:
         return f"ended by {visible_line(terminal.signal)}"
-    return f"exit code {terminal.exit_code}" if terminal.exit_code is not None else "still running"
+    if terminal.exit_code is not None:
+        return f"exit code {terminal.exit_code}"
+    return "still running" if terminal.ended_at is None else "ended"
 
 
 def content_facts(content: Content) -> str:

@@ -508,3 +508,35 @@ async def test_a_write_that_has_begun_when_the_turn_is_cancelled_is_answered_as_
     await asyncio.gather(cancel, turn)
     assert json.loads(held.said()) == {}
     assert file.read_text() == "new"
+
+
+async def test_what_a_killed_client_left_open_is_closed_when_its_session_goes_on(
+    hold: Hold, home: Path
+) -> None:
+    offers = json.dumps({"capabilities": {"sessionCapabilities": {"resume": {}}}})
+    first = hold("script", offers, policy="yolo")
+    await first.open()
+    await first.conversation.shell.run("cat")
+    turn = asyncio.create_task(
+        first.prompt(
+            ["update", {"sessionUpdate": "tool_call", **CALL, "status": "in_progress"}],
+            ["ask", "terminal/create", {"command": "cat"}],
+            ["wait"],
+        )
+    )
+    await until(lambda: "terminalId" in first.said())
+    log = Path(first.conversation.log_path or "")
+    cut_off = log.read_bytes()
+    await first.conversation.close()
+    await asyncio.wait([turn])
+    log.write_bytes(cut_off)
+    [stored] = [Workbench.open(home).stored("session-1")]
+    second = hold("script", offers, resumed=stored)
+    await second.conversation.start()
+    await second.conversation.open_known("session-1")
+    await second.conversation.close()
+    terminals = second.session.terminals.values()
+    assert {terminal.owner for terminal in terminals} == {"client", "user"}
+    assert all(terminal.ended_at is not None for terminal in terminals)
+    assert second.session.tool_calls["call"].status == "unfinished"
+    same(second.session, second.replayed())

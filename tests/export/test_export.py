@@ -317,6 +317,23 @@ def test_the_conversation_reads_from_top_to_bottom() -> None:
 # --------------------------------------------------------------------------- JSON
 
 
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [
+        ([], "still running"),
+        ([TerminalExited("t")], "ended"),
+        ([TerminalExited("t", 3)], "exit code 3"),
+        ([TerminalExited("t", None, "SIGKILL")], "ended by SIGKILL"),
+    ],
+)
+def test_how_a_command_ended_is_said_as_far_as_it_is_known(ends: list[TerminalExited], words: str) -> None:
+    talk = Talk().opened()
+    talk.client(TerminalCreated("t", "user", "make", "/w"))
+    for event in ends:
+        talk.client(event)
+    assert f"[{words}]" in export(talk.records, "md")
+
+
 def test_json_holds_the_state_entry_by_entry() -> None:
     talk = everything("word")
     plain = json.loads(export(talk.records, "json", About(id="s-1")))
