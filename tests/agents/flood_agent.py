@@ -10,6 +10,8 @@ Prompt grammar (the first word of the prompt text picks the load):
     flood N SIZE [KIND] [RATE]   N chunks of SIZE characters of Markdown
                                  KIND: text (default) | code | lists | tables | plain
                                  RATE: chunks per second, 0 = as fast as the pipe takes
+    fence LINES [PER]            LINES lines of code in fences of PER lines (default: all in one),
+                                 in chunks of 40 characters
     thoughts N SIZE [RATE]       the same as agent_thought_chunk, then one short message
     tools N [LINES]              N tool calls, pending -> in_progress -> completed,
                                  each completed with a diff of LINES lines (default 20)
@@ -249,7 +251,9 @@ class Agent:
             run = getattr(self, "do_" + (words[0] if words else ""), None)
             started = time.monotonic()
             if run is None:
-                self.say(session, "I know: flood thoughts tools plan terminal bigdiff permission mixed ask\n")
+                self.say(
+                    session, f"I know: {' '.join(names())}\n"
+                )
             else:
                 run(session, words[1:], stats)
             stats["seconds"] = round(time.monotonic() - started, 4)
@@ -287,6 +291,17 @@ class Agent:
             self.do_thoughts(session, [args[0], args[1], *args[3:4]], stats)
             return
         self.stream(session, chunks(count, size, kind), rate, False, stats)
+
+    def do_fence(self, session: str, args: list[str], stats: dict[str, Any]) -> None:
+        lines = int(args[0])
+        per = int(args[1]) if len(args) > 1 else lines
+        code = CODE.split("\n")[1:-3]
+        parts = []
+        for first in range(0, lines, per):
+            inside = (code[number % len(code)] for number in range(first, min(first + per, lines)))
+            parts.append("```python\n" + "\n".join(inside) + "\n```\n\n")
+        text = "".join(parts)
+        self.stream(session, [text[at : at + 40] for at in range(0, len(text), 40)], 0.0, False, stats)
 
     def do_thoughts(self, session: str, args: list[str], stats: dict[str, Any]) -> None:
         rate = float(args[2]) if len(args) > 2 else 0.0
