@@ -76,7 +76,7 @@ class Recording:
         self.note(TerminalExited(terminal_id, exit_code, signal))
 
     def _go_on(self, past: Iterable[Record]) -> None:
-        """Fold what there is. Terminals of an acp-tui that was killed ended with it, and nobody could say so."""
+        """Fold what there is. What an acp-tui that was killed ran ended with it, and nobody could say so."""
         at = 0.0
         for record in past:
             self._fold.apply(record)
