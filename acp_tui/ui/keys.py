@@ -277,7 +277,7 @@ TABLE: tuple[Key, ...] = (
     Key("pane.leave", "escape", "leave", "back", "pane", "Back: from the full screen, to the prompt", 4),
     # -- search in the transcript
     Key("find.next", "enter,down", "find_next(1)", "next", "find", "The next hit", 1),
-    Key("find.previous", "shift+enter,up", "find_next(-1)", "previous", "find", "The one before", 2),
+    Key("find.previous", "up,shift+enter", "find_next(-1)", "previous", "find", "The one before", 2),
     Key("find.close", "escape", "close", "close", "find", "Close the search", 3),
     # -- permission
     Key("permission.allow", "a", "answer('allow_once')", "allow", "permission", "Allow once", 1),

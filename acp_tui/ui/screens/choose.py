@@ -8,16 +8,17 @@ from rich.segment import Segment
 from textual.containers import Vertical
 from textual.fuzzy import Matcher
 from textual.screen import ModalScreen
-from textual.widgets import Input
 
 from acp_tui.ui import keys
 from acp_tui.ui.widgets.bar import Bar, key_hints
+from acp_tui.ui.widgets.line import Line
 from acp_tui.ui.widgets.rows import Row, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from textual.app import ComposeResult
+    from textual.widgets import Input
 
     from acp_tui.session.state import Choice
     from acp_tui.ui.palette import Palette
@@ -62,9 +63,7 @@ class ChooseScreen(ModalScreen[str | None]):
         at = next((n for n, choice in enumerate(self._choices) if choice.value == self._current), 0)
         with Vertical(id="dialog"):
             yield Bar([Segment(self._title, self._palette.strong)], self._count(), id="head")
-            filtering = Input(placeholder="type to filter", compact=True, id="filter")
-            filtering.cursor_blink = False
-            yield filtering
+            yield Line(placeholder="type to filter", id="filter")
             yield Rows(self._rows(), self._palette, selected=at, id="choices")
             yield Bar(self._hints(), id="keys")
 
@@ -134,10 +133,6 @@ class ChooseScreen(ModalScreen[str | None]):
         matcher = Matcher(query)
         scored = [(matcher.match(f"{one.name} {one.group or ''} {one.value}"), one) for one in self._choices]
         return [one for score, one in sorted(scored, key=lambda pair: -pair[0]) if score > 0]
-
-    def on_input_submitted(self) -> None:
-        """Enter in the filter takes, too."""
-        self.action_take()
 
     def on_rows_taken(self, event: Rows.Taken) -> None:
         """A click."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.containers import Horizontal
 from textual.message import Message
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from acp_tui.ui import keys
+from acp_tui.ui.widgets.line import Line
+
+if TYPE_CHECKING:
+    from textual.widgets import Input
 
 
 class FindLine(Horizontal):
@@ -43,10 +47,9 @@ class FindLine(Horizontal):
     def open(self) -> None:
         """Show it. Until the first time it has nothing in it: that would cost every start."""
         if not self.children:
-            words = Input(compact=True, select_on_focus=True)
-            self.mount(Static("Search "), words, Static("", id="hits"))
+            self.mount(Static("Search "), Line(), Static("", id="hits"))
         self.add_class("shown")
-        self.query_one(Input).focus()
+        self.query_one(Line).focus()
 
     @property
     def shown(self) -> bool:
@@ -57,7 +60,7 @@ class FindLine(Horizontal):
         """Which hit of how many."""
         if not self.children:
             return
-        if not self.query_one(Input).value:
+        if not self.query_one(Line).value:
             words = ""
         elif not total:
             words = "nothing found"
@@ -73,11 +76,6 @@ class FindLine(Horizontal):
     def action_find_next(self, step: int) -> None:
         """On, or back."""
         self.post_message(self.Moved(step))
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter is the input's own key: it goes on, too."""
-        event.stop()
-        self.post_message(self.Moved(1))
 
     def action_close(self) -> None:
         """Enough."""

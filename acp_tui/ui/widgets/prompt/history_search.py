@@ -10,8 +10,9 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from acp_tui.session.text import visible_line, without_controls
+from acp_tui.session.text import visible_line
 from acp_tui.ui.keys import bindings
+from acp_tui.ui.widgets.line import Line
 from acp_tui.ui.widgets.prompt.choices import Choice, Choices
 from acp_tui.ui.widgets.prompt.popup import Popup
 
@@ -27,7 +28,7 @@ EXCERPT = 300
 """Characters of a prompt that can show in a line."""
 
 
-class SearchLine(Input):
+class SearchLine(Line):
     """What is searched for. The keys of the search are bound here, because it has keys of its own."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("history")
@@ -37,10 +38,6 @@ class SearchLine(Input):
         """A key of the search."""
 
         what: Literal["older", "newer", "take", "close"]
-
-    def validate_value(self, value: str) -> str:
-        """Nothing that is pasted here reaches the terminal as a command."""
-        return without_controls(value)
 
     def action_history(self, what: Literal["older", "newer", "take", "close"]) -> None:
         """Pass it on to the search."""
@@ -79,9 +76,7 @@ class HistorySearch(Popup):
         yield Choices()
         with Horizontal():
             yield Static("search ❯", markup=False)
-            line = SearchLine(compact=True, select_on_focus=False)
-            line.cursor_blink = False
-            yield line
+            yield SearchLine(select_on_focus=False)
 
     def on_mount(self) -> None:
         """Begin with everything."""
