@@ -84,7 +84,8 @@ class Subject:
     composite: str | None = None  # why the command is not plain, in words
     cwd: Target | None = None  # of a command
     environment: tuple[tuple[str, str], ...] = ()
-    hazards: tuple[str, ...] = ()  # other reasons to ask always, as sentences about "it"
+    names: tuple[str, ...] = ()  # the sensitive files that a command names, as sentences about "it"
+    hazards: tuple[str, ...] = ()  # other reasons to ask always, likewise
     dangerous: str | None = None  # why no rule and no policy may allow it
     server: str | None = None  # of an MCP tool
     tool: str | None = None
@@ -120,7 +121,7 @@ class Subject:
         found = [self.dangerous] if self.dangerous else []
         found += [f"{path} is outside the workspace" for path in self.outside]
         found += [f"{path} {why}" for path, why in self.sensitive]
-        return [*found, *self.hazards]
+        return [*found, *self.names, *self.hazards]
 
 
 def _within(path: str, root: str) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.dangerous import dangerous, dangerous_argv
 from acp_tui.permissions.plain import NotPlainError, is_plain_argv, plain_words
+from acp_tui.permissions.shell import take_apart, take_apart_argv
 from acp_tui.permissions.wrappers import shell_script
 
 if TYPE_CHECKING:
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
     from acp_tui.permissions.asked import Place, Target
 
 _DEEPEST = 8
+_LONGEST_PATH = 4096
+_MOST_WORDS = 1000  # that are looked at
 _CHANGING_DIRECTORY = re.compile(
     r"""\s*cd[ \t]+(?:--[ \t]+)?(?!-)
         (?:'(?P<single>[^'\n]+)'|"(?P<double>[^"$`\\!\n]+)"|(?P<bare>[\w@%+:,./][\w@%+=:,./-]*))
@@ -31,6 +36,7 @@ _HAZARDOUS = re.compile(
     r"|GIT_(?:SSH|SSH_COMMAND|EXTERNAL_DIFF|PAGER|EDITOR|SEQUENCE_EDITOR|ASKPASS|PROXY_COMMAND|EXEC_PATH"
     r"|TEMPLATE_DIR|CONFIG\w*|DIR|WORK_TREE)|PAGER|LESSOPEN|EDITOR|VISUAL|BROWSER|SSH_ASKPASS|SUDO_ASKPASS"
 )
+_LEAVING_OUT = re.compile(r"--?\w*(?:exclude|ignore)")
 _HARMLESS = frozenset({"", "cat", "true", ":"})
 """Values by which agents keep pagers and editors from opening."""
 
@@ -45,6 +51,7 @@ class Command:
     composite: str | None  # why it is not
     cwd: Target
     environment: tuple[tuple[str, str], ...] = ()
+    names: tuple[str, ...] = ()  # sensitive files, as sentences about "it"
     hazards: tuple[str, ...] = ()
     dangerous: str | None = None
 
@@ -80,6 +87,7 @@ def read_command(
         composite=composite,
         cwd=directory,
         environment=tuple((env or {}).items()),
+        names=tuple(_sensitive_files(inner, directory, place)),
         hazards=tuple(_hazards(env or {}, place.environment)),
         dangerous=danger,
     )
@@ -89,6 +97,30 @@ def _hazards(env: Mapping[str, str], usual: Mapping[str, str]) -> Iterator[str]:
     for name, value in env.items():
         if _HAZARDOUS.fullmatch(name) and value not in _HARMLESS and usual.get(name) != value:
             yield f"it sets {name}"
+
+
+def _sensitive_files(given: str | tuple[str, ...], directory: Target, place: Place) -> Iterator[str]:
+    """Those among its words. What a command makes up or finds by itself is not seen: this is no wall."""
+    line = take_apart(given) if isinstance(given, str) else take_apart_argv(given)
+    words = dict.fromkeys(
+        word.text
+        for part in line.parts
+        for word in (*part.words, *(redirection.target for redirection in part.redirections))
+    )
+    for word in islice(words, _MOST_WORDS):
+        for path in _paths_in(word):
+            if why := place.target(path, directory.path).sensitive:
+                yield f"it names {path}, which {why}"
+                break
+
+
+def _paths_in(word: str) -> Iterator[str]:
+    """`FILE`, `@FILE` and `name=FILE` may name a file; what is left out of something does not."""
+    if word.startswith("!") or _LEAVING_OUT.match(word) or len(word) > _LONGEST_PATH or "\n" in word:
+        return
+    for path in (word.partition("=")[2], word.removeprefix("@")):
+        if path and not path.startswith("-") and posixpath.basename(path) != ".git":
+            yield path
 
 
 def _danger(given: str | tuple[str, ...], cwd: str) -> str | None:

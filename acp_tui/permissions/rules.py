@@ -209,6 +209,7 @@ def _allows(rule: Rule, subject: Subject, base: str) -> bool:
             and subject.command_words is not None
             and _leads(rule, subject.command_words)
             and _all_at_hand(subject)
+            and (rule.exact or not subject.names)  # who allowed exactly this knew what it names
         )
     if rule.path is not None:
         return (
@@ -216,7 +217,7 @@ def _allows(rule: Rule, subject: Subject, base: str) -> bool:
             and bool(subject.targets)
             and all(_allows_file(rule.path, t, base) for t in subject.targets)
         )
-    return (subject.certain or not _needs_files(subject)) and _all_at_hand(subject)
+    return (subject.certain or not _needs_files(subject)) and _all_at_hand(subject) and not subject.names
 
 
 def _needs_files(subject: Subject) -> bool:

@@ -142,6 +142,7 @@ def _execution(call: ToolCall, place: Place) -> Subject:
         doubt=doubt or "no command is told apart from the title",
         targets=locations,
         cwd=place.target(found.cwd) if found.cwd else None,
+        names=tuple(dict.fromkeys(name for command in read for name in command.names)),
         dangerous=suspicion or next((why for text in texts if (why := dangerous_talk(text))), None),
     )
 
@@ -162,6 +163,7 @@ def _of_command(
         composite=command.composite,
         cwd=command.cwd,
         environment=command.environment,
+        names=command.names,
         hazards=command.hazards,
         dangerous=command.dangerous,
     )

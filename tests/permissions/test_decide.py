@@ -51,6 +51,8 @@ ROWS: dict[str, tuple[list[Subject], str]] = {
             subject_of_write(FOREIGN, inside=False),
             command("rm -rf /"),
             asked({"kind": "execute", "title": "rm -rf ~"}),
+            command("cat .env"),
+            terminal("cat", "sub/.env"),
             terminal("ls", cwd="/etc"),
             terminal("ls", env={"LD_PRELOAD": "x"}),
             asked({"kind": "execute", "rawInput": {"command": "cat .env"}, "locations": [{"path": ".env"}]}),

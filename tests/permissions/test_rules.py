@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.errors import UserError
+from acp_tui.permissions.proposals import narrowest_rule, wider_rules
 from acp_tui.permissions.rules import Rule, from_dict, matches, strongest, to_dict, words
 from acp_tui.permissions.spec import parse_spec
 from acp_tui.permissions.subject import Subject, subject_of_kind
@@ -358,3 +359,14 @@ def test_nonsense_is_refused_in_words(spec: str, why: str) -> None:
         parse_spec(spec, "allow")
     assert why in str(caught.value)
     assert caught.value.exit_code == 2
+
+
+def test_a_command_that_names_a_sensitive_file_is_only_allowed_as_it_stands() -> None:
+    subject = command("docker compose --env-file .env up")
+    narrowest = narrowest_rule(subject, decision="allow", project=PROJECT)
+    assert narrowest is not None
+    assert narrowest.exact
+    assert wider_rules(subject, decision="allow", project=PROJECT) == []
+    for rule in ("execute", "execute:docker", "execute:docker compose --env-file .env up"):
+        assert matches(parse_spec(rule, "allow"), subject, project=PROJECT) == "no"
+        assert matches(parse_spec(rule, "reject"), subject, project=PROJECT) == "yes"
