@@ -7,8 +7,8 @@ import os
 import signal
 import sys
 import threading
-from functools import partial
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.options import USAGE
 from acp_tui.errors import UserError
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from acp_tui.ui.app import AcpTui
 
+log = logging.getLogger(__name__)
 
 GRACE = 8.0
 """Seconds to end in order after a signal."""
@@ -46,15 +47,16 @@ def show(app: AcpTui) -> int:
     """Run the app to its end; the exit code."""
     import asyncio
 
+    _log_what_nobody_catches()
     try:
         asyncio.run(_shown(app))
     except Exception as error:  # the last one who can tell it in a sentence
-        raise _in_a_sentence(error) from None
-    if isinstance(app.failure, UserError):
-        raise app.failure
+        app.failure = app.failure or error
+    if app.failure is not None and app.ended_by is None:
+        raise app.failure if isinstance(app.failure, UserError) else _in_a_sentence(app.failure)
     if app.failure is not None:
-        raise _in_a_sentence(app.failure)
-    return app.return_code or 0
+        log.error("Something failed while a signal ended the screen", exc_info=app.failure)
+    return app.return_code or 0 if app.ended_by is None else 128 + app.ended_by
 
 
 async def _shown(app: AcpTui) -> None:
@@ -63,25 +65,64 @@ async def _shown(app: AcpTui) -> None:
     loop = asyncio.get_running_loop()
 
     def ended(number: int, _frame: object) -> None:
-        """In order if that is possible. On a terminal that is gone a write may wait for ever: then without.
+        """In order; but what hangs, such as a thread that reads from a server that is gone, has no say in it.
 
         What the agents left behind is ended by their watchers all the same.
         """
-        loop.call_soon_threadsafe(partial(app.exit, return_code=128 + number))
+        app.hurry()
+        with suppress(RuntimeError):  # it has just ended by itself
+            loop.call_soon_threadsafe(app.end, number)
         last_resort = threading.Timer(GRACE, os._exit, (128 + number,))
         last_resort.daemon = True
         last_resort.start()
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, ended)
+    loop.set_exception_handler(lambda _, context: _mishap(app, context))
     await app.run_async()
+
+
+# --------------------------------------------------------------------------- what goes wrong
+
+
+class _FirstToTheFile(logging.Handler):
+    """Whoever logs before logging was set up must not write onto the screen either."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Set it up."""
+        from acp_tui.connection.logs import log_to_file
+
+        log_to_file()
+        logging.getLogger().handle(record)
+
+
+def _log_what_nobody_catches() -> None:
+    """Python would print it, in the middle of the screen or after it."""
+    logging.lastResort = _FirstToTheFile()
+    logging.captureWarnings(capture=True)
+    threading.excepthook = lambda problem: log.error(
+        "A thread has failed",
+        exc_info=(problem.exc_type, problem.exc_value, problem.exc_traceback),  # type: ignore[arg-type]
+    )
+    sys.unraisablehook = lambda problem: log.error(
+        "%s: %r", problem.err_msg, problem.object, exc_info=problem.exc_value
+    )
+
+
+def _mishap(app: AcpTui, context: dict[str, Any]) -> None:
+    """Something beside the screen failed: what it does not concern goes on."""
+    log.error("%s: %r", context["message"], context, exc_info=context.get("exception"))
+    app.mishap("Something in acp-tui has failed." + _where())
 
 
 def _in_a_sentence(error: Exception) -> UserError:
     """What a person wants to know of a mistake of ours; the log gets the rest."""
+    log.critical("The screen has failed", exc_info=error)
+    return UserError(f"the screen has failed ({type(error).__name__}: {error}).{_where()}")
+
+
+def _where() -> str:
     from acp_tui.connection.logs import log_to_file
 
     path = log_to_file()
-    logging.getLogger(__name__).critical("The screen has failed", exc_info=error)
-    details = f" The details are in {path}." if path is not None else ""
-    return UserError(f"the screen has failed ({type(error).__name__}: {error}).{details}")
+    return f" The details are in {path}." if path is not None else ""

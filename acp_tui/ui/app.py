@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -13,6 +14,9 @@ from acp_tui.ui.theming import DEFAULT, PREFIX, Loaded, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from rich.console import RenderableType
+    from textual.driver import Driver
 
     from acp_tui.config.first import First
     from acp_tui.ui.palette import Palette
@@ -46,6 +50,9 @@ class AcpTui(App[int]):
         super().__init__(ansi_color=loaded.theme.ansi)
         self.failure: Exception | None = None
         """What ended the app, where that was not the user's wish."""
+        self.ended_by: int | None = None
+        """… or which signal."""
+        self._drawn = self._mishap = False
         self._first = first
         self._launcher = launcher
         self._bottom: BottomScreen | None = None
@@ -54,6 +61,12 @@ class AcpTui(App[int]):
         self._put_on(loaded)
         self.keymap = self._own_keys()
         """What is bound otherwise than in the table: keys by the id of the action."""
+
+    def get_driver_class(self) -> type[Driver]:
+        """What knows the terminal."""
+        from acp_tui.ui.driver import Terminal
+
+        return Terminal
 
     # ------------------------------------------------------------------------- what the user wants otherwise
 
@@ -77,7 +90,13 @@ class AcpTui(App[int]):
 
     def on_mount(self) -> None:
         """What was wrong is told when there is something to tell it on."""
-        self.call_after_refresh(self._tell_problems)
+        # After Ctrl+Z and `fg` the terminal is empty, and Textual would draw only what changes.
+        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
+        self.call_after_refresh(self._first_frame)
+
+    def _first_frame(self) -> None:
+        self._drawn = True
+        self._tell_problems()
 
     def _tell_problems(self) -> None:
         while self._problems:
@@ -157,6 +176,34 @@ class AcpTui(App[int]):
 
     # ------------------------------------------------------------------------- the end
 
+    def exit(
+        self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None
+    ) -> None:
+        """Not amid the first frame: what is only half there cannot be taken down."""
+        leave = partial(super().exit, result, return_code, message)
+        if self._drawn or self._driver is None:
+            leave()
+        else:
+            self.call_after_refresh(leave)
+
+    def hurry(self) -> None:
+        """A signal is about to end it: it waits for no terminal that stands still. May come amid anything."""
+        from acp_tui.ui.driver import Terminal
+
+        if isinstance(self._driver, Terminal):
+            self._driver.hurry()
+
+    def end(self, number: int) -> None:
+        """A signal wants the end. Whoever has the terminal ends first, and what was saved there is taken."""
+        self.ended_by = self.ended_by or number
+        self._ending = asyncio.create_task(self._end())
+
+    async def _end(self) -> None:
+        from acp_tui.ui.handover import end_programs
+
+        await end_programs()
+        self.exit()
+
     def give_up(self, error: Exception) -> None:
         """There is no sense in going on: back to where it was chosen, else end."""
         if self._launched and self._launcher is not None:
@@ -169,6 +216,12 @@ class AcpTui(App[int]):
         await self.put(launcher)
         self.notify(str(error), severity="error", timeout=10, markup=False)
 
+    def mishap(self, words: str) -> None:
+        """Something failed that nobody waits for. One such thing is often many: the first is told."""
+        if not self._mishap:
+            self._mishap = True
+            self.call_later(self.notify, words, severity="error", timeout=10, markup=False)
+
     def panic(self, *_: object) -> None:
         """An exception that nobody expected. Textual would print it; whoever runs the app knows better."""
         self._fatal_error()
@@ -179,6 +232,9 @@ class AcpTui(App[int]):
 
     async def on_unmount(self) -> None:
         """Whatever ended the app: the terminal is free again, and now all that was started ends."""
+        from acp_tui.ui.handover import end_programs
+
+        await end_programs()
         if self._bottom is not None:
             await self._bottom.leave()
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -78,10 +77,9 @@ class Attention:
             self._call("done", f"{agent} {'has ended' if phase == 'dead' else 'is done'}{where}")
 
     def leave(self) -> None:
-        """Give the window its title back. The app may not be on the terminal any more."""
-        if self._title and sys.__stderr__ is not None and sys.__stderr__.isatty():
-            with suppress(OSError):
-                os.write(sys.__stderr__.fileno(), RESTORE_TITLE.encode())
+        """Give the window its title back."""
+        if self._title:
+            self._send(RESTORE_TITLE)
         self._title = ""
 
     # ------------------------------------------------------------------------- the title

@@ -7,13 +7,14 @@ import os
 import pty
 import re
 import select
+import shlex
 import subprocess
 import sys
 import termios
 import time
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from tests.leftovers import MARK, processes_with
 
@@ -37,6 +38,8 @@ OFF = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?2004l")
 class Terminal:
     """A terminal of 100 columns and 30 rows with `acp-tui` on it."""
 
+    program: ClassVar[list[str]] = [PROGRAM]
+
     def __init__(self, *args: str, cwd: Path, **environment: str) -> None:
         self.mark = uuid.uuid4().hex
         self.raw = b""
@@ -45,7 +48,7 @@ class Terminal:
         termios.tcsetwinsize(slave, (30, 100))
         self.before = termios.tcgetattr(slave)
         self.process = subprocess.Popen(
-            [PROGRAM, *args],
+            [*self.program, *args],
             cwd=cwd,
             stdin=slave,
             stdout=slave,
@@ -74,9 +77,9 @@ class Terminal:
             if descriptor >= 0:
                 os.close(descriptor)
 
-    def type(self, keys: str) -> None:
+    def type(self, keys: str | bytes) -> None:
         """Keys, as the terminal sends them."""
-        os.write(self._master, keys.encode())
+        os.write(self._master, keys if isinstance(keys, bytes) else keys.encode())
 
     def wait_for(self, *texts: str) -> None:
         """Read until all of these were written since the last wait."""
@@ -91,22 +94,38 @@ class Terminal:
         """Read until it is true."""
         deadline = time.monotonic() + PATIENCE
         while not condition():
-            self._read(max(0.0, deadline - time.monotonic()))
+            self._read(min(0.05, max(0.0, deadline - time.monotonic())))
             late = time.monotonic() > deadline
             assert not late, f"{what} did not come; the end of what was written: {self.raw[-3000:]!r}"
 
     def ended(self) -> int:
         """Read until the program has ended; the exit code."""
-        while self.process.poll() is None:
-            self._read(0.05)
+        if self.hung_up:
+            return self.process.wait(PATIENCE)
+        self.until(lambda: self.process.poll() is not None, "the end")
         while self._read(0.05):
             pass
+        assert self.process.returncode is not None
         return self.process.returncode
+
+    def stand_still(self) -> None:
+        """Nobody reads what is written, until there is room for nothing more."""
+        while select.select([], [self._slave], [], 0.5)[1]:
+            pass
+
+    def resize(self, columns: int, rows: int) -> None:
+        """The window gets another size."""
+        termios.tcsetwinsize(self._slave, (rows, columns))
 
     def hang_up(self) -> None:
         """The terminal's window is closed."""
         os.close(self._master)
         self._master = -1
+
+    @property
+    def hung_up(self) -> bool:
+        """Is the window closed?"""
+        return self._master < 0
 
     @property
     def settings(self) -> list[object]:
@@ -130,3 +149,18 @@ class Terminal:
             return False
         self.raw += data
         return bool(data)
+
+
+class Shell(Terminal):
+    """A terminal with a shell on it: with jobs, as people have them."""
+
+    program: ClassVar[list[str]] = ["bash", "--norc", "--noprofile", "--noediting", "-i"]
+
+    def __init__(self, *, cwd: Path, **environment: str) -> None:
+        super().__init__(cwd=cwd, PS1="SHELL> ", BASH_SILENCE_DEPRECATION_WARNING="1", **environment)
+        self.wait_for("SHELL> ")
+
+    def start(self, *args: str) -> None:
+        """Run acp-tui in the foreground."""
+        self.type(f"{shlex.join([PROGRAM, *args])}; echo CODE $?\n")
+        self.until(lambda: ON[0] in self.raw, "the screen")

@@ -7,8 +7,6 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.ui.desk import agent
 from tests.ui.terminal import OFF, ON, Terminal
 
@@ -66,18 +64,6 @@ def test_the_demo_needs_nothing(tmp_path: Path) -> None:
         assert terminal.left_behind() == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_everything_in_order(tmp_path: Path, number: signal.Signals) -> None:
-    with Terminal("--command", agent("faulty", "leaves_processes"), cwd=tmp_path) as terminal:
-        terminal.wait_for("Message scripted")
-        terminal.type("go\r")
-        terminal.until(lambda: len(terminal.left_behind()) > 2)
-        terminal.signal(number)
-        assert terminal.ended() == 128 + number
-        assert_sane(terminal)
-        assert terminal.left_behind() == []
-
-
 def test_nothing_outlives_a_kill(tmp_path: Path, until: Callable[[Callable[[], bool]], None]) -> None:
     with Terminal("--command", agent("faulty", "leaves_processes"), cwd=tmp_path) as terminal:
         terminal.wait_for("Message scripted")
@@ -86,39 +72,6 @@ def test_nothing_outlives_a_kill(tmp_path: Path, until: Callable[[Callable[[], b
         terminal.signal(signal.SIGKILL)
         assert terminal.ended() == -signal.SIGKILL
         until(lambda: terminal.left_behind() == [])
-
-
-def test_closing_the_terminals_window_ends_everything(
-    tmp_path: Path, until: Callable[[Callable[[], bool]], None]
-) -> None:
-    with Terminal("--command", agent("flood_agent"), cwd=tmp_path) as terminal:
-        terminal.wait_for("Message ")
-        terminal.type("flood 100000 40 text 50\r")
-        terminal.wait_for("working")
-        terminal.hang_up()
-        until(lambda: terminal.process.poll() is not None and terminal.left_behind() == [])
-
-
-def test_ctrl_z_gives_the_terminal_back_and_fg_draws_the_screen_again(
-    tmp_path: Path, until: Callable[[Callable[[], bool]], None]
-) -> None:
-    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
-        terminal.wait_for("Message scripted")
-        terminal.type("\x1a")
-        until(
-            lambda: (
-                os.waitid(os.P_PID, terminal.process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
-            )
-        )
-        terminal.until(lambda: OFF[0] in terminal.raw)
-        terminal.signal(signal.SIGCONT)
-        terminal.until(lambda: terminal.raw.count(ON[0]) == 2)
-        terminal.wait_for("Message scripted")
-        terminal.type("hello again\r")
-        terminal.until(lambda: terminal.new_text().count("hello again") >= 2)
-        terminal.type("\x11")
-        assert terminal.ended() == 0
-        assert_sane(terminal)
 
 
 def test_a_mistake_of_ours_is_one_sentence_and_the_rest_is_in_the_log(tmp_path: Path, home: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import on, work
 
 from acp_tui.session.state import Session as SessionState
 from acp_tui.session.state import TurnEnd, UserMessage
@@ -86,8 +86,9 @@ class ConversationScreen(SignIn, Prompting, Exporting):
 
     def _after_first_frame(self) -> None:
         collecting.pause()
-        self.run_worker(self._start())
+        self._start()
 
+    @work
     async def _start(self) -> None:
         try:
             await self.engine.start()

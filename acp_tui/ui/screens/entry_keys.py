@@ -160,12 +160,13 @@ class EntryKeys(BottomScreen):
         self.run_worker(self._edit_file(*place), group="editor", exclusive=True)
 
     async def _edit_file(self, path: str, line: int | None) -> None:
+        from acp_tui.ui.handover import handed_over
         from acp_tui.ui.widgets.prompt.external_editor import editor_command, open_file
 
         base = Path(self.transcript.stack.cwd or ".")
         try:
             command = editor_command(os.environ)
-            with self.app.batch_update(), self.app.suspend():
+            with handed_over(self.app):
                 await open_file(base / path, line, command)
         except UserError as error:
             self.notify(str(error), severity="error", markup=False)

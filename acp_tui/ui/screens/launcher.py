@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from textual import work
 from textual.fuzzy import Matcher
 
 from acp_tui import __version__
@@ -91,8 +92,9 @@ class LauncherScreen(BottomScreen):
 
     def action_look_again(self) -> None:
         """Read everything once more: something may have been installed meanwhile."""
-        self.run_worker(self._look(), exclusive=True)
+        self._look()
 
+    @work(exclusive=True)
     async def _look(self) -> None:
         first = self._offers is None
         self._offers = await asyncio.to_thread(self._read)

@@ -71,8 +71,6 @@ class SessionScreen(PaneKeys):
         self.transcript.stack.keymap = getattr(self.app, "keymap", {})
         self.watch(self.transcript, "unseen", self.query_one(NewBelow).show)
         self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette())
-        # After Ctrl+Z and `fg` the terminal is empty, and Textual would draw only what changes.
-        self.app.app_resume_signal.subscribe(self, lambda _: self.app.refresh(layout=True))
 
     @on(NewBelow.Clicked)
     def _new_below_clicked(self) -> None:

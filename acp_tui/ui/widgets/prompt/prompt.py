@@ -350,13 +350,13 @@ class Prompt(AttachingPrompt):
         self.run_worker(self._edit_outside(), exclusive=True, group="external editor")
 
     async def _edit_outside(self) -> None:
+        from acp_tui.ui.handover import handed_over
         from acp_tui.ui.widgets.prompt.external_editor import edit, editor_command
 
         text = self.text
         try:
             command = editor_command(os.environ)
-            # nothing is painted meanwhile, but the conversation goes on
-            with self.app.batch_update(), self.app.suspend():
+            with handed_over(self.app):
                 edited = await edit(text, command)
         except UserError as error:
             self.notify(str(error), severity="error", markup=False)

@@ -1,0 +1,261 @@
+"""However the end comes, and whatever it comes amid: in order, at once, with the right exit code."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import TYPE_CHECKING, ClassVar
+
+import pytest
+
+from tests.recordings import WIRELOGS
+from tests.ui.desk import agent
+from tests.ui.terminal import OFF, ON, Terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+RECORDING = next(path for path in WIRELOGS if path.stem == "claude-code-edit")
+EDITOR = """#!/bin/sh
+echo 'saved in the editor' > "$1"
+echo EDITING
+exec sleep 1000
+"""
+
+
+def assert_in_order(terminal: Terminal, home: Path) -> None:
+    """The terminal, if it is still there, is as it was; nothing failed, and nothing is left."""
+    assert terminal.left_behind() == []
+    log = home / "state" / "acp-tui.log"
+    assert not log.exists() or log.read_text(encoding="utf-8") == ""
+    if terminal.hung_up:
+        return
+    assert terminal.settings == terminal.before
+    for on, off in zip(ON, OFF, strict=True):
+        assert terminal.raw.rfind(off) >= terminal.raw.rfind(on), off
+    assert b"Warning" not in terminal.raw
+    assert b"Traceback" not in terminal.raw
+
+
+# --------------------------------------------------------------------------- what it comes amid
+
+
+def first_frame(terminal: Terminal) -> None:
+    terminal.until(lambda: ON[0] in terminal.raw)
+
+
+def connecting(terminal: Terminal) -> None:
+    terminal.wait_for("starting")
+
+
+def flood(terminal: Terminal) -> None:
+    terminal.wait_for("Message Flood")
+    terminal.type("flood 100000 40 text\r")
+    terminal.until(lambda: "Why it failed" in terminal.new_text())
+
+
+def processes(terminal: Terminal) -> None:
+    terminal.wait_for("Message scripted")
+    terminal.type("go\r")
+    terminal.until(lambda: len(terminal.left_behind()) > 2)
+
+
+def question(terminal: Terminal) -> None:
+    terminal.wait_for("Message scripted")
+    terminal.type('[["permission", {"title": "May I?"}]]\r')
+    terminal.wait_for("May I?", "allow_once")
+
+
+def editor(terminal: Terminal) -> None:
+    terminal.wait_for("idle")
+    terminal.type("\x07")  # Ctrl+G
+    terminal.wait_for("EDITING")
+
+
+def signing_in(terminal: Terminal) -> None:
+    terminal.wait_for("Sign in first", "Here")
+    terminal.type("\r")
+    terminal.wait_for("Sign in? ")
+
+
+def quitting(terminal: Terminal) -> None:
+    terminal.wait_for("idle")
+    terminal.type("\x11")  # Ctrl+Q
+    terminal.until(lambda: OFF[0] in terminal.raw)
+
+
+def launcher(terminal: Terminal) -> None:
+    terminal.wait_for("Demo agent")
+
+
+def replay(terminal: Terminal) -> None:
+    terminal.wait_for("write")
+
+
+SIGN_IN = '[{"id": "shell", "name": "Here", "type": "terminal", "args": ["/nowhere", "--login"]}]'
+STAGES: dict[str, tuple[Callable[[Terminal], None], list[str]]] = {
+    "the first frame": (first_frame, ["--command", agent("script")]),
+    "connecting": (connecting, ["--command", agent("faulty", "never_answers")]),
+    "a flood": (flood, ["--command", agent("flood_agent")]),
+    "processes of the agent's": (processes, ["--command", agent("faulty", "leaves_processes")]),
+    "a question": (question, ["--command", agent("script")]),
+    "an editor": (editor, ["--command", agent("script")]),
+    "a sign-in": (signing_in, ["--command", f"{agent('signs_in', SIGN_IN)} /nowhere"]),
+    "the end": (quitting, ["--command", agent("faulty", "will_not_end")]),
+    "the launcher": (launcher, ["--choose"]),
+    "a replay": (replay, ["replay", str(RECORDING)]),
+}
+KEYBOARD_IS_THEIRS = ("an editor", "a sign-in")  # a SIGINT is meant for them
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Callable[[str], Terminal]:
+    """acp-tui at one of the stages."""
+
+    def started(stage: str) -> Terminal:
+        program = tmp_path / "editor"
+        program.write_text(EDITOR)
+        program.chmod(0o700)
+        reach, args = STAGES[stage]
+        terminal = Terminal(*args, cwd=tmp_path, VISUAL=str(program))
+        try:
+            reach(terminal)
+        except BaseException:
+            terminal.__exit__()
+            raise
+        return terminal
+
+    return started
+
+
+@pytest.mark.parametrize(
+    ("stage", "number"),
+    [
+        *((stage, signal.SIGTERM) for stage in STAGES),
+        *((stage, signal.SIGINT) for stage in ("the first frame", "a flood", "the end")),
+        ("a question", signal.SIGHUP),
+    ],
+)
+def test_a_signal(start: Callable[[str], Terminal], home: Path, stage: str, number: signal.Signals) -> None:
+    with start(stage) as terminal:
+        terminal.signal(number)
+        assert terminal.ended() == 128 + number
+        assert_in_order(terminal, home)
+
+
+@pytest.mark.parametrize("stage", ["a flood", "an editor", "a sign-in", "the launcher", "a replay"])
+def test_the_terminals_window_is_closed(start: Callable[[str], Terminal], home: Path, stage: str) -> None:
+    with start(stage) as terminal:
+        terminal.hang_up()
+        assert terminal.ended() == 128 + signal.SIGHUP
+        assert_in_order(terminal, home)
+
+
+def test_the_terminal_goes_without_a_signal(tmp_path: Path, home: Path) -> None:
+    """As for a program that is no job of any shell."""
+    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+        terminal.wait_for("idle")
+        terminal.type("/")
+        terminal.hang_up()
+        assert terminal.ended() == 128 + signal.SIGHUP
+        assert_in_order(terminal, home)
+
+
+def test_a_terminal_that_stands_still_is_not_waited_for(start: Callable[[str], Terminal], home: Path) -> None:
+    with start("a flood") as terminal:
+        terminal.stand_still()
+        terminal.signal(signal.SIGTERM)
+        assert terminal.process.wait() == 128 + signal.SIGTERM
+        assert terminal.left_behind() == []
+        assert terminal.settings == terminal.before
+
+
+def test_several_signals_are_one_end(start: Callable[[str], Terminal], home: Path) -> None:
+    with start("a flood") as terminal:
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+            terminal.signal(number)
+        assert terminal.ended() in {128 + signal.SIGTERM, 128 + signal.SIGHUP, 128 + signal.SIGINT}
+        assert_in_order(terminal, home)
+
+
+def test_what_was_being_written_is_kept(tmp_path: Path, home: Path) -> None:
+    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+        terminal.wait_for("idle")
+        terminal.type("one\rnot sent yet")
+        terminal.wait_for("not sent yet")
+        terminal.signal(signal.SIGTERM)
+        assert terminal.ended() == 128 + signal.SIGTERM
+    (session,) = [path for path in (home / "data" / "sessions").iterdir() if path.is_dir()]
+    with Terminal("--resume", session.name, "--command", agent("script"), cwd=tmp_path) as terminal:
+        terminal.wait_for("not sent yet")
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+
+
+def test_what_was_saved_in_an_editor_is_kept(start: Callable[[str], Terminal], home: Path) -> None:
+    with start("an editor") as terminal:
+        terminal.signal(signal.SIGTERM)
+        assert terminal.ended() == 128 + signal.SIGTERM
+    assert "saved in the editor" in (home / "state" / "drafts.jsonl").read_text(encoding="utf-8")
+
+
+# --------------------------------------------------------------------------- what does not end it
+
+
+def test_bytes_that_are_no_text(tmp_path: Path, home: Path) -> None:
+    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+        terminal.wait_for("idle")
+        terminal.type(b"caf\xe9 \xff\xfe and \xc3\xa9t\xc3\xa9\r")
+        terminal.wait_for("┃ caf\ufffd \ufffd\ufffd and été")
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+        assert_in_order(terminal, home)
+
+
+def test_an_editor_that_fails(tmp_path: Path, home: Path) -> None:
+    with Terminal("--command", agent("script"), cwd=tmp_path, VISUAL="false") as terminal:
+        terminal.wait_for("idle")
+        terminal.type("as before\x07")
+        terminal.wait_for("The editor ended with 1")
+        terminal.type("\r")
+        terminal.wait_for("┃ as before")
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+        assert_in_order(terminal, home)
+
+
+def test_titles_and_bells_while_somebody_else_has_the_terminal(tmp_path: Path) -> None:
+    """They come from the agent's work, and have nowhere to go: nothing waits for that."""
+    with Ringing(cwd=tmp_path) as terminal:
+        assert terminal.ended() == 0
+        assert b"rung" in terminal.raw
+        assert terminal.settings == terminal.before
+
+
+class Ringing(Terminal):
+    """A program that rings the bell while `true` has the terminal."""
+
+    program: ClassVar[list[str]] = [
+        sys.executable,
+        "-c",
+        """
+from textual.app import App
+from acp_tui.ui.driver import Terminal
+from acp_tui.ui.handover import handed_over, run_program
+from acp_tui.ui.passing import to_terminal
+
+class Ring(App):
+    async def on_ready(self):
+        with handed_over(self):
+            for _ in range(1000):
+                to_terminal(self, "\a")
+            await run_program(["true"])
+        self.exit()
+
+app = Ring(driver_class=Terminal)
+app.run()
+print("rung")
+raise SystemExit(app.return_code)
+""",
+    ]
