@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.color import TRANSPARENT
 from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from acp_tui.session.state import TurnEnd
+from acp_tui.ui.widgets.transcript.look import Look
 from acp_tui.ui.widgets.transcript.marking import Marking, restyled
 from acp_tui.ui.widgets.transcript.seen import Seen
 from acp_tui.ui.widgets.transcript.stack import Stack
@@ -44,6 +47,11 @@ KEPT_LINES = 500
 """Of one entry, ready for the screen: some screenfuls."""
 LINE_BITS = 20
 """A place in a selection is an entry and a line of it in one number, so that it does not move with them."""
+
+
+def anchor_of(block: Block, line: int) -> int:
+    """A line's place in a selection."""
+    return (block.entry.id << LINE_BITS) + line
 
 
 class TranscriptView(ScrollView, can_focus=True):
@@ -81,7 +89,7 @@ class TranscriptView(ScrollView, can_focus=True):
         self._following = True
         self._seen = Seen()
         self._moving = False  # we scroll, not the user
-        self._style = Style()  # of the page
+        self._look = Look(Style(), 0, TRANSPARENT, [])
 
     def use_session(self, session: Session, cwd: str) -> None:
         """Show this session from its beginning on."""
@@ -280,30 +288,50 @@ class TranscriptView(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
+        self._look_again()
+        return self._line(y)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """All that is to be painted.
+
+        Textual would work out borders, paddings and opacities for each line of each frame; a page has none.
+        """
+        self._look_again()
+        strips = [self._line(y) for y in crop.line_range]
+        if crop.column_span == (0, self._look.width):
+            return strips
+        return [strip.crop_extend(*crop.column_span, self._look.style) for strip in strips]
+
+    def _look_again(self) -> None:
+        """What all lines are drawn with; when it has changed, all are drawn anew."""
+        made_of = self.rich_style, self.size.width, self.background_colors[1], self.get_line_filters()
+        if not self._look.is_of(*made_of):
+            self._look = Look(*made_of)
+            for block in self.stack.blocks:
+                block.drawn.clear()
+
+    def _line(self, y: int) -> Strip:
+        look = self._look
         row = self.scroll_offset.y + y
-        width, style = self.size.width, self._style
         if row >= self.stack.total or not self.stack.width:
-            return Strip.blank(width, style)
+            return look.blank
         place, line = self.stack.heights.at(row)
         block = self.stack.blocks[place]
         line -= block.gap
         if line < 0 or block.body is None or line >= block.body.height:
-            return Strip.blank(width, style)
-        strip = self._drawn(block, line, width)
+            return look.blank
+        strip = self._drawn(block, line)
+        selection = self.text_selection
+        if selection is None and not self.marking.needle:
+            return strip
         if self.marking.needle:
             strip = self.marking.laid_over(strip, block.entry.id, line, self.stack.palette)
-        anchor = (block.entry.id << LINE_BITS) + line
-        if (selection := self.text_selection) is not None:
-            strip = self._with_selection(strip, selection, anchor)
-        return strip.apply_offsets(0, anchor)
+        if selection is not None:
+            strip = self._with_selection(strip, selection, anchor_of(block, line))
+        return look.filtered(strip.apply_offsets(0, anchor_of(block, line)))
 
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """All that is to be painted. The style of the page is worked out once for it, which takes a while."""
-        self._style = self.rich_style
-        return super().render_lines(crop)
-
-    def _drawn(self, block: Block, line: int, width: int) -> Strip:
-        """A line with its margin. While a message grows, the lines that stay are not made again."""
+    def _drawn(self, block: Block, line: int) -> Strip:
+        """A line with its margin, as it goes to the terminal. Those that stay are not made again."""
         assert block.body is not None
         source = block.body.line(line)
         known = block.drawn.get(line)
@@ -311,13 +339,15 @@ class TranscriptView(ScrollView, can_focus=True):
             return known[1]
         if len(block.drawn) >= KEPT_LINES:  # a long message that runs through the screen
             block.drawn.clear()
-        strip = self._with_margin(block, source).apply_style(self._style).crop_extend(0, width, self._style)
+        look = self._look
+        strip = look.spread(self._with_margin(block, source)).apply_offsets(0, anchor_of(block, line))
+        strip = look.filtered(strip)
         block.drawn[line] = source, strip
         return strip
 
     def _with_margin(self, block: Block, strip: Strip) -> Strip:
         palette = self.stack.palette
-        if block.entry.withdrawn:
+        if block.entry.withdrawn and not isinstance(block.entry, TurnEnd):  # which says that it was
             strip = Strip(
                 [Segment(text, (own or palette.text) + palette.withdrawn) for text, own, _ in strip]
             )
@@ -358,7 +388,7 @@ class TranscriptView(ScrollView, can_focus=True):
         assert block.body is not None
         found: list[str] = []
         for line in range(block.body.height):
-            span = selection.get_span((block.entry.id << LINE_BITS) + line)
+            span = selection.get_span(anchor_of(block, line))
             if span is not None:
                 start, end = max(0, span[0] - MARGIN), span[1] - MARGIN if span[1] != -1 else None
                 found.append(block.body.line(line).text[start:end].rstrip())
