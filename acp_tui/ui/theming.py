@@ -264,7 +264,8 @@ def _made(name: str, data: dict[str, Any], problems: list[str] | None = None) ->
         name=f"{PREFIX}{name}",
         dark=dark,
         ansi=bool(data.get("ansi")),
-        variables={key: _variable(value, colours) for key, value in data["variables"].items()},
+        variables=_chosen_row(data["styles"]["selected"], colours)
+        | {key: _variable(value, colours) for key, value in data["variables"].items()},
         **{key: colours.get(value, value) for key, value in data["theme"].items()},
     )
     palette = Palette(
@@ -276,19 +277,33 @@ def _made(name: str, data: dict[str, Any], problems: list[str] | None = None) ->
     return Loaded(name, theme, palette, problems or [])
 
 
+def _chosen_row(style: str, colours: dict[str, str]) -> dict[str, str]:
+    """For lists that are coloured by CSS: the row that Enter takes looks as it does in all others."""
+    _, front, back = _read(style)
+    row = {"selected-foreground": front or "ink", "selected-background": back or "panel"}
+    return {key: _variable(colour, colours) for key, colour in row.items()}
+
+
 def _style(text: str, colours: dict[str, str]) -> Style:
     """`bold blue on panel`, with the names of the theme's own colours."""
+    attributes, *pair = _read(text)
+    front, back = (None if name is None else _named(name, colours) for name in pair)
+    return Style(color=front, bgcolor=back, **attributes)  # type: ignore[arg-type]  # flags
+
+
+def _read(text: str) -> tuple[dict[str, bool], str | None, str | None]:
+    """Attributes, colour, and the colour behind it."""
     attributes: dict[str, bool] = {}
-    foreground = background = None
+    front = back = None
     words = iter(text.split())
     for word in words:
         if word in _ATTRIBUTES:
             attributes[word] = True
         elif word == "on":
-            background = _named(next(words), colours)
+            back = next(words)
         else:
-            foreground = _named(word, colours)
-    return Style(color=foreground, bgcolor=background, **attributes)  # type: ignore[arg-type]  # flags
+            front = word
+    return attributes, front, back
 
 
 def _named(name: str, colours: dict[str, str]) -> str:

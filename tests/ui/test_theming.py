@@ -134,9 +134,11 @@ def test_textual_knows_every_variable_of_the_theme(name: str) -> None:
     theme = load(name).theme
     # Made without our variables, it still has all of their names: none of them is a slip of the pen.
     known = Design(primary=theme.primary, dark=theme.dark).generate()
-    assert set(theme.variables) <= set(known)
+    ours = {"selected-background", "selected-foreground"}  # made from a style
+    variables = {key: value for key, value in theme.variables.items() if key not in ours}
+    assert set(variables) <= set(known)
     generated = theme.to_color_system().generate()
-    assert {key: generated[key] for key in theme.variables} == theme.variables
+    assert {key: generated[key] for key in variables} == variables
 
 
 def test_the_built_in_themes_are_complete_without_a_word(home: Path) -> None:
@@ -144,6 +146,17 @@ def test_the_built_in_themes_are_complete_without_a_word(home: Path) -> None:
     assert [problem for name in BUILT_IN for problem in load(name).problems] == []
     assert load().palette.dark
     assert not load("light").theme.dark
+
+
+def test_a_chosen_row_looks_the_same_in_lists_of_all_kinds(themes: Path) -> None:
+    (themes / "mine.toml").write_text(
+        '[colors]\nice = "#aaccff"\n[styles]\nselected = "underline page on ice"\n'
+    )
+    variables = load("mine").theme.variables
+    assert variables["selected-background"] == "#aaccff"
+    assert variables["selected-foreground"] == load("dark").theme.background
+    (themes / "mine.toml").write_text('[styles]\nselected = "reverse"\n')
+    assert set(load("mine").theme.variables) >= {"selected-background", "selected-foreground"}
 
 
 def test_a_few_colours_make_a_theme(themes: Path) -> None:

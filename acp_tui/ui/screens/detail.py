@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 class DetailScreen(ModalScreen[None]):
     """Shows a text that is safe already, or bodies that are made for the width there is."""
 
+    SCOPED_CSS = False  # holds for screens made of this one, too
     CSS = """
     DetailScreen { background: $background; layout: vertical; }
     DetailScreen Bar { padding: 0 1; background: $surface; }

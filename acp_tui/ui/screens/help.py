@@ -11,6 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from acp_tui.ui.keys import KEYS, PLACES, TABLE, Where, bindings
+from acp_tui.ui.widgets.component_style import foreground
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,18 +34,20 @@ class HelpScreen(ModalScreen[None]):
             max-width: 96%;
             height: auto;
             max-height: 94%;
-            padding: 1 2;
+            padding: 1 0 1 2;
             background: $surface;
             border: round $primary;
             border-title-color: $text-accent;
             border-subtitle-color: $text-muted;
             scrollbar-size-vertical: 1;
         }
-        & Static { height: auto; margin-bottom: 1; }
+        & Static { height: auto; margin-bottom: 1; padding-right: 1; }
         & .help--title { color: $text-accent; text-style: bold; margin-bottom: 0; }
         & .help--words { color: $text-muted; margin-bottom: 0; }
+        & > .help--key { color: $footer-key-foreground; text-style: bold; }
     }
     """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"help--key"}
     BINDINGS: ClassVar[list[BindingType]] = bindings("help")
 
     def __init__(self, here: Iterable[Where] = (), keymap: Mapping[str, str] | None = None) -> None:
@@ -75,11 +78,12 @@ class HelpScreen(ModalScreen[None]):
         for key in TABLE:
             if key.where == place:
                 rows.setdefault(key.help, []).append(key.named(self._keymap))
+        look = foreground(self, "help--key")
         table = Table.grid(padding=(0, 2, 0, 0))
         table.add_column(width=KEY_COLUMN)
         table.add_column(ratio=1)
         for words, keys in rows.items():
-            table.add_row(Text(" ".join(keys), style="bold"), Text(words))
+            table.add_row(Text(" ".join(keys), style=look), Text(words))
         return table
 
     def action_close(self) -> None:

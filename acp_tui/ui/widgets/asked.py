@@ -214,17 +214,19 @@ def _diffs(question: Question) -> Iterator[Diff]:
 
 def _diff(diff: Diff, question: Question, context: Context) -> list[Body]:
     from acp_tui.ui.widgets.transcript.bodies.diff import DiffBody, difference
+    from acp_tui.ui.widgets.transcript.bodies.headline import changed_lines
 
     palette = context.palette
     found = difference(diff)
-    counts = [Segment(f"  +{found.added}", palette.success), Segment(f" −{found.removed}", palette.error)]
+    told = changed_lines(found.added, found.removed, palette)
+    counts = [segment for text, look in told for segment in (Segment(" "), Segment(text, look))]
     remarks = [
         _remark(one.path, one.real, one.inside) for one in question.subject.targets if one.path == diff.path
     ]
     if diff.patch is None and None in (diff.old, diff.new):
         remarks.append("new file" if diff.old is None else "deleted")
     remark = Segment(f"  {', '.join(filter(None, remarks))}", palette.warning)
-    head = [Segment(visible_line(diff.path), palette.strong), *counts, remark]
+    head = [Segment(f"{visible_line(diff.path)} ", palette.strong), *counts, remark]
     return [Lines(headed([], head, context.width, indent=0), diff.path), DiffBody(diff, context)]
 
 

@@ -1,16 +1,28 @@
-"""Styles from CSS for what a widget draws itself."""
+"""Styles for what a widget draws itself."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.segment import Segment
 from rich.style import Style
+from textual.strip import Strip
 
 if TYPE_CHECKING:
     from textual.widget import Widget
+
+NOT_DIM = Style(dim=False)
 
 
 def foreground(widget: Widget, name: str) -> Style:
     """The style of a component class without its background, to lay over any line."""
     style = widget.get_component_rich_style(name)
     return Style(color=style.color, bold=style.bold, italic=style.italic, underline=style.underline)
+
+
+def as_chosen(strip: Strip, look: Style) -> Strip:
+    """The chosen row of a list. Its own colours give way: they need not fit what is behind it now."""
+    look += NOT_DIM
+    return Strip(
+        [Segment(text, (style + look if style else look)) for text, style, _ in strip], strip.cell_length
+    )

@@ -39,7 +39,7 @@ class KeyBar(Widget):
         height: 1;
         padding: 0 1;
         color: $text-muted;
-        & > .key-bar--key { color: $text-accent; text-style: bold; }
+        & > .key-bar--key { color: $footer-key-foreground; text-style: bold; }
     }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"key-bar--key"}

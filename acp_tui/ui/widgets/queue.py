@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from acp_tui.session.text import visible_line
 from acp_tui.ui.keys import bindings
-from acp_tui.ui.widgets.component_style import foreground
+from acp_tui.ui.widgets.component_style import as_chosen, foreground
 from acp_tui.ui.widgets.transcript.wrap import shortened
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ class QueueStrip(Widget, can_focus=True):
         color: $text-muted;
         & > .queue--label { color: $text-muted; }
         & > .queue--paused { color: $text-warning; text-style: bold; }
-        & > .queue--current { background: $primary-muted; color: $foreground; text-style: bold; }
+        & > .queue--current {
+            background: $selected-background; color: $selected-foreground; text-style: bold;
+        }
     }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"queue--label", "queue--paused", "queue--current"}
@@ -100,10 +102,11 @@ class QueueStrip(Widget, can_focus=True):
         width, place = self.size.width, self._first + y
         if place >= len(self._shown):
             return Strip.blank(width, self.rich_style)
-        label = foreground(self, "queue--label")
-        segments = [Segment(f" {place + 1:>2} ", label)]
+        current = self.has_focus and place == self._current
+        lead = f"{'❯' if current else ' '}{place + 1} "  # the text begins where that of the prompt does
+        segments = [Segment(lead, foreground(self, "queue--label"))]
         state = self._state() if y == 0 else ""
-        room = width - 4 - 2 - cell_len(state)
+        room = width - len(lead) - 2 - cell_len(state)
         text = shortened(self._shown[place][1], room)
         segments.append(Segment(text))
         if state:
@@ -111,9 +114,10 @@ class QueueStrip(Widget, can_focus=True):
             style = foreground(self, name)
             segments.append(Segment(" " * (room - cell_len(text) + 1)))
             segments.append(Segment(state, style))
-        current = self.has_focus and place == self._current
-        base = self.get_component_rich_style("queue--current") if current else self.rich_style
-        return Strip(segments).crop_extend(0, width, base).apply_style(base)
+        strip = Strip(segments).crop_extend(0, width, None)
+        if current:
+            return as_chosen(strip, self.get_component_rich_style("queue--current"))
+        return strip.apply_style(self.rich_style)
 
     def _state(self) -> str:
         count = len(self._shown)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
-from rich.style import Style
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from acp_tui.ui.widgets.component_style import as_chosen
 from acp_tui.ui.widgets.transcript.wrap import wrap
 
 if TYPE_CHECKING:
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from acp_tui.ui.palette import Palette
     from acp_tui.ui.widgets.transcript.body import Spans
 
-NOT_DIM = Style(dim=False)
 SIGN = 2
 """Cells before a row, for the sign."""
+EDGE = 2
+"""Cells after a row: the scrollbar may be there, and nothing touches it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ class Rows(ScrollView):
             self._lines = []
             for index, row in enumerate(self._rows):
                 self._lines += [(None, False, line) for line in row.above]
-                texts = row.lines(max(8, width - SIGN - 1))
+                texts = row.lines(max(8, width - SIGN - EDGE))
                 self._lines += [(index, number == 0, line) for number, line in enumerate(texts)]
             self.virtual_size = Size(width, len(self._lines))
         return len(self._lines)
@@ -173,9 +174,7 @@ class Rows(ScrollView):
         strip = Strip([sign, *spans]).crop_extend(0, width, None)
         if not chosen:
             return strip.apply_style(base)
-        # Laid over what is there: a row's own colours need not fit the background of the chosen one.
-        look = base + self._palette.selected + NOT_DIM
-        return Strip([Segment(text, (style + look if style else look)) for text, style, _ in strip], width)
+        return as_chosen(strip, base + self._palette.selected)
 
     def _reveal(self) -> None:
         of_row = [number for number, line in enumerate(self._lines) if line[0] == self.selected]

@@ -28,9 +28,9 @@ async def test_each_prompt_is_one_line_and_data() -> None:
         app.show_queue("two\nlines", "[b]long[/b]\x1b " * 20)
         await pilot.pause()
         first, second = lines(app)
-        assert first.startswith("  1 two lines ")
+        assert first.startswith(" 1 two lines ")
         assert first.endswith("2 queued")
-        assert second.startswith("  2 [b]long[/b]␛ [b]long")
+        assert second.startswith(" 2 [b]long[/b]␛ [b]long")
         assert second.endswith("…")
 
 
@@ -88,7 +88,7 @@ async def test_a_long_queue_scrolls() -> None:
         app.queue.focus()
         await pilot.pause()
         assert app.queue.size.height == 5
-        assert " 30 prompt 30" in lines(app)[-1]
+        assert "❯30 prompt 30" in lines(app)[-1]
         await pilot.press(*["up"] * 29)
         await pilot.pause()
-        assert "  1 prompt 1 " in lines(app)[0]
+        assert "❯1 prompt 1 " in lines(app)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.session.state import AgentMessage, Thought, ToolCall
+from acp_tui.ui.theming import load
 from acp_tui.ui.widgets.transcript.keyboard import Transcript
 from acp_tui.ui.widgets.transcript.view import TranscriptView
 from tests.ui.transcript.host import Host, Live, messages, shown
@@ -34,6 +35,41 @@ def wanted(app: Host) -> list[tuple[str, str]]:
         for told in app.told
         if isinstance(told, Transcript.Wanted)
     ]
+
+
+# --------------------------------------------------------------------------- below each other
+
+
+async def test_short_entries_stand_close_and_those_that_show_more_apart() -> None:
+    talk = Live()
+    talk.opened()
+    for name, kind in (("one", "read"), ("two", "search"), ("three", "execute"), ("four", "execute")):
+        talk.tool(name, kind=kind, status="completed", content=[OUTPUT])
+        if name == "three":
+            talk.asks_permission(toolCall={"toolCallId": "three"})
+    async with shown(talk, size=(60, 30)) as (app, _):
+        rows = [app.row_of(name) for name in ("one", "two", "three", "waiting for your answer", "four")]
+        assert rows == [1, 2, 4, 7, 9]
+
+
+async def test_what_a_refusal_took_back_is_dimmed_at_once_but_not_the_refusal() -> None:
+    talk = Live()
+    talk.opened()
+    prompt = talk.prompt("a bad idea")
+    talk.says("I would rather not")
+    async with shown(talk) as (app, _):
+        withdrawn = load("dark").palette.withdrawn.color
+
+        def dimmed(text: str) -> bool:
+            strip = app.view.render_line(app.row_of(text))
+            return all(one.style.color == withdrawn for one in strip if one.text.strip() and one.style)
+
+        assert not dimmed("a bad idea")
+        talk.end(prompt, "refusal")
+        app.show()
+        assert dimmed("a bad idea")
+        assert dimmed("I would rather not")
+        assert not dimmed("The agent refused")
 
 
 # --------------------------------------------------------------------------- folding
@@ -276,7 +312,7 @@ async def test_five_thousand_entries_are_drawn_only_where_they_are_seen() -> Non
         assert app.sees("answer 1699")
         app.say("and on")
         await pilot.press("home")
-        assert "prompt 0" in app.lines()[0]
+        assert app.row_of("prompt 0") == 1
         await pilot.press("end")
         assert app.sees("and on")
         assert sum(block.body is not None for block in app.view.stack.blocks) < 60

@@ -87,7 +87,7 @@ async def test_what_is_folded_or_unfolded_is_nothing_new() -> None:
         assert app.view.unseen == 0
         app.view.toggle_all()
         assert app.view.unseen == 0
-        assert "prompt 0" in app.lines()[0]
+        assert app.row_of("prompt 0") == 1
 
 
 async def test_when_so_much_is_folded_that_all_is_seen_it_follows_again() -> None:
@@ -105,9 +105,9 @@ async def test_when_so_much_is_folded_that_all_is_seen_it_follows_again() -> Non
 
 async def test_a_conversation_shorter_than_the_screen_begins_at_its_top() -> None:
     async with shown(messages(1, lines=1)) as (app, pilot):
-        assert "prompt 0" in app.lines()[0]
+        assert app.row_of("prompt 0") == 1  # with a blank line below whatever is above
         await pilot.press("up", "pageup", "home", "end", "pagedown")
-        assert "prompt 0" in app.lines()[0]
+        assert app.row_of("prompt 0") == 1
 
 
 async def test_an_empty_transcript_takes_every_key() -> None:

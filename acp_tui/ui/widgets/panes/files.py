@@ -12,8 +12,8 @@ from acp_tui.ui.widgets.panes.listing import Item
 from acp_tui.ui.widgets.panes.pane import Pane
 from acp_tui.ui.widgets.panes.pieces import EDGE, heading, row, words
 from acp_tui.ui.widgets.panes.seen import SeenFile, SeenFiles
-from acp_tui.ui.widgets.transcript.bodies.headline import relative
-from acp_tui.ui.widgets.transcript.wrap import shortened, shortened_path, strip
+from acp_tui.ui.widgets.transcript.bodies.headline import changed_lines, relative
+from acp_tui.ui.widgets.transcript.wrap import shortened_path, strip, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -133,7 +133,7 @@ class FilesPane(Pane):
     def _item(self, path: str) -> Item:
         change = self.change_of(path)
         stuck = change is not None and not change.revertable
-        return Item(lambda width: self._row(path, width), path, height=2 if stuck else 1)
+        return Item(lambda width: self._row(path, width), path, height=None if stuck else 1)
 
     def _row(self, path: str, width: int) -> list[Strip]:
         palette, change = self.palette, self.change_of(path)
@@ -148,8 +148,8 @@ class FilesPane(Pane):
         left.append(Segment(place, palette.accent))
         lines = [row(left, right, width)]
         if change is not None and change.why_not is not None:
-            note = shortened(f"cannot be reverted: {change.why_not}", width - EDGE - 4)
-            lines.append(strip([Segment(f"    {note}", palette.dim)]))
+            note = [Segment(f"cannot be reverted: {change.why_not}", palette.dim)]
+            lines += [strip(part, [Segment("    ")]) for part in wrap(note, max(8, width - EDGE - 4))]
         return lines
 
     def _letter(self, path: str) -> Segment:
@@ -165,11 +165,8 @@ class FilesPane(Pane):
         counts = self._counts.get(path) if self._changes is not None else self._told_counts(path)
         if counts is None:
             return []
-        spans = [Segment(f"+{counts.added:,}", self.palette.success)] if counts.added else []
-        if counts.removed:
-            spans += [Segment(" ")] if spans else []
-            spans.append(Segment(f"−{counts.removed:,}", self.palette.error))
-        return [Segment(" "), *spans]
+        told = changed_lines(*counts, self.palette)
+        return [segment for text, look in told for segment in (Segment(" "), Segment(text, look))]
 
     def _told_counts(self, path: str) -> Counts | None:
         from acp_tui.ui.widgets.transcript.bodies.diff import difference

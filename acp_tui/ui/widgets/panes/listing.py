@@ -10,6 +10,7 @@ from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from acp_tui.ui.widgets.component_style import as_chosen
 from acp_tui.ui.widgets.transcript.heights import Heights
 
 if TYPE_CHECKING:
@@ -171,6 +172,4 @@ class Listing(ScrollView, can_focus=True):
         strip = Strip([sign, *line]).crop_extend(0, width, None)
         if not chosen:
             return strip.apply_style(base)
-        # Laid over what is there: a row's own colours need not fit the background of the chosen one.
-        look = base + self.palette.selected
-        return Strip([Segment(text, (style + look if style else look)) for text, style, _ in strip], width)
+        return as_chosen(strip, base + self.palette.selected)

@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from acp_tui.session.plain import plain
-from acp_tui.ui.widgets.component_style import foreground
+from acp_tui.ui.widgets.component_style import as_chosen, foreground
 from acp_tui.ui.widgets.transcript.wrap import shortened, shortened_path
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ROWS = 8
 """Never more are shown at once."""
-NAME_SHARE = 0.6
+NAME_SHARE = 0.45
 """Of the width, for names and hints; the rest is for descriptions."""
 
 
@@ -50,7 +50,9 @@ class Choices(Widget):
         & > .choices--hint { color: $text-muted; }
         & > .choices--description { color: $text-muted; }
         & > .choices--matched { color: $text-accent; text-style: bold underline; }
-        & > .choices--current { background: $primary-muted; text-style: bold; }
+        & > .choices--current {
+            background: $selected-background; color: $selected-foreground; text-style: bold;
+        }
     }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -108,9 +110,11 @@ class Choices(Widget):
         if index >= len(self._choices):
             return Strip.blank(self.size.width, self.rich_style)
         current = index == self.current
-        style = self.get_component_rich_style("choices--current") if current else self.rich_style
         strip = Strip(self._segments(self._choices[index], "❯" if current else " "))
-        return strip.crop_extend(0, self.size.width, style).apply_style(style)
+        strip = strip.crop_extend(0, self.size.width, None)
+        if current:
+            return as_chosen(strip, self.get_component_rich_style("choices--current"))
+        return strip.apply_style(self.rich_style)
 
     def _segments(self, choice: Choice, mark: str) -> list[Segment]:
         room = self.size.width - 3

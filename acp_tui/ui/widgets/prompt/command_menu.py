@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 class CommandMenu(Menu):
     """Follows what is typed: open while that can be the beginning of a command."""
 
+    TITLE = "commands"
+
     def __init__(self) -> None:
         super().__init__()
-        self.border_title = "commands"
         self.commands: Sequence[Command] = ()
         self._found: list[Command] = []
         self._typed = ""

@@ -29,9 +29,10 @@ PAUSE = 0.05
 class FileMenu(Menu):
     """Searches beside everything else: what is typed appears at once, however many files there are."""
 
+    TITLE = "files"
+
     def __init__(self, attachments: Attachments) -> None:
         super().__init__()
-        self.border_title = "files"
         self.display = False  # also before it is mounted, which it is when it is first needed
         self.look: Callable[[], Files] | None = None
         """Gives what is known of the files; None: nothing is, and the menu stays closed."""

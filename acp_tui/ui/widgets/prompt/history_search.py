@@ -55,6 +55,7 @@ class HistorySearch(Popup):
     }
     """
     EXTRA_ROWS = 1
+    TITLE = "history"
 
     @dataclass
     class Taken(Message):
@@ -67,7 +68,6 @@ class HistorySearch(Popup):
 
     def __init__(self, entries: Sequence[str]) -> None:
         super().__init__()
-        self.border_title = "history"
         self._entries = [(text, text.lower()) for text in reversed(entries)]
         self._found: list[str] = []
 
@@ -98,7 +98,6 @@ class HistorySearch(Popup):
                     break
         self._found = found[::-1]
         choices = [_choice(text, words) for text in self._found]
-        self.border_title = "history" if choices else "history: nothing found"
         self.show(choices, max(0, len(choices) - 1))
 
     @on(SearchLine.Pressed)

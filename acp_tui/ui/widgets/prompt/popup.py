@@ -29,11 +29,12 @@ class Popup(Vertical):
         background: $surface;
         border-top: solid $primary;
         border-title-color: $text-accent;
-        border-subtitle-color: $text-muted;
     }
     """
     EXTRA_ROWS = 0
     """Lines besides the choices."""
+    TITLE = ""
+    """What is chosen from."""
 
     def compose(self) -> ComposeResult:
         """The list."""
@@ -54,7 +55,8 @@ class Popup(Vertical):
         above = self.parent.region.y if isinstance(self.parent, Widget) else ROWS
         rows = max(1, min(ROWS, len(choices), above - BORDER - self.EXTRA_ROWS))
         self.choices.show(choices, current, rows if choices else 0)
-        self.border_subtitle = f"{len(choices)}" if len(choices) > rows else ""
+        count = f" · {len(choices):,}" if len(choices) > rows else ""
+        self.border_title = f" {self.TITLE}{count if choices else ': nothing found'} "
         height = self.choices.rows + self.EXTRA_ROWS + BORDER
         if self.styles.offset.y.value != -(height + BORDER):
             self.styles.offset = (0, -(height + BORDER))  # the prompt has a border of its own

@@ -16,6 +16,7 @@ from acp_tui.session.state import (
     ToolCall,
     TurnEnd,
 )
+from acp_tui.wording import default_folded
 
 if TYPE_CHECKING:
     from textual.strip import Strip
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.transcript.body import Body
 
 CLOSE_TOGETHER = (ToolCall, Notice, Permission, Terminal, Thought)
-"""Kinds that stand below each other without a blank line."""
+"""Kinds that stand below each other without a blank line, unless one of them shows more than its title."""
+REMARKS = (Notice, Permission)
+"""They say something about what stands above them."""
 
 
 @plain()
@@ -44,10 +47,17 @@ class Block:
 
 
 def gap_between(before: Entry | None, entry: Entry) -> int:
-    """Blank lines between two entries."""
-    if before is None:
+    """Blank lines between two entries, and above the first. Decided once: what folds later moves no more."""
+    if not (isinstance(before, CLOSE_TOGETHER) and isinstance(entry, CLOSE_TOGETHER)):
+        return 1
+    if isinstance(entry, REMARKS):
         return 0
-    return 0 if isinstance(before, CLOSE_TOGETHER) and isinstance(entry, CLOSE_TOGETHER) else 1
+    return 0 if _is_short(before) and _is_short(entry) else 1
+
+
+def _is_short(entry: Entry) -> bool:
+    """Is it, or will it be, a line or two?"""
+    return isinstance(entry, (Thought, *REMARKS)) or default_folded(entry)
 
 
 def estimated_height(entry: Entry, width: int) -> int:

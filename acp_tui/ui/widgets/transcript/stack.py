@@ -74,6 +74,8 @@ class Stack:
     def refresh(self, place: int) -> None:
         """An entry has changed: its body takes it in, if it has one."""
         block = self.blocks[place]
+        if block.entry.withdrawn:
+            block.drawn.clear()  # the same lines, dimmed
         if block.body is None:
             self.heights[place] = self._guess(block)
             return

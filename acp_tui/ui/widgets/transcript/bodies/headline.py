@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.ui.widgets.transcript.wrap import shortened, shortened_path
@@ -14,17 +15,27 @@ from acp_tui.wording import STATUS, duration, relative
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rich.style import Style
-
     from acp_tui.ui.palette import Palette
     from acp_tui.ui.widgets.transcript.body import Context
 
-__all__ = ["FOLDED", "OPEN", "Headline", "Text", "duration", "lasted", "relative", "shortened_title"]
+__all__ = [
+    "FOLDED",
+    "OPEN",
+    "Headline",
+    "Text",
+    "changed_lines",
+    "duration",
+    "lasted",
+    "relative",
+    "shortened_title",
+]
 
 FOLDED, OPEN = "▸", "▾"
 SHORTEST = 0.1
 """Seconds; less is not worth a word."""
 LEAST_TITLE = 10
+NOT_BOLD = Style(bold=False)
+"""Lines that went are no error."""
 
 Text = tuple[str, "Style"]
 
@@ -93,6 +104,12 @@ def shortened_title(title: str, room: int) -> str:
     if "/" in path and left >= LEAST_TITLE:
         return f"{words} {shortened_path(path, left)}" if words else shortened_path(path, left)
     return shortened(title, room)
+
+
+def changed_lines(added: int, removed: int, palette: Palette) -> list[Text]:
+    """How many lines came and went; what did not happen is not told."""
+    counts = (("+", added, palette.success), ("−", removed, palette.error + NOT_BOLD))
+    return [(f"{sign}{count:,}", look) for sign, count, look in counts if count]
 
 
 def lasted(at: float, ended_at: float | None, now: Callable[[], float] | None) -> str:
