@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -330,10 +329,8 @@ def no_session_id(agent: ScriptedAgent) -> None:
 
 # --------------------------------------------------------------------------- what it leaves behind
 
-STUBBORN = (
-    "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(3600)"
-)
-DAEMON = "import os, sys, time; os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); "
+STUBBORN = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); signal.pause()"
+DAEMON = "import os, signal, sys; os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); "
 
 
 def leave_behind() -> None:
@@ -342,11 +339,9 @@ def leave_behind() -> None:
     assert stubborn.stdout is not None
     stubborn.stdout.readline()
     subprocess.Popen(["sleep", "3600"])
-    subprocess.run(
-        [sys.executable, "-c", DAEMON + "print('ready', flush=True); time.sleep(3600)"], check=True
-    )
+    subprocess.run([sys.executable, "-c", DAEMON + "print('ready', flush=True); signal.pause()"], check=True)
     # Without our environment; what is looked for stands in its arguments.
-    command = [sys.executable, "-c", DAEMON + "time.sleep(3600)", os.environ["ACP_TUI_TEST_MARK"]]
+    command = [sys.executable, "-c", DAEMON + "signal.pause()", os.environ["ACP_TUI_TEST_MARK"]]
     subprocess.run(command, check=True, env={"PATH": os.environ["PATH"]})
     stubborn.stdout.close()
 
@@ -371,7 +366,7 @@ def leaves_processes_and_dies(agent: ScriptedAgent) -> None:
 def will_not_end(agent: ScriptedAgent) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     agent.run()
-    time.sleep(3600)
+    signal.pause()
 
 
 @behaviour

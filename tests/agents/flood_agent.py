@@ -251,9 +251,7 @@ class Agent:
             run = getattr(self, "do_" + (words[0] if words else ""), None)
             started = time.monotonic()
             if run is None:
-                self.say(
-                    session, f"I know: {' '.join(names())}\n"
-                )
+                self.say(session, f"I know: {' '.join(names())}\n")
             else:
                 run(session, words[1:], stats)
             stats["seconds"] = round(time.monotonic() - started, 4)

@@ -110,7 +110,7 @@ class Script:
         """Until the terminal has some."""
         params = {"sessionId": SESSION, "terminalId": self.kept["$terminal"]}
         while not self.agent.ask("terminal/output", params)["result"]["output"]:
-            time.sleep(0.02)
+            pass
 
     def do_ignore(self) -> None:
         """Listen to nothing any more, but to the end of the input."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import signal
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,24 +15,30 @@ import pytest
 from tests.agents.faulty import DAEMON
 from tests.cli.harness import agent, running, script, steps
 from tests.leftovers import processes_with
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     import subprocess
 
 WAITING = steps(["say", "on it\n"], ["wait"])
 DEAF = steps(["say", "on it\n"], ["ignore"])
+STUBBORN = steps(["say", "on it\n"], ["wait"], ["say", "never\n"], ["ignore"])
 
 
 def gone(mark: str) -> None:
     """Wait until there is no process of the run."""
-    while processes_with(mark):
-        time.sleep(0.01)
+    wait_until(lambda: not processes_with(mark))
+
+
+def says(process: subprocess.Popen[bytes], line: bytes) -> None:
+    """Wait until the agent does."""
+    assert process.stdout is not None
+    assert line in iter(process.stdout.readline, b"")
 
 
 def under_way(process: subprocess.Popen[bytes]) -> None:
     """Wait until the turn is."""
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"on it\n"
+    says(process, b"on it\n")
 
 
 def test_ctrl_c_asks_the_agent_to_stop(tmp_path: Path) -> None:
@@ -46,10 +52,13 @@ def test_ctrl_c_asks_the_agent_to_stop(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_keeps_what_was_said(tmp_path: Path) -> None:
-    prompt = steps(["say", "so far"], ["disk", str(tmp_path / "ready"), ""], ["wait"])
+    ready = tmp_path / "ready"
+    os.mkfifo(ready)
+    prompt = steps(
+        ["say", "so far"], ["disk", str(tmp_path / "new"), ""], ["disk", str(ready), "yes"], ["wait"]
+    )
     with running("exec", "--command", script(), prompt, "--output", "json", cwd=tmp_path) as (process, _):
-        while not (tmp_path / "ready").exists():
-            time.sleep(0.01)
+        assert ready.read_text() == "yes"
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate()
         assert process.returncode == 130
@@ -59,12 +68,10 @@ def test_ctrl_c_keeps_what_was_said(tmp_path: Path) -> None:
 
 
 def test_a_second_ctrl_c_waits_for_nobody(tmp_path: Path) -> None:
-    with running("exec", "--command", script(), DEAF, cwd=tmp_path) as (process, mark):
+    with running("exec", "--command", script(), STUBBORN, cwd=tmp_path) as (process, mark):
         under_way(process)
         process.send_signal(signal.SIGINT)
-        log = tmp_path / "acp-tui-home" / "data" / "sessions"
-        while not any("session/cancel" in wire.read_text() for wire in log.glob("*/wire.jsonl")):
-            time.sleep(0.01)
+        says(process, b"never\n")
         process.send_signal(signal.SIGINT)
         _, err = process.communicate()
         assert process.returncode == 130
@@ -73,11 +80,11 @@ def test_a_second_ctrl_c_waits_for_nobody(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_before_the_turn_ends_the_run(tmp_path: Path) -> None:
-    command = agent("faulty", "never_answers")
+    asked = tmp_path / "asked"
+    os.mkfifo(asked)
+    command = shlex.join(["sh", "-c", 'head -n 1 > "$0"; cat', str(asked)])
     with running("exec", "--command", command, "go", cwd=tmp_path) as (process, mark):
-        wires = tmp_path / "acp-tui-home" / "data" / "sessions"
-        while not any("initialize" in wire.read_text() for wire in wires.glob("*/wire.jsonl")):
-            time.sleep(0.01)
+        assert "initialize" in asked.read_text()
         process.send_signal(signal.SIGINT)
         _, err = process.communicate()
         assert process.returncode == 130
@@ -101,7 +108,7 @@ def test_being_told_to_end_ends_everything(tmp_path: Path, number: signal.Signal
 )
 def test_no_process_outlives_the_run(tmp_path: Path, number: signal.Signals) -> None:
     """Neither the agent, nor what it left behind, nor a terminal of ours with its daemon."""
-    code = shlex.quote(DAEMON + "time.sleep(3600)")
+    code = shlex.quote(DAEMON + "signal.pause()")
     command = f"{shlex.quote(sys.executable)} -c {code}; sleep 3600 & echo started; wait"
     prompt = steps(
         ["leave"],
@@ -111,9 +118,7 @@ def test_no_process_outlives_the_run(tmp_path: Path, number: signal.Signals) -> 
         ["ignore"],
     )
     with running("exec", "--command", script(), prompt, "--policy", "yolo", cwd=tmp_path) as (process, mark):
-        assert process.stdout is not None
-        while process.stdout.readline() != b"on it\n":
-            pass
+        under_way(process)
         assert len(processes_with(mark)) >= 9
         process.send_signal(number)
         process.communicate()
@@ -139,12 +144,10 @@ def test_a_run_that_nobody_reads_can_be_ended(
     prompt = steps(["say", "on it\n"], ["repeat", 5000, "x" * 1000], ["ignore"])
     with running("exec", "--command", script(), prompt, cwd=tmp_path) as (process, mark):
         under_way(process)
-        while not writing_waits(process.pid):
-            time.sleep(0.01)
+        wait_until(lambda: writing_waits(process.pid))
         for _ in range(times):
-            process.send_signal(number)
-            while process.poll() is None and signal_waits(process.pid):  # two of the same at once are one
-                time.sleep(0.01)
+            process.send_signal(number)  # two of the same at once are one
+            wait_until(lambda: process.poll() is not None or not signal_waits(process.pid))
         assert process.wait() == code
         gone(mark)
 

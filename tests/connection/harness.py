@@ -35,12 +35,6 @@ def text(words: str) -> list[dict[str, Any]]:
     return [{"type": "text", "text": words}]
 
 
-async def until(condition: Callable[[], object]) -> None:
-    """Wait until it holds."""
-    while not condition():  # noqa: ASYNC110  # conditions in other processes raise no event
-        await asyncio.sleep(0.005)
-
-
 @dataclass
 class Client:
     """What a controller is to the connection."""

@@ -23,7 +23,7 @@ async def main() -> None:
     client.launch.env[MARK] = os.environ[MARK]
     await client.open()
     reaper = Reaper()
-    daemon = f"{sys.executable} -c '{DAEMON}time.sleep(3600)'"
+    daemon = f"{sys.executable} -c '{DAEMON}signal.pause()'"
     terminal = subprocess.Popen(  # noqa: ASYNC220  # as short as it is
         ["sh", "-c", f"{daemon}; sleep 3600 & echo; wait"],
         env={**os.environ, **reaper.environment},

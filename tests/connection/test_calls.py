@@ -11,7 +11,8 @@ import pytest
 from acp_tui.connection.errors import NotOffered
 from acp_tui.errors import UserError
 from acp_tui.session.state import Agent, ConfigOption
-from tests.connection.harness import SESSION, text, until
+from tests.connection.harness import SESSION, text
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

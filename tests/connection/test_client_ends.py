@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.connection.harness import REPOSITORY, until
+from tests.connection.harness import REPOSITORY
 from tests.leftovers import MARK, processes_with
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,8 +23,9 @@ from acp_tui.connection.errors import (
     VersionMismatch,
 )
 from tests.agents.faulty import ERRORS, LAST_WORDS, MEGABYTE, NOISE
-from tests.connection.harness import SESSION, Client, text, until
+from tests.connection.harness import SESSION, Client, text
 from tests.leftovers import parent
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable

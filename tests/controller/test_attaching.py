@@ -78,6 +78,8 @@ async def test_only_the_lines_that_were_named_are_attached(project: Path) -> Non
     assert ten["resource"]["text"] == "line 10\nline 11\nline 12\n"
     assert ten["resource"]["uri"].endswith("/src/app.py#L10-L12")
     assert one["resource"]["text"] == "line 30\n"
+    (rest,) = await Desk(project).blocks("@src/app.py:29-900")
+    assert rest["resource"]["uri"].endswith("/src/app.py#L29-L30")
 
 
 async def test_an_agent_without_embedded_texts_gets_links(project: Path) -> None:
@@ -197,13 +199,25 @@ async def test_a_picture_of_no_file_is_an_image(project: Path) -> None:
         ("@a.py:x", []),
         ("@a.py\n@b.py", ["@a.py", "@b.py"]),
         ("@", []),
+        (r'@"say \"hi\".txt":2 and @"a\b.txt" @"a\\b.txt"', [r'@"say \"hi\".txt":2', r'@"a\b.txt"', r'@"a\\b.txt"']),
     ],
 )
 def test_only_what_exists_is_a_mention(text: str, tokens: list[str]) -> None:
-    there = {"a.py", "b.py", "c.py", "two words.py"}
+    there = {"a.py", "b.py", "c.py", "two words.py", 'say "hi".txt', r"a\b.txt"}
     found = list(mentions(text, lambda path: path in there))
     assert [mention.file.token for mention in found] == tokens
     assert all(text[mention.start : mention.end] == mention.file.token for mention in found)
+
+
+@given(st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1), st.binary(max_size=3))
+@example("\u202e", b"\xff\xfe")
+@example('a"b\\n\nc', b"")
+def test_any_name_can_be_written_and_is_found_again(name: str, odd: bytes) -> None:
+    path = name + odd.replace(b"/", b"").replace(b"\0", b"").decode(errors="surrogateescape")
+    for token in (written(path), written(path, ":3")):
+        assert visible_line(token) == token
+        (mention,) = mentions(f"see {token} there", lambda one: one == path)
+        assert (mention.file.token, mention.file.path) == (token, path)
 
 
 # --------------------------------------------------------------------------- all the way

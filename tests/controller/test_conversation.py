@@ -23,8 +23,8 @@ from acp_tui.session.text import KEPT
 from acp_tui.store.secrets import MASK
 from acp_tui.store.wirelog import read_log
 from acp_tui.workbench import Workbench
-from tests.connection.harness import until
 from tests.controller.harness import Person
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from acp_tui.controller import Question

@@ -10,7 +10,7 @@ import pytest
 
 from acp_tui.errors import UserError
 from acp_tui.session.state import AgentMessage, Notice, Terminal
-from tests.connection.harness import until
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from tests.controller.conftest import Hold

@@ -74,7 +74,7 @@ def test_what_was_unregistered_lives_on(reaper: Reaper, mark: str) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets us find a process by its environment")
 def test_a_daemon_that_left_its_session_is_found_by_its_mark(reaper: Reaper, mark: str) -> None:
     process = started(
-        sys.executable, "-c", DAEMON + "print(flush=True); time.sleep(3600)", reaper=reaper, mark=mark
+        sys.executable, "-c", DAEMON + "print(flush=True); signal.pause()", reaper=reaper, mark=mark
     )
     process.wait()
     assert processes_with(mark)

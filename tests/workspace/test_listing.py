@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from acp_tui.workspace.listing import Found, Listing
+from tests.waiting import wait_until
 from tests.workspace.projects import git
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-
-PATIENCE = 3000
 
 
 def put(folder: Path, *names: str) -> None:
@@ -24,11 +22,8 @@ def put(folder: Path, *names: str) -> None:
 
 
 def completed(found: Found) -> Found:
-    for _ in range(PATIENCE):
-        if found.complete:
-            return found
-        time.sleep(0.01)
-    raise AssertionError("the listing never ended")
+    wait_until(lambda: found.complete)
+    return found
 
 
 @pytest.fixture
@@ -141,11 +136,8 @@ def test_what_was_listed_serves_until_it_was_listed_again(tmp_path: Path) -> Non
     assert listing.look() is first
     now = 100.0
     assert listing.look() is first  # another look has only begun
-    for _ in range(PATIENCE):
-        if (second := listing.look()) is not first:
-            break
-        time.sleep(0.01)
-    assert sorted(second.paths) == ["first", "second"]
+    wait_until(lambda: listing.look() is not first)
+    assert sorted(listing.look().paths) == ["first", "second"]
     listing.close()
 
 
