@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 class BottomScreen(Screen[None]):
     """A screen that can be replaced by another one of its kind."""
 
+    BLANK: ClassVar[bool] = True  # its widgets cover it: Textual need not paint it below them in every frame
+
     launches: ClassVar[bool] = False
     """Is it there to go to others?"""
 

@@ -6,6 +6,7 @@ the screen are ever drawn, and what is on the screen stays where it is when some
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -15,6 +16,7 @@ from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
 from acp_tui.session.state import TurnEnd
@@ -54,6 +56,15 @@ def anchor_of(block: Block, line: int) -> int:
     return (block.entry.id << LINE_BITS) + line
 
 
+def thumb_of(total: int, page: int, y: int) -> tuple[int, int]:
+    """Where the thumb of a scrollbar begins and ends, in eighths of a cell."""
+    if page >= total:
+        return 0, 0
+    length = max(1.0, page * page / total)
+    first = int((page - length) * y / (total - page) * 8)
+    return first, first + math.ceil(length * 8)
+
+
 class TranscriptView(ScrollView, can_focus=True):
     """Shows the entries of a session."""
 
@@ -89,6 +100,7 @@ class TranscriptView(ScrollView, can_focus=True):
         self._following = True
         self._seen = Seen()
         self._moving = False  # we scroll, not the user
+        self._thumb = (0, 0)  # of the scrollbar, as it was painted
         self._look = Look(Style(), 0, TRANSPARENT, [])
 
     def use_session(self, session: Session, cwd: str) -> None:
@@ -159,18 +171,26 @@ class TranscriptView(ScrollView, can_focus=True):
         """Scroll there; not the user's doing."""
         self._moving = True
         try:
-            self._measure()
+            self._measure(y)
             self.scroll_y = self.scroll_target_y = y
         finally:
             self._moving = False
 
-    def _measure(self) -> None:
-        """Tell the height of all. Setting `virtual_size` would lay out the whole screen anew, every frame."""
-        total = self.stack.total
+    def _measure(self, y: int) -> None:
+        """Tell the height of all, and where it is seen.
+
+        Setting `virtual_size` would lay out the whole screen anew, every frame; and the scrollbar, which
+        takes longer to paint than the page, is painted only when it looks otherwise.
+        """
+        total, page = self.stack.total, self.size.height
         self.set_reactive(TranscriptView.virtual_size, Size(self.stack.width + MARGIN, total))
         scrollbar = self.vertical_scrollbar
-        scrollbar.window_virtual_size = total
-        scrollbar.window_size = self.size.height
+        scrollbar.set_reactive(ScrollBar.window_virtual_size, total)
+        scrollbar.set_reactive(ScrollBar.window_size, page)
+        scrollbar.set_reactive(ScrollBar.position, y)
+        if (thumb := thumb_of(total, page, y)) != self._thumb:
+            self._thumb = thumb
+            scrollbar.refresh()
 
     # ------------------------------------------------------------------------- scrolling
 
@@ -210,7 +230,7 @@ class TranscriptView(ScrollView, can_focus=True):
             self._jump(max(0, y - self.size.height // 4))
 
     def _jump(self, y: int) -> None:
-        self._measure()
+        self._measure(self.scroll_offset.y)
         self.scroll_to(y=y, animate=False, force=True, immediate=True)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
