@@ -15,6 +15,23 @@ MOST_OUTPUT = 100_000
 """Characters of a command's output that an agent is given."""
 
 
+_NAMES = {
+    "UserMessage": "Your prompt",
+    "AgentMessage": "Answer",
+    "ToolCall": "Tool call",
+    "Terminal": "Command",
+    "TurnEnd": "End of the turn",
+    "Unrecognised": "Not recognised",
+    "Elicitation": "Question",
+}
+
+
+def name_of(entry: Entry) -> str:
+    """What kind of thing it is."""
+    kind = type(entry).__name__
+    return _NAMES.get(kind, kind)
+
+
 def raw_text(entry: Entry) -> str:
     """All that is known of an entry, as JSON that is safe to display."""
     return visible_json({"entry": type(entry).__name__, **_plain(entry)})

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 NO_NEWLINE = "No newline at end of file"
-Kind = Literal["same", "removed", "added", "gap", "note", "file"]
+Kind = Literal["same", "removed", "added", "gap", "note", "more", "file"]
 
 
 class Row(NamedTuple):

@@ -114,7 +114,9 @@ class EntryKeys(BottomScreen):
             case "copy code":
                 self._copy("\n".join(entry_actions.code_of(entry)))
             case "raw":
-                self._detail(type(entry).__name__, entry_actions.raw_text(entry))
+                self._detail(entry_actions.name_of(entry), entry_actions.raw_text(entry))
+            case "whole":
+                self._show_whole(entry)
             case "edit":
                 self._edit(entry_actions.place_of(entry))
             case "open":
@@ -130,6 +132,12 @@ class EntryKeys(BottomScreen):
         from acp_tui.ui.screens.detail import DetailScreen
 
         self.app.push_screen(DetailScreen(title, text, self._palette))
+
+    def _show_whole(self, entry: Entry) -> None:
+        from acp_tui.ui.screens.whole import WholeScreen
+
+        stack = self.transcript.stack
+        self.app.push_screen(WholeScreen(entry, self._palette, session=stack.session, cwd=stack.cwd))
 
     def _open(self, entry: Entry) -> None:
         from acp_tui.ui import entry_actions, pictures

@@ -54,9 +54,9 @@ class Page(ScrollView):
     def update(self) -> None:
         """Bodies may have grown. Whoever is at the end stays there."""
         at_end = self.scroll_offset.y >= self.max_scroll_y
-        for number, body in enumerate(self._bodies):
-            body.update()
-            self._heights[number] = body.height
+        if not all(body.update() for body in self._bodies):
+            self._bodies = list(self._make(self._width))
+        self._heights.reset([body.height for body in self._bodies])
         self.virtual_size = Size(self._width, self._heights.total)
         if at_end:
             self.call_after_refresh(self.scroll_end, animate=False)

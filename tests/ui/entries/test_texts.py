@@ -149,7 +149,7 @@ def test_what_nobody_knows_is_named_shown_bounded_and_copied_whole() -> None:
     assert drawn(entry, folded=True) == ["▸ not recognised: session update 'foo'"]
     lines = drawn(entry)
     assert len(lines) == MOST_LINES + 2
-    assert lines[-1] == "  ⋯ more: open the details"
+    assert lines[-1] == "  ▸ more"
     copied = make_body(entry, Context(80, Palette(), Session())).copy_text()
     assert json.loads(copied.replace("␛", "\\u001b")) == raw
     assert "\x1b" not in copied

@@ -10,18 +10,20 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from rich.segment import Segment
+from rich.style import Style
+
 from acp_tui.session.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rich.segment import Segment
     from textual.strip import Strip
 
     from acp_tui.session.state import Session
     from acp_tui.ui.palette import Palette
 
-Spans = list["Segment"]
+Spans = list[Segment]
 """Pieces of one logical line of text: a text and a Rich style each, no control segments."""
 
 
@@ -103,3 +105,8 @@ class Lines:
     def update(self) -> bool:
         """It is cheap to make anew."""
         return False
+
+
+def left_out(text: str, look: Style) -> Segment:
+    """What stands for what is not shown here; a click on it shows all of the entry."""
+    return Segment(text, look + Style.from_meta({"whole": True}))

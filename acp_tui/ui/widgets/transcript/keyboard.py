@@ -58,6 +58,12 @@ class Transcript(TranscriptView):
         """Letters act again."""
         self._typing = False
 
+    def on_click(self, event: events.Click) -> None:
+        """What stands for something that is left out shows it."""
+        if "whole" in event.style.meta:
+            place, _ = self.stack.heights.at(self.scroll_offset.y + event.y)
+            self.post_message(self.Wanted("whole", self.stack.blocks[place].entry))
+
     def on_paste(self, event: events.Paste) -> None:
         """So does what is pasted."""
         event.stop()
@@ -156,6 +162,10 @@ class Transcript(TranscriptView):
     def action_open(self) -> None:
         """Open what it links to."""
         self.post_message(self.Wanted("open", self.chosen))
+
+    def action_whole(self) -> None:
+        """Show all of it."""
+        self.post_message(self.Wanted("whole", self.chosen))
 
     def action_kill(self) -> None:
         """End a command of the user's."""

@@ -24,7 +24,7 @@ BESIDE_TITLE = 24
 class Piece(NamedTuple):
     """One thing that a call shows."""
 
-    sort: Literal["locations", "command", "diff", "terminal", "content", "input", "output"]
+    sort: Literal["title", "locations", "command", "diff", "terminal", "content", "input", "output"]
     what: Any
     label: str = ""  # what stands above or beside it; of content, the kind of call that it is drawn for
     first: int = 1  # the number of a diff's first line
@@ -38,6 +38,8 @@ class Piece(NamedTuple):
 
 def pieces(call: ToolCall, context: Context) -> Iterator[Piece]:
     """All of it, in order."""
+    if context.whole and not _title_fits(call, context):
+        yield Piece("title", title_of(call, context.cwd))
     locations = _other_locations(call, context.cwd)
     if locations:
         yield Piece("locations", locations)
@@ -85,8 +87,12 @@ def _command_piece(call: ToolCall, context: Context, shown: Piece) -> Piece | No
     else:
         return None
     title = title_of(call, context.cwd)
-    said = visible_line(command) in title and cell_len(title) <= context.width - BESIDE_TITLE
+    said = visible_line(command) in title and _title_fits(call, context)
     return Piece("command", command or title, where) if where or not said else None
+
+
+def _title_fits(call: ToolCall, context: Context) -> bool:
+    return cell_len(title_of(call, context.cwd)) <= context.width - BESIDE_TITLE
 
 
 def new_or_gone(diffs: Iterable[Diff]) -> str:

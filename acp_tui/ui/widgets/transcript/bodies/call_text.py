@@ -9,7 +9,7 @@ from rich.segment import Segment
 
 from acp_tui.session.text import GrowingText
 from acp_tui.ui.widgets.transcript.bodies.terminal import tail_strips
-from acp_tui.ui.widgets.transcript.body import Lines
+from acp_tui.ui.widgets.transcript.body import Lines, left_out
 from acp_tui.ui.widgets.transcript.wrap import fold, shortened, strip
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _markdown_strips(text: str, context: Context) -> list[Strip]:
     document.settle(0, limit)
     strips = [document.line(number) for number in range(min(document.height, limit))]
     if len(strips) < document.height or whole < len(text):
-        strips.append(strip([Segment("▸ more", context.palette.diff_fold)], [indent]))
+        strips.append(strip([left_out("▸ more", context.palette.diff_fold)], [indent]))
     return strips
 
 
@@ -77,7 +77,7 @@ def more(lines: int, context: Context) -> Strip:
     """What stands for lines that are not shown."""
     word = "line" if lines == 1 else "lines"
     note = shortened(f"▸ {lines:,} more {word}", context.width - INDENT)
-    return strip([Segment(note, context.palette.diff_fold)], [Segment(" " * INDENT)])
+    return strip([left_out(note, context.palette.diff_fold)], [Segment(" " * INDENT)])
 
 
 def _folded(lines: Iterable[str], style: Style, context: Context) -> Iterator[Strip]:

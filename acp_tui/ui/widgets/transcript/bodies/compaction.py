@@ -32,5 +32,5 @@ def body(entry: Compaction, context: Context) -> Body:
     if entry.error:
         lines += paragraphs(entry.error, palette.error, width)
     if summary and not context.folded:
-        lines += bounded(paragraphs(summary, palette.thought, width), palette.dim)
+        lines += bounded(paragraphs(summary, palette.thought, width), context)
     return Lines(lines, "\n".join(filter(None, (words, entry.error, summary))))

@@ -12,7 +12,7 @@ from textual.strip import Strip
 from acp_tui.session.text import visible_excerpt, visible_line
 from acp_tui.ui.syntax import language_of
 from acp_tui.ui.widgets.transcript.bodies.headline import relative
-from acp_tui.ui.widgets.transcript.body import Lines
+from acp_tui.ui.widgets.transcript.body import Lines, left_out
 from acp_tui.ui.widgets.transcript.markdown.code import code_lines
 from acp_tui.ui.widgets.transcript.markdown.inline import linked
 from acp_tui.ui.widgets.transcript.wrap import shortened, shortened_path
@@ -94,7 +94,7 @@ def _text_lines(text: str, language: str, context: Context, before: Spans) -> li
 
 def _note(text: str, context: Context, before: Spans) -> Strip:
     room = context.width - sum(span.cell_length for span in before)
-    return Strip([*before, Segment(shortened(text, room), context.palette.dim)])
+    return Strip([*before, left_out(shortened(text, room), context.palette.dim)])
 
 
 def _path(uri: str) -> str:

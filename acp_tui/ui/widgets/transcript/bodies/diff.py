@@ -59,7 +59,7 @@ class DiffBody:
         if not context.whole and len(self._rows) > PREVIEW:
             shown = PREVIEW - 1
             missing = self._difference.line_count - sum(row.is_line for row in self._rows[:shown])
-            self._rows[shown:] = [Row("note", f"▸ {missing:,} more lines")]
+            self._rows[shown:] = [Row("more", f"▸ {missing:,} more lines")]
         self._pairs = (
             list(_beside(self._rows)) if isinstance(self._drawing, SplitDrawing) else _alone(self._rows)
         )

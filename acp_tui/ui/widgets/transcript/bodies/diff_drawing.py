@@ -10,6 +10,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.ui.widgets.transcript.bodies.diff_colours import Colours
+from acp_tui.ui.widgets.transcript.body import left_out
 from acp_tui.ui.widgets.transcript.wrap import (
     TAB,
     expanded,
@@ -178,8 +179,9 @@ def separate(row: Row, context: Context) -> Strip:
     palette = context.palette
     if row.kind == "file":
         return Strip([Segment(" " * INDENT), Segment(shortened_path(row.text, room), palette.strong)])
-    text = f"{GAP} {row.text}" if row.kind == "gap" else row.text
-    return Strip([Segment(" " * INDENT), Segment(shortened(text, room), palette.diff_fold)])
+    text = shortened(f"{GAP} {row.text}" if row.kind == "gap" else row.text, room)
+    word = (left_out if row.kind == "more" else Segment)(text, palette.diff_fold)
+    return Strip([Segment(" " * INDENT), word])
 
 
 def _marked(

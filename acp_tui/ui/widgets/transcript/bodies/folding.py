@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 from textual.strip import Strip
 
-from acp_tui.ui.widgets.transcript.body import Lines
+from acp_tui.ui.widgets.transcript.body import Lines, left_out
 from acp_tui.ui.widgets.transcript.wrap import fold, strip, wrap
 
 if TYPE_CHECKING:
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     from rich.style import Style
 
-    from acp_tui.ui.widgets.transcript.body import Spans
+    from acp_tui.ui.widgets.transcript.body import Context, Spans
 
     Cut = Callable[[Iterable[Segment], int], list[list[Segment]]]
 
 INDENT = 2
 """Cells before the text of an entry, for its signs."""
 MOST_LINES = 400
-"""Lines of one text that are shown in the transcript; all of it opens on a key."""
+"""Lines of one text that are shown in the transcript; all of it is on a screen of its own."""
 
 
 def headed(first: Spans, spans: Spans, width: int, indent: int = INDENT) -> list[Strip]:
@@ -43,11 +43,13 @@ def code_lines(text: str, style: Style, width: int, indent: int = INDENT) -> Ite
     return _lines(text, style, width, indent, cut=fold)
 
 
-def bounded(lines: Iterable[Strip], note: Style, most: int = MOST_LINES) -> list[Strip]:
-    """The first lines; that there are more is said."""
+def bounded(lines: Iterable[Strip], context: Context, most: int = MOST_LINES) -> list[Strip]:
+    """The first lines, unless all are wanted; that there are more is said."""
+    if context.whole:
+        return list(lines)
     kept = list(islice(lines, most + 1))
     if len(kept) > most:
-        kept[most] = Strip([Segment(" " * INDENT), Segment("⋯ more: open the details", note)])
+        kept[most] = Strip([Segment(" " * INDENT), left_out("▸ more", context.palette.dim)])
     return kept
 
 

@@ -49,7 +49,7 @@ class Headline(NamedTuple):
     def of_entry(cls, icon: str, context: Context, *, foldable: bool) -> Headline:
         """As entries begin."""
         palette = context.palette
-        fold = (FOLDED if context.folded else OPEN) if foldable else " "
+        fold = (FOLDED if context.folded else OPEN) if foldable and not context.whole else " "
         return cls([Segment(f"{fold} ", palette.dim), Segment(f"{icon} ", palette.icon)])
 
     def strip(

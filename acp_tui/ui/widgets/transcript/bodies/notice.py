@@ -31,5 +31,5 @@ def body(entry: Notice, context: Context) -> Body:
     if entry.detail:
         text = f"{text}\n{entry.detail}"
         if not context.folded:
-            lines += bounded(code_lines(entry.detail, palette.dim, width), palette.dim)
+            lines += bounded(code_lines(entry.detail, palette.dim, width), context)
     return Lines(lines, text)

@@ -66,7 +66,7 @@ def steps(entry: Plan, context: Context) -> list[Strip]:
     if entry.uri:
         link = palette.link + Style(link=entry.uri) + Style.from_meta({"link": entry.uri})
         lines += headed([Segment("  ")], [Segment(entry.uri, link)], width)
-    return bounded(lines, palette.dim)
+    return bounded(lines, context)
 
 
 def _step(item: PlanItem, palette: Palette, width: int) -> list[Strip]:

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 
 from acp_tui.session.text import visible
-from acp_tui.ui.widgets.transcript.body import Lines
+from acp_tui.ui.widgets.transcript.body import Lines, left_out
 from acp_tui.ui.widgets.transcript.wrap import fold, strip
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def json_strips(text: str, context: Context, *, complete: bool = True) -> list[S
         del strips[limit:]
         complete = False
     if not complete:
-        strips.append(strip([Segment("▸ more", context.palette.diff_fold)], [indent]))
+        strips.append(strip([left_out("▸ more", context.palette.diff_fold)], [indent]))
     return strips
 
 

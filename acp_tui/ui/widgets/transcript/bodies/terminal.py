@@ -11,6 +11,8 @@ from acp_tui.session.text import visible, visible_line
 from acp_tui.ui.widgets.transcript.bodies.ansi import segments
 from acp_tui.ui.widgets.transcript.bodies.headline import Headline, lasted, relative
 from acp_tui.ui.widgets.transcript.bodies.output import Output
+from acp_tui.ui.widgets.transcript.bodies.whole_output import WholeOutput
+from acp_tui.ui.widgets.transcript.body import left_out
 from acp_tui.ui.widgets.transcript.wrap import fold, shortened, strip
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ TAIL = 12
 
 
 class OutputBody:
-    """The output alone, without a word about the command."""
+    """The end of the output alone, without a word about the command."""
 
     def __init__(self, terminal: Terminal, context: Context) -> None:
         self._context = context
@@ -36,8 +38,7 @@ class OutputBody:
     def _lines(self) -> list[Strip]:
         if self._strips is None:
             output, context = self._output, self._context
-            lines, hidden = (output.all(), 0) if context.whole else output.last(TAIL)
-            self._strips = tail_strips(lines, hidden, context)
+            self._strips = tail_strips(*output.last(TAIL), context)
         return self._strips
 
     @property
@@ -66,8 +67,10 @@ class TerminalBody:
     def __init__(self, terminal: Terminal, context: Context) -> None:
         self._terminal = terminal
         self._context = context
-        self._output: OutputBody | None = None
-        if not context.folded:
+        self._output: OutputBody | WholeOutput | None = None
+        if context.whole:
+            self._output = WholeOutput(terminal, context, INDENT)
+        elif not context.folded:
             self._output = OutputBody(terminal, context)
         self._headline: Strip | None = None
 
@@ -161,7 +164,7 @@ def tail_strips(lines: list[Line], hidden: int, context: Context) -> list[Strip]
     strips = [strip(part, [indent]) for _, part in folded]
     if hidden > 0:
         lines_word = "line" if hidden == 1 else "lines"
-        note = Segment(shortened(f"▸ {hidden:,} more {lines_word}", width), palette.diff_fold)
+        note = left_out(shortened(f"▸ {hidden:,} more {lines_word}", width), palette.diff_fold)
         strips.insert(0, strip([note], [indent]))
     return strips
 

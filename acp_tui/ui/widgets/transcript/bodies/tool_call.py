@@ -8,13 +8,14 @@ from rich.segment import Segment
 
 from acp_tui.session.state import Diff
 from acp_tui.ui.widgets.transcript.bodies.call_pieces import Piece, first_line, new_or_gone, pieces
-from acp_tui.ui.widgets.transcript.bodies.call_text import text_body
+from acp_tui.ui.widgets.transcript.bodies.call_text import plain_strips, text_body
 from acp_tui.ui.widgets.transcript.bodies.content import content_lines
 from acp_tui.ui.widgets.transcript.bodies.diff import DiffBody, difference
-from acp_tui.ui.widgets.transcript.bodies.headline import Headline, changed_lines, lasted
+from acp_tui.ui.widgets.transcript.bodies.headline import Headline, lasted
 from acp_tui.ui.widgets.transcript.bodies.raw import raw_body
 from acp_tui.ui.widgets.transcript.bodies.terminal import OutputBody, exit_fact
-from acp_tui.ui.widgets.transcript.body import Lines
+from acp_tui.ui.widgets.transcript.bodies.whole_output import WholeOutput
+from acp_tui.ui.widgets.transcript.body import Lines, left_out
 from acp_tui.ui.widgets.transcript.wrap import fold, shortened_path, strip
 from acp_tui.wording import ICONS, OTHER, default_folded, relative, title_of
 
@@ -65,10 +66,14 @@ class ToolCallBody:
     def _made(self, piece: Piece) -> Body:
         context, what = self._context, piece.what
         match piece.sort:
+            case "title":
+                return Lines(plain_strips(what, context.palette.tool, context), "")
             case "locations":
                 return _locations(what, context)
             case "diff":
                 return DiffBody(what, context, heading=piece.label, first=piece.first)
+            case "terminal" if context.whole:
+                return WholeOutput(what, context, INDENT)
             case "terminal":
                 return OutputBody(what, context)
             case "command":
@@ -116,7 +121,10 @@ class ToolCallBody:
         found = [difference(item, first_line(call, item)) for item in call.content if isinstance(item, Diff)]
         if new := new_or_gone(item for item in call.content if isinstance(item, Diff)):
             facts.append((new, palette.dim))
-        facts += changed_lines(sum(one.added for one in found), sum(one.removed for one in found), palette)
+        if added := sum(one.added for one in found):
+            facts.append((f"+{added:,}", palette.success))
+        if removed := sum(one.removed for one in found):
+            facts.append((f"−{removed:,}", palette.error))
         terminals = [piece.what for piece in pieces(call, context) if piece.sort == "terminal"]
         facts += [(exit_fact(terminal), palette.error) for terminal in terminals if exit_fact(terminal)]
         if time := lasted(call.at, call.ended_at, None if call.done else context.now):
@@ -150,7 +158,7 @@ def _command(command: str, where: str, context: Context) -> Lines:
     ]
     missing = 0 if context.whole else len(lines) - MOST_COMMAND
     if missing > 1:
-        lines[MOST_COMMAND:] = [[Segment(f"▸ {missing} more lines", palette.diff_fold)]]
+        lines[MOST_COMMAND:] = [[left_out(f"▸ {missing} more lines", palette.diff_fold)]]
     if where:
         room = context.width - INDENT - 2
         place = Segment(f"in {shortened_path(where, room - 3)}", palette.dim)
@@ -175,7 +183,7 @@ def _locations(places: tuple[Location, ...], context: Context) -> Lines:
     ]
     if len(texts) > len(shown):
         strips.append(
-            strip([Segment(f"▸ {len(texts) - len(shown)} more files", palette.diff_fold)], [_INDENT])
+            strip([left_out(f"▸ {len(texts) - len(shown)} more files", palette.diff_fold)], [_INDENT])
         )
     return Lines(strips, "\n".join(texts))
 

@@ -60,7 +60,7 @@ def _failed(error: RpcError, context: Context) -> Body:
     lines = headed([Segment("✘ ", palette.error)], [Segment(what, palette.error)], width)
     detail = "\n".join(rest).strip("\n")
     if detail:
-        lines += bounded(paragraphs(detail, palette.text, width), palette.dim, 12)
+        lines += bounded(paragraphs(detail, palette.text, width), context, 12)
     if error.raw is None and not error.detail:
         pass  # ours, and all of it
     elif context.folded:
@@ -84,4 +84,4 @@ def _everything(error: RpcError, context: Context) -> list[Strip]:
         lines += paragraphs(error.detail, palette.text, width)
     if error.raw is not None:
         lines += code_lines(visible_json(error.raw), palette.dim, width)
-    return bounded(lines, palette.dim)
+    return bounded(lines, context)

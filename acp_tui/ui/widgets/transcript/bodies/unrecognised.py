@@ -20,5 +20,5 @@ def body(entry: Unrecognised, context: Context) -> Body:
     spans = [Segment("not recognised: ", palette.dim), Segment(entry.what, palette.text)]
     lines = headed([Segment("▸ " if context.folded else "▾ ", palette.faint)], spans, width)
     if not context.folded:
-        lines += bounded(code_lines(visible_json(entry.raw), palette.dim, width), palette.dim)
+        lines += bounded(code_lines(visible_json(entry.raw), palette.dim, width), context)
     return Source(lines, lambda: visible_json(entry.raw))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.segment import Segment
+
 from acp_tui.ui.widgets.transcript.bodies.ansi import segments
 from acp_tui.ui.widgets.transcript.bodies.output import Output
 from acp_tui.ui.widgets.transcript.heights import Heights
@@ -23,8 +25,10 @@ MOST_LINES = 100_000
 class WholeOutput:
     """Its lines are folded when they are seen; what came is taken in at its own cost."""
 
-    def __init__(self, terminal: Terminal, context: Context) -> None:
+    def __init__(self, terminal: Terminal, context: Context, indent: int = 0) -> None:
         self._context = context
+        self._indent = [Segment(" " * indent)] if indent else []
+        self._width = context.width - indent
         self._output = Output(terminal)
         self._lines: list[Line] = []
         self._heights = Heights()
@@ -38,7 +42,8 @@ class WholeOutput:
     def line(self, number: int) -> Strip:
         """Made when it is asked for."""
         index, part = self._heights.at(number)
-        return strip(fold(segments(self._lines[index], self._context.palette), self._context.width)[part])
+        folded = fold(segments(self._lines[index], self._context.palette), self._width)
+        return strip(folded[part], self._indent)
 
     def copy_text(self) -> str:
         """All that is kept."""
@@ -59,7 +64,7 @@ class WholeOutput:
         self._heights.truncate(kept)
         for line in new:
             self._lines.append(line)
-            self._heights.append(fold_count(_text(line), self._context.width))
+            self._heights.append(fold_count(_text(line), self._width))
 
 
 def _text(line: Line) -> str:

@@ -1,0 +1,80 @@
+"""All of one entry: its whole diff, all of its output, every line of a text. Followed while it goes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from acp_tui.ui.entry_actions import name_of
+from acp_tui.ui.screens.detail import DetailScreen
+from acp_tui.ui.widgets.page import Page
+from acp_tui.ui.widgets.transcript.bodies.registry import make_body
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.strip import Strip
+    from textual.timer import Timer
+
+    from acp_tui.session.state import Entry, Session
+    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.widgets.transcript.body import Body, Context, LongBody
+
+INTERVAL = 0.1
+"""Seconds between two looks at what came."""
+ALL_LINES = 1 << 30
+
+
+class WholeScreen(DetailScreen):
+    """An entry as in the transcript, with nothing folded and nothing left out."""
+
+    def __init__(self, entry: Entry, palette: Palette, *, session: Session, cwd: str = "") -> None:
+        super().__init__(name_of(entry), self._drawn, palette, session=session, cwd=cwd)
+        self._entry = entry
+        self._timer: Timer | None = None
+
+    def on_mount(self) -> None:
+        """Follow it until it ends."""
+        super().on_mount()
+        if self._goes_on:
+            self._timer = self.set_interval(INTERVAL, self._look)
+
+    @property
+    def _goes_on(self) -> bool:
+        return getattr(self._entry, "ended_at", self._entry.at) is None
+
+    def _look(self) -> None:
+        if not self._goes_on and self._timer is not None:
+            self._timer.stop()
+        self.query_one(Page).update()
+        self.call_after_refresh(self._tell_place)
+
+    def _drawn(self, context: Context) -> Sequence[Body]:
+        body = make_body(self._entry, context)
+        return [Settled(cast("LongBody", body)) if hasattr(body, "settle") else body]
+
+
+class Settled:
+    """A long body of which all heights are known, so that a page can draw it as any other."""
+
+    def __init__(self, body: LongBody) -> None:
+        self._body = body
+        body.settle(0, ALL_LINES)
+
+    @property
+    def height(self) -> int:
+        """Exact."""
+        return self._body.height
+
+    def line(self, number: int) -> Strip:
+        """Of the body."""
+        return self._body.line(number)
+
+    def copy_text(self) -> str:
+        """Of the body."""
+        return self._body.copy_text()
+
+    def update(self) -> bool:
+        """Take in what came, and measure it."""
+        same = self._body.update()
+        self._body.settle(0, ALL_LINES)
+        return same

@@ -1,0 +1,117 @@
+"""All of an entry on a key: what the transcript leaves out of long diffs, output and texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acp_tui.ui.screens.whole import WholeScreen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.ui.desk import Desk, Open
+
+
+def call(**fields: Any) -> list[Any]:
+    """A step that shows a tool call."""
+    update = {"sessionUpdate": "tool_call", "toolCallId": "call", "title": "Work", "status": "completed"}
+    return ["update", {**update, **fields}]
+
+
+def text(*lines: str) -> dict[str, Any]:
+    return {"type": "content", "content": {"type": "text", "text": "\n".join(lines)}}
+
+
+def numbered(count: int, word: str = "line") -> list[str]:
+    return [f"{word} {number}" for number in range(1, count + 1)]
+
+
+CUT = {
+    "output": (call(kind="execute", content=[text(*numbered(80))]), "line 2"),
+    "a file": (call(kind="read", content=[text(*numbered(80))]), "line 79"),
+    "Markdown": (call(kind="other", content=[text(*(f"- {line}" for line in numbered(80)))]), "line 79"),
+    "a diff": (
+        call(kind="edit", content=[{"type": "diff", "path": "a.py", "newText": "\n".join(numbered(80))}]),
+        "line 79",
+    ),
+    "a command": (
+        call(kind="execute", rawInput={"command": "\n".join(numbered(80))}, content=[text("done")]),
+        "line 79",
+    ),
+    "files": (call(kind="search", locations=[{"path": name} for name in numbered(80, "file")]), "file 79"),
+    "raw input": (call(kind="other", rawInput=dict.fromkeys(numbered(80, "key"), 1)), "key 79"),
+    "a title": (call(kind="other", title=" ".join(numbered(80, "word"))), "word 79"),
+}
+
+
+async def last_entry(desk: Desk) -> None:
+    """The cursor is on it."""
+    await desk.press("alt+up")
+
+
+@pytest.mark.parametrize("what", CUT)
+async def test_a_key_shows_all_of_what_the_transcript_cuts(open_desk: Open, what: str) -> None:
+    step, hidden = CUT[what]
+    async with open_desk(size=(100, 70)) as desk:
+        await desk.send(step)
+        await desk.ready()
+        await last_entry(desk)
+        if "▎▸" in desk.text():
+            await desk.press("space")
+        await desk.sees("…" if what == "a title" else "more")
+        await desk.press("v")
+        await desk.sees("Tool call")
+        await desk.press("end" if hidden != "line 2" else "home")
+        await desk.sees(hidden)
+        assert "▸" not in desk.text()
+        await desk.press("escape")
+        await desk.until(lambda: desk.app.screen is desk.screen)
+
+
+async def test_a_click_on_what_stands_for_the_rest_shows_it(open_desk: Open) -> None:
+    async with open_desk() as desk:
+        await desk.send(CUT["a diff"][0])
+        await desk.ready()
+        await desk.sees("more lines")
+        row = next(number for number, line in enumerate(desk.lines()) if "more lines" in line)
+        await desk.pilot.click(offset=(10, row))
+        await desk.until(lambda: isinstance(desk.app.screen, WholeScreen))
+        await desk.press("end")
+        await desk.sees("line 80")
+
+
+async def test_what_goes_on_is_followed(open_desk: Open, tmp_path: Path) -> None:
+    async with open_desk() as desk:
+        await desk.send(
+            call(kind="execute", status="in_progress", content=[text(*numbered(80))]),
+            ["await_file", str(tmp_path / "go")],
+            call(kind="execute", status="completed", content=[text(*numbered(90))]),
+        )
+        await desk.sees("line 80")
+        await last_entry(desk)
+        await desk.press("v", "end")
+        await desk.sees("line 80")
+        (tmp_path / "go").touch()
+        await desk.sees("line 90")
+
+
+async def test_a_folded_thought_is_shown_whole_while_it_grows(open_desk: Open, tmp_path: Path) -> None:
+    def thought(words: str) -> list[Any]:
+        content = {"type": "text", "text": words}
+        return ["update", {"sessionUpdate": "agent_thought_chunk", "content": content}]
+
+    async with open_desk() as desk:
+        await desk.send(
+            thought("\n\n".join(numbered(80))),
+            ["await_file", str(tmp_path / "go")],
+            thought("\n\nthe end"),
+            ["say", "done"],
+        )
+        await desk.sees("line 80")
+        await last_entry(desk)
+        await desk.press("v", "end")
+        await desk.sees("line 80")
+        (tmp_path / "go").touch()
+        await desk.sees("the end")
