@@ -11,7 +11,7 @@ from acp_tui.ui.widgets.transcript.bodies.call_pieces import Piece, first_line, 
 from acp_tui.ui.widgets.transcript.bodies.call_text import plain_strips, text_body
 from acp_tui.ui.widgets.transcript.bodies.content import content_lines
 from acp_tui.ui.widgets.transcript.bodies.diff import DiffBody, difference
-from acp_tui.ui.widgets.transcript.bodies.headline import Headline, lasted
+from acp_tui.ui.widgets.transcript.bodies.headline import Headline, changed_lines, lasted
 from acp_tui.ui.widgets.transcript.bodies.raw import raw_body
 from acp_tui.ui.widgets.transcript.bodies.terminal import OutputBody, exit_fact
 from acp_tui.ui.widgets.transcript.bodies.whole_output import WholeOutput
@@ -121,10 +121,7 @@ class ToolCallBody:
         found = [difference(item, first_line(call, item)) for item in call.content if isinstance(item, Diff)]
         if new := new_or_gone(item for item in call.content if isinstance(item, Diff)):
             facts.append((new, palette.dim))
-        if added := sum(one.added for one in found):
-            facts.append((f"+{added:,}", palette.success))
-        if removed := sum(one.removed for one in found):
-            facts.append((f"−{removed:,}", palette.error))
+        facts += changed_lines(sum(one.added for one in found), sum(one.removed for one in found), palette)
         terminals = [piece.what for piece in pieces(call, context) if piece.sort == "terminal"]
         facts += [(exit_fact(terminal), palette.error) for terminal in terminals if exit_fact(terminal)]
         if time := lasted(call.at, call.ended_at, None if call.done else context.now):
