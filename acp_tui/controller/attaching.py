@@ -17,6 +17,7 @@ from urllib.parse import quote, unquote
 
 from acp_tui.errors import Refusal, UserError
 from acp_tui.session.attachment import CommandOutput, FileMention, Picture
+from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -62,7 +63,9 @@ class Attaching:
         return fitting(blocks, self._agent())
 
     async def _file(self, mention: FileMention, confirm: Confirm) -> Block:
-        path = os.path.normpath(self._files.roots.cwd / Path(mention.path).expanduser())
+        # Not with `Path`, which makes `~x` of `./~x` and fails when there is no such user.
+        path = os.path.expanduser(mention.path)  # noqa: PTH111
+        path = os.path.normpath(os.path.join(self._files.roots.cwd, path))  # noqa: PTH118
         try:
             if await asyncio.to_thread(os.path.isdir, path):
                 return await self._folder(mention, path, confirm)
@@ -70,7 +73,8 @@ class Attaching:
                 await _ask(mention.token, reading.real, reading.inside, reading.sensitive, confirm)
                 return await asyncio.to_thread(self._content, mention, path, reading)
         except Refusal as refusal:
-            raise UserError(f"{mention.token} cannot be attached: {refusal.message}.") from None
+            why = visible_line(refusal.message)
+            raise UserError(f"{mention.token} cannot be attached: {why}.") from None
 
     async def _folder(self, mention: FileMention, path: str, confirm: Confirm) -> Block:
         if mention.first is not None:
@@ -137,7 +141,7 @@ async def _ask(token: str, real: Path, inside: bool, why: str | None, confirm: C
     """What is not a plain file of the project is attached only when the user means it."""
     reasons = [] if inside else ["is outside the working folder"]
     reasons += [why] if why else []
-    if reasons and not await confirm(f"Attach {real}? It {' and '.join(reasons)}."):
+    if reasons and not await confirm(f"Attach {visible_line(str(real))}? It {' and '.join(reasons)}."):
         raise UserError(f"Nothing was sent: {token} was not to be attached.")
 
 
@@ -147,6 +151,7 @@ def _lines(token: str, first: int, last: int, path: str, reading: Reading) -> Bl
         raise UserError(f"{token} cannot be attached: the file has no line {first}.")
     if (size := len(text.encode())) > TEXT_LIMIT:
         raise _too_large(token, size, TEXT_LIMIT, "a text")
+    last = min(last, first + len(text.removesuffix("\n").split("\n")) - 1)  # the file may have fewer
     return _resource(f"{_address(path)}#L{first}-L{last}", text, _text_type(path))
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from acp_tui.session.text import visible_line
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -42,11 +44,12 @@ Attachment = FileMention | Picture | CommandOutput
 # Compiled when they are needed: the first frame does without.
 _MENTION = (
     r"""(?<![^\s(\[{<"'`])@"""
-    r"""(?:"(?P<quoted>[^"\n]+)"(?::(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?|(?P<word>[^\s"]+))"""
+    r"""(?:"(?P<quoted>(?:[^"\\\n]|\\.)+)"(?::(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?|(?P<word>[^\s"]+))"""
 )
 _LINES = r"(?s)(.+):(\d{1,9})(?:-(\d{1,9}))?"
 _BEHIND = ".,;:!?)]}>'`"  # what follows a name in a sentence
-_BEGUN = r"""(?:^|(?<=[\s(\[{<"'`]))@(?:"(?P<quoted>[^"]*)|(?P<word>[^\s"]*))$"""
+_BEGUN = r"""(?:^|(?<=[\s(\[{<"'`]))@(?:"(?P<quoted>(?:[^"\\]|\\.)*)|(?P<word>[^\s"]*))$"""
+_ESCAPED = r"""\\[\\"nt]|(?:\\x[0-9a-f]{2})+"""
 _ASKED_LINES = r":(\d{0,9}(?:-\d{0,9})?)$"
 
 
@@ -69,9 +72,10 @@ def mentions(text: str, exists: Callable[[str], bool]) -> Iterator[Mention]:
 
 
 def _quoted(found: re.Match[str], exists: Callable[[str], bool]) -> Mention | None:
-    if not exists(found["quoted"]):
-        return None
-    return _mention(found.start(), found[0], found["quoted"], found["first"], found["last"])
+    for path in dict.fromkeys((_unescaped(found["quoted"]), found["quoted"])):
+        if exists(path):
+            return _mention(found.start(), found[0], path, found["first"], found["last"])
+    return None
 
 
 def _word(found: re.Match[str], exists: Callable[[str], bool]) -> Mention | None:
@@ -106,7 +110,7 @@ def begun_mention(before: str) -> Begun | None:
     if "@" not in before or (found := re.search(_BEGUN, before)) is None:
         return None
     if found["quoted"] is not None:
-        return Begun(found.start(), found["quoted"], "")
+        return Begun(found.start(), _unescaped(found["quoted"]), "")
     name: str = found["word"]
     lines = re.search(_ASKED_LINES, name)
     return Begun(found.start(), name[: lines.start()], lines[0]) if lines else Begun(found.start(), name, "")
@@ -114,7 +118,35 @@ def begun_mention(before: str) -> Begun | None:
 
 def written(path: str, lines: str = "") -> str:
     """How a file is mentioned."""
+    name = _escaped(path)
     plain = not any(char.isspace() for char in path) and path[-1:] not in _BEHIND
     # What could be taken for lines is none of them when it stands in quotes.
     plain = plain and (bool(lines) or not re.fullmatch(_LINES, path))
-    return f"@{path}{lines}" if plain else f'@"{path}"{lines}'
+    # Outside of quotes a backslash is a character like any other.
+    plain = plain and name.replace(r"\\", "\\") == path
+    return f"@{path}{lines}" if plain else f'@"{name}"{lines}'
+
+
+_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\t": r"\t"}
+_MEANT = {escape: char for char, escape in _ESCAPES.items()}
+
+
+def _escaped(path: str) -> str:
+    """A name as it stands in quotes: what cannot be written or shown is there as its bytes."""
+    return "".join(
+        _ESCAPES.get(char) or (char if visible_line(char) == char else _bytes(char)) for char in path
+    )
+
+
+def _bytes(char: str) -> str:
+    return "".join(rf"\x{byte:02x}" for byte in char.encode(errors="surrogateescape"))
+
+
+def _unescaped(name: str) -> str:
+    return re.sub(_ESCAPED, _meant, name) if "\\" in name else name
+
+
+def _meant(found: re.Match[str]) -> str:
+    if found[0] in _MEANT:
+        return _MEANT[found[0]]
+    return bytes.fromhex(found[0].replace(r"\x", "")).decode(errors="surrogateescape")

@@ -15,7 +15,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.session.text import visible_line
 from acp_tui.workspace.area import LEFT_OUT
 from acp_tui.workspace.privategit import GitError, PrivateGit, Tree
 from acp_tui.workspace.repository import find_repository
@@ -65,7 +64,7 @@ class Found:
         """These too, with the folders they are in."""
         new: list[str] = []
         for name in names:
-            if name in self._known or not _can_be_named(name):
+            if name in self._known:
                 continue
             self._known.add(name)
             new.append(name)
@@ -235,8 +234,3 @@ def _walk(folder: Path) -> Iterator[str]:
 
 def _decoded(records: Iterable[bytes]) -> Iterator[str]:
     return map(os.fsdecode, records)
-
-
-def _can_be_named(name: str) -> bool:
-    """Can it be written into a prompt? Not with quotes, nor with what cannot be displayed."""
-    return '"' not in name and visible_line(name) == name

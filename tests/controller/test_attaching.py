@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from acp_tui.controller.attaching import IMAGE_LIMIT, TEXT_LIMIT, Attaching
 from acp_tui.errors import UserError
-from acp_tui.session.attachment import CommandOutput, FileMention, Picture, mentions
+from acp_tui.session.attachment import CommandOutput, FileMention, Picture, mentions, written
 from acp_tui.session.state import Agent, Content, UserMessage
+from acp_tui.session.text import visible_line
 from acp_tui.workspace.files import Files
 from acp_tui.workspace.roots import Roots
 
@@ -80,6 +86,24 @@ async def test_only_the_lines_that_were_named_are_attached(project: Path) -> Non
     assert one["resource"]["text"] == "line 30\n"
     (rest,) = await Desk(project).blocks("@src/app.py:29-900")
     assert rest["resource"]["uri"].endswith("/src/app.py#L29-L30")
+
+
+ODD = pytest.mark.skipif(sys.platform == "darwin", reason="all names are UTF-8 there")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ['say "hi".txt', "two\nlines.txt", "~nobody", "-rf", pytest.param("\udcff\u202e.txt", marks=ODD)],
+)
+async def test_a_file_may_be_called_anything(project: Path, name: str) -> None:
+    (project / name).write_text("text", encoding="utf-8")
+    (block,) = await Desk(project).blocks("", FileMention(written(name), f"./{name}"))
+    assert block["resource"]["text"] == "text"
+    assert block["resource"]["uri"] == "file://" + quote(os.fsencode(project / name))
+    (project / name).unlink()
+    with pytest.raises(UserError, match="not found") as error:
+        await Desk(project).blocks("", FileMention(written(name), f"./{name}"))
+    assert visible_line(str(error.value)) == str(error.value)
 
 
 async def test_an_agent_without_embedded_texts_gets_links(project: Path) -> None:
@@ -199,7 +223,10 @@ async def test_a_picture_of_no_file_is_an_image(project: Path) -> None:
         ("@a.py:x", []),
         ("@a.py\n@b.py", ["@a.py", "@b.py"]),
         ("@", []),
-        (r'@"say \"hi\".txt":2 and @"a\b.txt" @"a\\b.txt"', [r'@"say \"hi\".txt":2', r'@"a\b.txt"', r'@"a\\b.txt"']),
+        (
+            r'@"say \"hi\".txt":2 and @"a\b.txt" @"a\\b.txt"',
+            [r'@"say \"hi\".txt":2', r'@"a\b.txt"', r'@"a\\b.txt"'],
+        ),
     ],
 )
 def test_only_what_exists_is_a_mention(text: str, tokens: list[str]) -> None:
@@ -209,7 +236,10 @@ def test_only_what_exists_is_a_mention(text: str, tokens: list[str]) -> None:
     assert all(text[mention.start : mention.end] == mention.file.token for mention in found)
 
 
-@given(st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1), st.binary(max_size=3))
+@given(
+    st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1),
+    st.binary(max_size=3),
+)
 @example("\u202e", b"\xff\xfe")
 @example('a"b\\n\nc', b"")
 def test_any_name_can_be_written_and_is_found_again(name: str, odd: bytes) -> None:

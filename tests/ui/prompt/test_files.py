@@ -111,6 +111,36 @@ async def test_names_with_spaces_are_quoted(project: Path) -> None:
         assert mention.path == "docs/my notes.md"
 
 
+async def test_names_that_cannot_be_written_as_they_are_are_shown_and_taken(project: Path) -> None:
+    names = ['say "hi".txt', "two\nlines.txt", "odd\udcff.txt"]
+    app = Desk(project, listed(*names))
+    async with app.run_test() as pilot:
+        for wanted, shown, token in (
+            ("say", 'say "hi".txt', r'@"say \"hi\".txt"'),
+            ("two", "two lines.txt", r'@"two\nlines.txt"'),
+            ("odd", "odd�.txt", r'@"odd\xff.txt"'),
+        ):
+            await write(pilot, f"@{wanted}")
+            await sees(pilot, app, f"❯ {shown}")
+            await pilot.press("tab")
+            assert app.editor.text.endswith(f"{token} ")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert [one.path for one in app.sent().attachments if isinstance(one, FileMention)] == names
+
+
+async def test_a_chosen_file_that_is_gone_meanwhile_is_not_forgotten(project: Path) -> None:
+    app = Desk(project)
+    async with app.run_test() as pilot:
+        await write(pilot, "@app")
+        await sees(pilot, app, "❯ src/app.py")
+        await pilot.press("tab")
+        (project / "src" / "app.py").unlink()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.sent().attachments == [FileMention("@src/app.py", "src/app.py")]
+
+
 async def test_lines_can_be_named_before_or_after_the_file_is_chosen(project: Path) -> None:
     app = Desk(project)
     async with app.run_test() as pilot:

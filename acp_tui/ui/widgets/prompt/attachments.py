@@ -27,7 +27,7 @@ class Attachments:
     def __init__(self) -> None:
         self._folder = str(Path.cwd())
         self._kept: dict[str, Picture | CommandOutput] = {}
-        self._picked: set[str] = set()
+        self._picked: dict[str, str] = {}  # the path of each token
         self._existing: dict[str, bool] = {}
 
     @property
@@ -45,7 +45,12 @@ class Attachments:
         self._existing.clear()
 
     def exists(self, path: str) -> bool:
-        """Is there such a file or folder? Asked at every keystroke, so it is remembered for a while."""
+        """Is there such a file or folder? Asked at every keystroke, so it is remembered for a while.
+
+        One that was chosen counts also when it is gone meanwhile: that must not go unnoticed.
+        """
+        if path in self._picked.values():
+            return True
         known = self._existing.get(path)
         if known is None:
             if len(self._existing) > MOST_REMEMBERED:
@@ -58,9 +63,12 @@ class Attachments:
 
     # ------------------------------------------------------------------------- making tokens
 
-    def pick(self, token: str) -> None:
-        """This mention was chosen, not typed: it moves and goes as one."""
-        self._picked.add(token)
+    def pick(self, path: str, lines: str = "") -> str:
+        """The mention of a file that was chosen, not typed: it moves and goes as one."""
+        path = f"./{path}" if path.startswith("~") else path  # nobody's home directory
+        token = written(path, lines)
+        self._picked[token] = path
+        return token
 
     def picture(self, data: bytes, mime: str) -> str:
         """The token of a picture."""
@@ -91,13 +99,12 @@ class Attachments:
             )
         except ValueError:
             return None
-        if len(words) != 1 or not words[0].startswith(("/", "~/")) or '"' in words[0]:
+        if len(words) != 1 or not words[0].startswith(("/", "~/")):
             return None
-        if not os.path.isfile(self._whole(words[0])):  # noqa: PTH113  it may be no path at all
+        path = self._whole(words[0])
+        if not os.path.isfile(path):  # noqa: PTH113  it may be no path at all
             return None
-        token = written(words[0].removeprefix(f"{self._folder}/"))
-        self.pick(token)
-        return token
+        return self.pick(path.removeprefix(f"{self._folder}/"))
 
     # ------------------------------------------------------------------------- finding them
 

@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from acp_tui.session.attachment import begun_mention, written
+from acp_tui.session.text import visible_line
 from acp_tui.ui.widgets.prompt.attachments import IMAGES, Attachments
 from acp_tui.ui.widgets.prompt.choices import Choice
 from acp_tui.ui.widgets.prompt.file_search import FileSearch, hit
@@ -99,7 +100,9 @@ class FileMenu(Menu):
 
     def _choice(self, path: str, wanted: str) -> Choice:
         off = self.images_refused if self._is_refused(path) else ""
-        return Choice(path, description=off, matched=hit(path, wanted).places, off=bool(off), is_path=True)
+        shown = visible_line(path)
+        matched = hit(path, wanted).places if shown == path else frozenset[int]()
+        return Choice(shown, description=off, matched=matched, off=bool(off), is_path=True)
 
     def _is_refused(self, path: str) -> bool:
         return bool(self.images_refused) and path.lower().endswith(IMAGES)
@@ -133,12 +136,10 @@ class FileMenu(Menu):
         if self._is_refused(path):
             self.notify(self.images_refused, severity="warning", markup=False)
             return None
-        token = written(path, begun.lines)
         start = (self._row, begun.start)
         if path.endswith("/") and not taking:
-            return Completion(start, token.removesuffix('"'))
-        self._attachments.pick(token)
-        return Completion(start, f"{token} ")
+            return Completion(start, written(path, begun.lines).removesuffix('"'))
+        return Completion(start, f"{self._attachments.pick(path, begun.lines)} ")
 
     def dismiss(self) -> None:
         """The user does not want it for this mention."""
