@@ -88,13 +88,13 @@ def picture_of(entry: Entry) -> Content | None:
 
 def output_of(terminal: Terminal) -> str:
     """A command and all that it wrote as plain text, for an agent: what is too long loses its middle."""
-    from acp_tui.ui.widgets.transcript.bodies.output import Output
+    from acp_tui.ui.widgets.transcript.bodies.output import Output, left_out, length
 
     lines = ["".join(text for text, _ in line).rstrip() for line in Output(terminal).all()]
     text = "\n".join(lines).rstrip("\n")
-    if (left_out := len(text) - MOST_OUTPUT) > 0:
-        head, tail = text[: MOST_OUTPUT // 4], text[-MOST_OUTPUT * 3 // 4 :]
-        text = f"{head}\n… {left_out:,} characters left out …\n{tail}"
+    if len(text) > MOST_OUTPUT:
+        start, end = MOST_OUTPUT // 4, len(text) - MOST_OUTPUT * 3 // 4
+        text = f"{text[:start]}\n{left_out(length(text[start:end]))}\n{text[end:]}"
     if terminal.ended_at is None:
         end = "[still running]"
     else:

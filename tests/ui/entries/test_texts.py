@@ -14,16 +14,30 @@ from acp_tui.session.state import (
     PlanItem,
     RpcError,
     Session,
+    Terminal,
     TurnEnd,
     Unrecognised,
 )
 from acp_tui.session.text import GrowingText
+from acp_tui.ui.entry_actions import MOST_OUTPUT, output_of
 from acp_tui.ui.palette import Palette
 from acp_tui.ui.widgets.transcript.bodies.folding import MOST_LINES
 from acp_tui.ui.widgets.transcript.bodies.registry import make_body
 from acp_tui.ui.widgets.transcript.body import Context
 from acp_tui.wording import default_folded
 from tests.ui.looks import drawn
+
+
+def test_what_a_command_wrote_is_given_to_an_agent_with_a_true_count_of_what_is_missing() -> None:
+    terminal = Terminal(id=1, at=0, terminal_id="t", command="flood", exit_code=0, ended_at=1.0)
+    for _ in range(1000):
+        terminal.output.append("x" * 9999 + "\n")
+    lines = output_of(terminal).splitlines()
+    assert (lines[0], lines[-1]) == ("$ flood", "[exit code 0]")
+    told = [line for line in lines if "left out" in line]
+    (count,) = [int(line.split()[1].replace(",", "")) for line in told]
+    assert len(output_of(terminal)) < MOST_OUTPUT + 200
+    assert abs(count + MOST_OUTPUT - 10_000_000) < 200
 
 
 def test_a_turn_that_ended_well_says_nothing() -> None:

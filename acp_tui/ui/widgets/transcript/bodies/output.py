@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from acp_tui.session.text import TerminalText
@@ -102,10 +103,21 @@ def _model() -> LineModel:
     return LineModel()
 
 
+def left_out(characters: int) -> str:
+    """The line in place of what is not there."""
+    return f"… {characters:,} characters left out …"
+
+
+def length(text: str) -> int:
+    """The characters of lines, with those that are left out of them already."""
+    gaps = re.findall(f"(?m)^{left_out(0).replace('0', '([0-9,]+)')}$", text)
+    return len(text) + sum(int(gap.replace(",", "")) for gap in gaps)
+
+
 def _gap(characters: int) -> Line:
     from acp_tui.controller.display import Style
 
-    return ((f"… {characters:,} characters left out …", Style(dim=True)),)
+    return ((left_out(characters), Style(dim=True)),)
 
 
 def _without_end(lines: list[Line]) -> list[Line]:
