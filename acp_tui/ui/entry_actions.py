@@ -93,8 +93,8 @@ def output_of(terminal: Terminal) -> str:
     lines = ["".join(text for text, _ in line).rstrip() for line in Output(terminal).all()]
     text = "\n".join(lines).rstrip("\n")
     if len(text) > MOST_OUTPUT:
-        start, end = MOST_OUTPUT // 4, len(text) - MOST_OUTPUT * 3 // 4
-        text = f"{text[:start]}\n{left_out(length(text[start:end]))}\n{text[end:]}"
+        head, tail = MOST_OUTPUT // 4, MOST_OUTPUT * 3 // 4
+        text = f"{text[:head]}\n{left_out(length(text[head:-tail]))}\n{text[-tail:]}"
     if terminal.ended_at is None:
         end = "[still running]"
     else:
