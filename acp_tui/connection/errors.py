@@ -17,8 +17,10 @@ class ConnectionFault(UserError):  # noqa: N818  # also what went wrong in the a
     def __init__(self, sentence: str, stderr_tail: list[str] | None = None) -> None:
         self.stderr_tail = stderr_tail or []
         """The last lines of the agent's stderr, safe to display."""
-        last = f" Its last line on stderr: {self.stderr_tail[-1]}" if self.stderr_tail else ""
-        super().__init__(sentence + last)
+        if self.stderr_tail:
+            stop = "" if sentence.endswith((".", "!", "?", "…")) else "."
+            sentence += f"{stop} Its last line on stderr: {self.stderr_tail[-1]}"
+        super().__init__(sentence)
 
 
 class CannotStart(ConnectionFault):

@@ -40,7 +40,7 @@ def test_the_list_tells_what_can_be_started(capsys: pytest.CaptureFixture[str]) 
     shown = capsys.readouterr()
     table = rows(shown.out)
     assert table["demo"] == ["Demo agent", "installed", "tried"]
-    assert table["gemini"] == ["Gemini CLI", "installed", "not tried here"]
+    assert table["gemini"] == ["Gemini CLI", "installed", "yours"]
     assert table["claude-code"] == ["Claude Code", "via npx", "tried"]
     assert table["goose"] == ["goose", "missing", "not tried here"]
     assert len(table) == 17
@@ -57,7 +57,7 @@ def test_own_and_default_agents_are_in_the_list(home: Path, capsys: pytest.Captu
     )
     main(["agents"])
     out = capsys.readouterr().out
-    assert rows(out)["own"] == ["Ein ␛[31m漢字 (default)", "installed", "not tried here"]
+    assert rows(out)["own"] == ["Ein ␛[31m漢字 (default)", "installed", "yours"]
     # Wide characters count twice, so that the columns stay under each other.
     header, own = out.splitlines()[0], next(line for line in out.splitlines() if line.startswith("own"))
     assert own.index("installed") + 2 == header.index("STATE")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.agents.faulty import ERRORS, LAST_WORDS
+from tests.agents.faulty import LAST_WORDS
 from tests.cli.harness import agent, execute, run, script, steps
 
 # What the run ends with: its exit code, and a piece of the sentence on stderr.
@@ -53,12 +53,18 @@ def test_a_fault_ends_in_a_sentence(tmp_path: Path, fault: str, code: int, sente
         assert fault in SILENT or LAST_WORDS in complaints[0]
 
 
-@pytest.mark.parametrize("shape", ERRORS)
-def test_errors_of_every_shape_are_a_sentence(tmp_path: Path, shape: str) -> None:
+@pytest.mark.parametrize(
+    ("shape", "sentence"),
+    [
+        ("http status", "answered session/prompt with an error: 529: it broke. Its last line"),
+        ("empty", "answered session/prompt with an error"),
+        ("no message", "sign in first"),
+    ],
+)
+def test_an_error_of_any_shape_is_a_sentence(tmp_path: Path, shape: str, sentence: str) -> None:
     done = execute(shape, command=agent("faulty", "errors"), cwd=tmp_path)
     assert done.code == 1
-    assert "answered session/prompt with an error" in done.err or "sign in first" in done.err
-    assert LAST_WORDS in done.err or "sign in" in done.err
+    assert sentence in done.err
 
 
 def test_the_last_lines_of_stderr_follow_the_sentence(tmp_path: Path) -> None:
@@ -80,7 +86,7 @@ def test_what_was_said_before_the_end_is_kept(tmp_path: Path) -> None:
     assert Path(done.result["log"]).with_name("stderr.log").read_text().strip() == LAST_WORDS
 
 
-@pytest.mark.parametrize(("version", "code"), [("2", 1), ('"2.0"', 1), ("null", 1), ('"1.0"', 0), ("1", 0)])
+@pytest.mark.parametrize(("version", "code"), [("2", 1), ('"1.0"', 0)])
 def test_another_version_is_named(tmp_path: Path, version: str, code: int) -> None:
     done = execute("go", command=agent("faulty", "wrong_version", version), cwd=tmp_path)
     assert done.code == code
@@ -126,7 +132,7 @@ def test_what_cannot_be_started_is_one_sentence(tmp_path: Path, command: str, se
 def test_a_known_agent_that_is_not_installed_names_the_way_to_install_it(tmp_path: Path) -> None:
     done = run("exec", "claude-code", "hello", cwd=tmp_path, PATH="/nowhere")
     assert done.code == 1
-    assert "npm install" in done.err or "npx" in done.err
+    assert "install it with `npm install -g" in done.err
     assert done.err.count("\n") == 1
 
 
