@@ -38,7 +38,7 @@ class Agent:
     how: str  # the state in a word or two
     install: str | None  # the command that installs it
     missing: str  # why it cannot be started, in a sentence; empty when it can
-    tried: str | None
+    tried: bool  # or the user's own, of which there is nothing to say
     used: bool  # has a session been held with it?
 
     @property
@@ -105,7 +105,7 @@ def _agent(known: KnownAgent, used: Mapping[str, float]) -> Agent:
         how,
         visible_line(redact_text(known.install)) if known.install else None,
         visible_line(catalogue.missing(known)) if command is None else "",
-        known.tried,
+        bool(known.tried) or known.own,
         known.name in used,
     )
 

@@ -43,6 +43,7 @@ class KnownAgent:
     note: str | None = None
     homepage: str | None = None
     tried: str | None = None  # the version acp-tui was tried with
+    own: bool = False  # the user's own command
     missing_file: str = "error"  # or "empty": how reading a file that is not there is answered
     source: str = "built in"  # or the user's file and line
 
@@ -158,7 +159,8 @@ def _customised(base: KnownAgent, entry: UserAgent) -> KnownAgent:
         source=str(entry.file) if entry.line is None else f"{entry.file}:{entry.line}",
     )
     if entry.command:  # what installs and was tried is the built-in command, not this one
-        agent = replace(agent, run=(tuple(entry.command),), install=entry.install, note=None, tried=None)
+        run = (tuple(entry.command),)
+        agent = replace(agent, run=run, install=entry.install, note=None, tried=None, own=True)
     return agent
 
 

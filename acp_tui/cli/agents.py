@@ -43,7 +43,8 @@ def _list(settings: Settings) -> list[str]:
     for agent in catalogue.known(settings).values():
         title = textwrap.shorten(agent.title, 30, placeholder="…")
         title += " (default)" if agent.name == settings.agent else ""
-        rows.append((agent.name, title, _state(agent), "tried" if agent.tried else "not tried here"))
+        tried = "yours" if agent.own else "tried" if agent.tried else "not tried here"
+        rows.append((agent.name, title, _state(agent), tried))
     return [*aligned(rows), "", "`acp-tui agents show NAME` tells how one is started and what it needs."]
 
 
@@ -72,7 +73,7 @@ def _show(agent: KnownAgent, settings: Settings) -> list[str]:
     fields += [("Note", agent.note)] if agent.note else []
     if agent.missing_file == "empty":
         fields.append(("Files", "a file that does not exist reads as an empty one"))
-    fields.append(("Tried", agent.tried or "not tried here"))
+    fields += [] if agent.own else [("Tried", agent.tried or "not tried here")]
     fields += [("Home page", agent.homepage)] if agent.homepage else []
     fields.append(("From", agent.source))
     fields += [("Problem", str(problem)) for problem in catalogue.problems_of(agent.name, settings)]

@@ -70,7 +70,9 @@ def title_of(key: Key) -> str:
     return TITLES.get(key.id) or key.help
 
 
-HIDDEN = frozenset({"app.palette", *(name for name in KEYS if name.startswith("launcher."))})
+HIDDEN = frozenset(
+    {"app.palette", *(key.id for key in KEYS.values() if key.where == "launcher")} - {"launcher.look"}
+)
 """Where one is already, and what acts on the list below."""
 
 

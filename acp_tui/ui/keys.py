@@ -124,6 +124,7 @@ TABLE: tuple[Key, ...] = (
     ),
     Key("launcher.look", "f5", "look_again", "look again", "launcher", "Look again for what is installed", 3),
     Key("launcher.close", "escape", "close", "quit", "launcher", "Empty the filter, else quit", 4),
+    Key("launcher.interrupt", "ctrl+c", "close", "", "launcher", "Empty the filter, else quit"),
     # -- prompt
     Key("prompt.send", "enter", "send", "send", "prompt", "Send the prompt, or queue it", 1),
     Key(

@@ -12,6 +12,7 @@ from textual import work
 from textual.fuzzy import Matcher
 
 from acp_tui import __version__
+from acp_tui.session.text import visible_line
 from acp_tui.ui import collecting, keys
 from acp_tui.ui.screens.bottom import BottomScreen
 from acp_tui.ui.widgets.bar import Bar
@@ -121,7 +122,14 @@ class LauncherScreen(BottomScreen):
                 rows.append(self._row(one, above))
                 self._shown.append(one)
                 above = ()
-        self.query_one(Rows).show(rows)
+        list_ = self.query_one(Rows)
+        list_.nothing = self._nothing()
+        list_.show(rows)
+
+    def _nothing(self) -> str:
+        if self._offers is None:
+            return ""
+        return f"Nothing fits “{visible_line(self._query)}”. {keys.named(self, 'launcher.close')} shows all."
 
     def _groups(self) -> Iterator[tuple[str, Sequence[Agent | Recorded]]]:
         """Everything; of the sessions only the last ones, so that the agents stay in sight."""

@@ -102,6 +102,8 @@ class Rows(ScrollView):
     ) -> None:
         super().__init__(id=id)
         self._rows = list(rows)
+        self.nothing = ""
+        """What stands there without any row."""
         self._palette = palette
         # Of which row it is (none: it is above one), whether its first, and what it shows.
         self._lines: list[tuple[int | None, bool, Spans]] = []
@@ -132,6 +134,8 @@ class Rows(ScrollView):
         if width != self._width and width > 0:
             self._width = width
             self._lines = []
+            if self.nothing and not self._rows:
+                self._lines.append((None, False, [Segment(self.nothing, self._palette.dim)]))
             for index, row in enumerate(self._rows):
                 self._lines += [(None, False, line) for line in row.above]
                 texts = row.lines(max(8, width - SIGN - EDGE))

@@ -217,6 +217,36 @@ async def test_escape_quits(tmp_path: Path) -> None:
         await one.until(lambda: not one.app.is_running)
 
 
+async def test_ctrl_c_quits_too(tmp_path: Path) -> None:
+    async with desk(tmp_path, wait=False) as one:
+        await launched(one)
+        await one.press("x", "ctrl+c")
+        assert one.app.is_running
+        assert one.toasts() == []
+        await one.press("ctrl+c")
+        await one.until(lambda: not one.app.is_running)
+
+
+async def test_when_nothing_fits_that_is_said(tmp_path: Path) -> None:
+    async with desk(tmp_path, wait=False) as one:
+        await launched(one)
+        await one.press(*"zzzq")
+        await one.sees("Nothing fits “zzzq”. Esc shows all.")
+        await one.press("enter", "escape")
+        await one.sees("Demo agent")
+
+
+async def test_of_an_agent_of_ones_own_it_is_not_said_that_it_was_not_tried(
+    config: Path, tmp_path: Path
+) -> None:
+    config.write_text(f'[agents.mine]\ncommand = ["{sys.executable}"]\n')
+    async with desk(tmp_path, wait=False) as one:
+        await launched(one)
+        (line,) = [line for line in one.lines() if "mine" in line]
+        assert "installed" in line
+        assert "tried" not in line
+
+
 def test_without_a_terminal_it_is_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert "usage: acp-tui" in capsys.readouterr().out
@@ -226,10 +256,10 @@ def test_without_a_terminal_it_is_the_help(capsys: pytest.CaptureFixture[str]) -
 
 AGENTS = [
     Agent(
-        "claude-code", "Claude Code", "Anthropic's coding agent", "installed", "installed", "x", "", "1", True
+        "claude-code", "Claude Code", "Anthropic's coding agent", "installed", "installed", "x", "", True, True
     ),
-    Agent("demo", "Demo agent", "scripted and offline", "installed", "installed", None, "", "yes", True),
-    Agent("gemini", "Gemini CLI", "Google's coding agent", "fetched", "via npx", "x", "", None, False),
+    Agent("demo", "Demo agent", "scripted and offline", "installed", "installed", None, "", True, True),
+    Agent("gemini", "Gemini CLI", "Google's coding agent", "fetched", "via npx", "x", "", False, False),
     Agent(
         "goose",
         "goose",
@@ -238,7 +268,7 @@ AGENTS = [
         "missing",
         "curl -fsSL https://e.org | bash",
         "No",
-        None,
+        False,
         False,
     ),
 ]
