@@ -40,7 +40,7 @@ def test_the_list_tells_what_can_be_started(capsys: pytest.CaptureFixture[str]) 
     shown = capsys.readouterr()
     table = rows(shown.out)
     assert table["demo"] == ["Demo agent", "installed", "tried"]
-    assert table["gemini"] == ["Gemini CLI", "installed", "yours"]
+    assert table["gemini"] == ["Gemini CLI", "installed", "not tried here"]
     assert table["claude-code"] == ["Claude Code", "via npx", "tried"]
     assert table["goose"] == ["goose", "missing", "not tried here"]
     assert len(table) == 17
