@@ -170,11 +170,17 @@ class ToolCall(Entry):
     meta: dict[str, Any] = field(default_factory=dict)  # all `_meta` seen, merged; as sent
     announced: bool = False  # False: only updates or a permission request ever named it
     ended_at: float | None = None
+    waited: float = 0.0  # seconds of its time that passed before its permission requests were answered
 
     @property
     def done(self) -> bool:
         """True when nothing more is expected."""
         return self.status in DONE_STATUSES
+
+    @property
+    def began(self) -> float:
+        """When it would have begun had it not had to wait for answers: how long it took counts from here."""
+        return self.at + self.waited
 
 
 @plain()

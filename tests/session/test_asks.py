@@ -154,6 +154,31 @@ def test_what_the_client_decides_without_a_request_is_a_line(talk: Talk) -> None
     assert (notice.level, notice.source) == ("warning", "policy")
 
 
+def test_what_an_answer_covers_is_not_told_again(talk: Talk) -> None:
+    talk.client(Decided(3, "covered", "it is what was allowed a moment ago", allowed=True, subject="edit a"))
+    assert talk.all(Notice) == []
+
+
+def test_the_time_a_call_waits_for_an_answer_is_none_of_its_own(talk: Talk) -> None:
+    talk.tool("t", kind="execute")
+    call = talk.only(ToolCall)
+    talk.asks_permission(7, toolCall={"toolCallId": "t"})
+    for _ in range(60):
+        talk.thinks("…")
+    talk.reply(7, selected("yes"))
+    assert call.began == talk.now - 1  # of the question, the second that the call was there before it
+    talk.tool_update("t", status="completed")
+    assert call.ended_at is not None
+    assert call.ended_at - call.began == 2
+
+
+def test_a_call_made_by_its_own_question_begins_with_the_answer(talk: Talk) -> None:
+    talk.asks_permission(7, toolCall={"toolCallId": "t"})
+    talk.thinks("…")
+    talk.reply(7, selected("yes"))
+    assert talk.only(ToolCall).began == talk.now
+
+
 # --------------------------------------------------------------------------- elicitations
 
 

@@ -43,6 +43,25 @@ def test_the_next_turn_has_a_plan_of_its_own(talk: Talk) -> None:
     assert [plan.items[0].status for plan in talk.all(Plan)] == ["completed", "pending"]
 
 
+def test_a_plan_repeated_with_the_next_prompt_is_no_news(talk: Talk) -> None:
+    talk.update("plan", entries=steps("pending"))
+    talk.end(3)
+    talk.prompt()
+    talk.update("plan", entries=steps("pending"))
+    assert talk.session.plan is talk.only(Plan)
+    talk.update("plan", entries=steps("completed"))
+    first, second = talk.all(Plan)
+    assert talk.session.plan is second
+    assert any(change.entry is first for change in talk.changes)  # it is drawn otherwise now
+
+
+def test_a_plan_that_comes_back_is_told(talk: Talk) -> None:
+    talk.update("plan", entries=steps("pending"))
+    talk.update("plan", entries=[])
+    talk.update("plan", entries=steps("pending"))
+    assert talk.session.plan is talk.all(Plan)[-1]
+
+
 def test_an_empty_plan_clears_the_current_one(talk: Talk) -> None:
     talk.update("plan", entries=steps("completed"))
     talk.update("plan", entries=[])

@@ -60,6 +60,42 @@ def test_content_replaces_and_does_not_append(talk: Talk) -> None:
     assert talk.only(ToolCall).content == [Content("text", text="output")]
 
 
+def diff(old: str | None, new: str, path: str = "/w/a") -> dict[str, object]:
+    """The content of a tool call that is one diff."""
+    return {"type": "diff", "path": path, "oldText": old, "newText": new}
+
+
+def test_the_diff_stays_when_the_last_word_is_just_done(talk: Talk) -> None:
+    talk.tool("t", kind="edit", content=[diff("one", "two")])
+    talk.tool_update("t", status="completed", content=text_content("Replaced 1 occurrence"))
+    assert talk.only(ToolCall).content == [
+        Content("text", text="Replaced 1 occurrence"),
+        Diff("/w/a", "one", "two"),
+    ]
+
+
+def test_the_diff_goes_when_it_came_to_nothing(talk: Talk) -> None:
+    talk.tool("t", kind="edit", content=[diff("one", "two")])
+    talk.tool_update("t", status="failed", content=text_content("No such text"))
+    assert talk.only(ToolCall).content == [Content("text", text="No such text")]
+
+
+@pytest.mark.parametrize("times", [1, -1])
+def test_the_whole_file_stays_when_the_words_replaced_in_it_follow(talk: Talk, times: int) -> None:
+    before = "a one\nb one\n"
+    talk.tool("t", kind="edit", content=[diff(before, before.replace("one", "two", times))])
+    talk.tool_update("t", status="completed", content=[*text_content("Done"), diff("one", "two")])
+    assert talk.only(ToolCall).content[1] == Diff("/w/a", before, before.replace("one", "two", times))
+
+
+def test_a_diff_of_something_else_replaces_the_earlier_one(talk: Talk) -> None:
+    talk.tool("t", kind="edit", content=[diff("a one\n", "a two\n")])
+    talk.tool_update("t", content=[diff("one", "three")])
+    assert talk.only(ToolCall).content == [Diff("/w/a", "one", "three")]
+    talk.tool_update("t", content=[diff("one more\n", "three more\n")])
+    assert talk.only(ToolCall).content == [Diff("/w/a", "one more\n", "three more\n")]
+
+
 def test_locations_and_content_can_be_emptied(talk: Talk) -> None:
     talk.tool("t", content=text_content("x"), locations=[{"path": "/w/a"}])
     talk.tool_update("t", content=[], locations=[])

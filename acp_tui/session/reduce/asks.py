@@ -30,19 +30,24 @@ def permission_requested(session: Session, event: ev.PermissionRequested, at: fl
 
 
 def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
-    """Who will answer, and why: on the question itself, or as a line when the client asked itself."""
+    """Who will answer, and why: on the question itself, or as a line when the client asked itself.
+
+    What an answer given a moment ago covers is told with that answer.
+    """
     permission = session.permissions.get(event.request_id)
     if permission is not None:
         permission.by, permission.why = event.by, event.why
         return [touch(permission)]
+    if event.by == "covered":
+        return []
     verdict = {True: "Allowed", False: "Rejected", None: "Cancelled"}[event.allowed]
     text = f"{verdict}: {event.subject}" if event.subject else verdict
     text = f"{text} ({event.why})" if event.why else text
     return notice(session, at, text, level="info" if event.allowed else "warning", source=event.by)
 
 
-def permission_answered(session: Session, event: ev.PermissionAnswered, _at: float) -> list[Change]:
-    """Our answer went out."""
+def permission_answered(session: Session, event: ev.PermissionAnswered, at: float) -> list[Change]:
+    """Our answer went out. Until now its tool call has waited, and not worked."""
     permission = session.permissions.pop(event.request_id, None)
     if permission is None:
         return []
@@ -50,7 +55,12 @@ def permission_answered(session: Session, event: ev.PermissionAnswered, _at: flo
     permission.option = next((option for option in permission.options if option.id == event.option_id), None)
     if permission.by is None and session.cancelling:
         permission.by, permission.why = "turn", "The turn was cancelled"
-    return [touch(permission), fact("permissions")]
+    changes = [touch(permission), fact("permissions")]
+    call = session.tool_calls.get(permission.call_id)
+    if call is not None and call.turn == permission.turn and not call.done:
+        call.waited += max(0.0, at - max(permission.at, call.at))
+        changes.append(touch(call))
+    return changes
 
 
 def elicitation_requested(session: Session, event: ev.ElicitationRequested, at: float) -> list[Change]:

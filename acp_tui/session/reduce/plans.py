@@ -11,7 +11,7 @@ from acp_tui.session.text import GrowingText
 if TYPE_CHECKING:
     from acp_tui.session.change import Change
     from acp_tui.session.events import CompactionChanged, CompactionChunk, PlanChanged
-    from acp_tui.session.state import Session
+    from acp_tui.session.state import PlanItem, Session
 
 
 def plan_changed(session: Session, event: PlanChanged, at: float) -> list[Change]:
@@ -19,15 +19,21 @@ def plan_changed(session: Session, event: PlanChanged, at: float) -> list[Change
     if event.removed or not (event.items or event.markdown or event.uri):
         return _plan_cleared(session, event)
     plans = session.books.plans
-    plan = plans.get(event.plan_id)
+    known = plan = plans.get(event.plan_id)
+    if known is not None and session.plan is known and _says(known) == _says(event):
+        return []  # some agents repeat it with every prompt
     if plan is not None and plan.turn == session.turn:
         changes = [touch(plan)]
     else:
         plan = plans[event.plan_id] = Plan(id=0, at=at, plan_id=event.plan_id, stray=out_of_phase(session))
-        changes = add(session, plan, at)
+        changes = [*add(session, plan, at), *([touch(known)] if known is not None else [])]
     plan.items, plan.markdown, plan.uri = event.items, event.markdown, event.uri
     session.plan = plan
     return [*changes, fact("plan")]
+
+
+def _says(plan: Plan | PlanChanged) -> tuple[list[PlanItem], str | None, str | None]:
+    return plan.items, plan.markdown, plan.uri
 
 
 def _plan_cleared(session: Session, event: PlanChanged) -> list[Change]:

@@ -59,7 +59,8 @@ def _patch(call: ToolCall, event: ToolCallChanged) -> None:
     if event.meta:
         call.meta = {**call.meta, **event.meta}
     if event.content is not None:
-        call.content = _joined(call.content, event.content) if event.asked else event.content
+        join = _joined if event.asked else _replaced
+        call.content = join(call.content, event.content, event.status)
     if event.content is not None or event.kind is not None:
         _settle_colours(call)
 
@@ -76,11 +77,32 @@ def _show_terminals(session: Session, call: ToolCall, event: ToolCallChanged) ->
     return changes
 
 
-def _joined(before: list[ToolContent], asked: list[ToolContent]) -> list[ToolContent]:
+def _joined(before: list[ToolContent], asked: list[ToolContent], _status: str | None) -> list[ToolContent]:
     """What a permission request shows, and what was announced: the request's own words come first, its
     diffs replace those of the same files, and nothing else of what was there is lost to who must decide."""
     replaced = {_subject(item) for item in asked}
     return asked + [item for item in before if _subject(item) not in replaced]
+
+
+def _replaced(before: list[ToolContent], now: list[ToolContent], status: str | None) -> list[ToolContent]:
+    """Content replaces what was there; but the last word on a change that went well is often just that, or
+    only the words it replaced, where the whole file was shown before. The better diff stays."""
+    known = {item.path: item for item in before if isinstance(item, Diff)}
+    if not known:
+        return now
+    if not any(isinstance(item, Diff) for item in now):
+        return [*now, *known.values()] if status == "completed" else now
+    return [_wider(known.get(item.path), item) if isinstance(item, Diff) else item for item in now]
+
+
+def _wider(before: Diff | None, now: Diff) -> Diff:
+    """The earlier one of the same file, where it shows the same change in more of the file."""
+    if before is None or not (before.old and before.new and now.old) or now.new is None:
+        return now
+    if before.patch is not None or now.patch is not None or len(before.old) <= len(now.old):
+        return now
+    same = before.new in (before.old.replace(now.old, now.new, times) for times in (1, -1))
+    return before if same else now
 
 
 def _subject(item: ToolContent) -> tuple[str, str | None, str | None]:

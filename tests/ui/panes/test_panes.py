@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.session.change import Change
-from acp_tui.session.state import PlanItem
+from acp_tui.session.state import PlanItem, ToolCall
 from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.panes.files import FilesPane
 from acp_tui.ui.widgets.panes.plan import PlanPane
@@ -15,6 +15,7 @@ from acp_tui.ui.widgets.panes.session import SessionPane
 from acp_tui.ui.widgets.panes.tabs import PaneTabs
 from acp_tui.ui.widgets.panes.terminals import TerminalsPane
 from acp_tui.ui.widgets.transcript.keyboard import Transcript
+from acp_tui.wording import STATUS
 from tests.ui.panes.stage import CWD, panes, stage
 
 if TYPE_CHECKING:
@@ -207,6 +208,23 @@ async def test_output_that_comes_draws_no_list_again_but_an_end_does() -> None:
         assert pane.concerned([Change("updated", terminal)])
         pane.take([Change("updated", terminal)])
         assert "Running" not in "\n".join(drawn(pane))
+
+
+async def test_a_command_of_a_failed_call_did_not_go_well_and_waited_for_nobody() -> None:
+    app = stage("dark")
+    async with app.run_test(size=WIDE) as pilot:
+        await press(pilot, "f8", "3")
+        pane = panes(app).current
+        session = app.screen.session  # type: ignore[attr-defined]
+        terminal = session.terminals["term-2"]
+        call = ToolCall(id=90, at=terminal.at, call_id="c", status="failed", waited=55.0)
+        session.terminal_calls["term-2"] = call
+        terminal.owner, terminal.ended_at = "agent", terminal.at + 60.0
+        terminal.exit_code = terminal.signal = None
+        pane.take([Change("updated", terminal)])
+        line = next(line for line in drawn(pane) if "5 s" in line)
+        assert STATUS["failed"] in line
+        assert "1:00" not in line
 
 
 async def test_the_choice_follows_the_agent_when_that_is_wished() -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.session.change import Change
+    from acp_tui.session.state import ToolCall
     from acp_tui.ui.palette import Palette
     from acp_tui.ui.widgets.panes.pane import Source
 
@@ -65,10 +66,15 @@ class TerminalsPane(Pane):
         return Item(lambda width: self._row(terminal, width), terminal.terminal_id, height)
 
     def _row(self, terminal: Terminal, width: int) -> list[Strip]:
-        palette, state = self.palette, sign(terminal)
+        palette, call = self.palette, self._call(terminal)
+        state, began = sign(terminal), terminal.at
+        if call is not None:
+            began = max(began, call.began)
+            if terminal.ended_at is not None and terminal.exit_code is None and call.status in palette.signs:
+                state = call.status  # nobody told how the command ended, but how the call did
         facts = [
             (exit_fact(terminal), palette.error),
-            (lasted(terminal.at, terminal.ended_at, None), palette.dim),
+            (lasted(began, terminal.ended_at, None), palette.dim),
         ]
         right = [Segment(f"  {text}", style) for text, style in facts if text]
         left = [Segment(f"{STATUS[state]} ", palette.signs[state])]
@@ -82,8 +88,11 @@ class TerminalsPane(Pane):
     def _command(self, terminal: Terminal) -> str:
         if command := visible_line(terminal.command or ""):
             return command
-        call = self.source.session.terminal_calls.get(terminal.terminal_id)
+        call = self._call(terminal)
         return visible_line(call.title) if call is not None and call.title else "a command of the agent"
+
+    def _call(self, terminal: Terminal) -> ToolCall | None:
+        return self.source.session.terminal_calls.get(terminal.terminal_id)
 
     def _note(self, terminal: Terminal) -> str:
         where = relative(terminal.cwd, self.source.cwd) if elsewhere(terminal, self.context(20)) else ""

@@ -124,7 +124,7 @@ class ToolCallBody:
         facts += changed_lines(sum(one.added for one in found), sum(one.removed for one in found), palette)
         terminals = [piece.what for piece in pieces(call, context) if piece.sort == "terminal"]
         facts += [(exit_fact(terminal), palette.error) for terminal in terminals if exit_fact(terminal)]
-        if time := lasted(call.at, call.ended_at, None if call.done else context.now):
+        if time := lasted(call.began, call.ended_at, None if call.done else context.now):
             facts.append((time, palette.dim))
         return facts
 
