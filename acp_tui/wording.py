@@ -125,11 +125,12 @@ def verdict(entry: Permission) -> tuple[str, str, str]:
     return "·", "answered", "text"
 
 
-def answered_by(entry: Permission) -> str:
-    """Who, with the words of the option where they say more than yes or no."""
+def answered_by(entry: Permission, most: int | None = None) -> str:
+    """Who, with the words of the option (so many characters of them) where they say more than yes or no."""
     parts: list[str] = []
     if entry.option is not None and (entry.by == "you" or not entry.option.kind.endswith("_once")):
-        parts.append(f"“{entry.option.name}”")
+        name = entry.option.name
+        parts.append(f"“{name if most is None or len(name) <= most else f'{name[: most - 1]}…'}”")
     if entry.by == "you":
         parts.append("you")
     elif entry.why:

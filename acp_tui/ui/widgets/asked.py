@@ -16,7 +16,7 @@ from acp_tui.session.text import visible, visible_json, visible_line
 from acp_tui.ui.widgets.long_text import LongText
 from acp_tui.ui.widgets.transcript.bodies.folding import headed, paragraphs
 from acp_tui.ui.widgets.transcript.body import Lines
-from acp_tui.ui.widgets.transcript.wrap import fold, padded
+from acp_tui.ui.widgets.transcript.wrap import fold, padded, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 LABEL = 13
 """Cells of the column with the names of facts."""
+TITLE_LINES = 2
+"""Lines of the agent's words before what they are about."""
 
 _KINDS = {
     "read": "read a file",
@@ -64,6 +66,7 @@ def asked(question: Question, context: Context, *, raw: bool = False) -> list[Bo
     groups.append([_facts(question, context)])
     groups += [[part] for part in _content(question, context)]
     groups += [_diff(diff, question, context) for diff in _diffs(question)]
+    groups.append([_whole_title(question, context)])
     if raw or not _tells(question):
         groups.append(_raw(question, context))
     blank: Body = Lines([Strip([Segment(" ")])], "")
@@ -84,10 +87,24 @@ def _tells(question: Question) -> bool:
 
 def _words(question: Question, context: Context) -> Lines:
     """The agent's words, ours where it has none; why to look twice, loudly; why it is asked at all."""
-    title = question.call.title if question.call is not None else ""
-    text = visible_line(title or question.subject.words)
-    lines = headed([], [Segment(text, context.palette.strong)], context.width, indent=0)
+    text = _title(question)
+    seen = shortened(text, TITLE_LINES * context.width)
+    lines = headed([], [Segment(seen, context.palette.strong)], context.width, indent=0)
     return Lines([*lines, *_concerns(question, context.palette, context.width)], text)
+
+
+def _title(question: Question) -> str:
+    title = question.call.title if question.call is not None else ""
+    return visible_line(title or question.subject.words)
+
+
+def _whole_title(question: Question, context: Context) -> Lines:
+    """Of a title that was shortened, so that it hides nothing that matters more."""
+    text = _title(question)
+    if shortened(text, TITLE_LINES * context.width) == text:
+        return Lines([], "")
+    head = headed([], [Segment("title", context.palette.dim)], context.width, indent=0)
+    return Lines([*head, *paragraphs(text, context.palette.text, context.width, 0)], "")
 
 
 def _concerns(question: Question, palette: Palette, width: int) -> list[Strip]:

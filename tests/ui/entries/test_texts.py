@@ -10,11 +10,14 @@ from acp_tui.session.state import (
     Compaction,
     Elicitation,
     Notice,
+    Permission,
+    PermissionOption,
     Plan,
     PlanItem,
     RpcError,
     Session,
     Terminal,
+    ToolCall,
     TurnEnd,
     Unrecognised,
 )
@@ -185,3 +188,16 @@ def test_no_line_is_wider_than_the_page(width: int) -> None:
     for entry in entries:
         for folded in (True, False):
             assert drawn(entry, width=width, folded=folded)
+
+
+def test_the_record_of_a_question_is_short_however_long_its_words_are() -> None:
+    option = PermissionOption("y", "Yes " * 1000, "allow_once")
+    session = Session()
+    session.tool_calls["c"] = ToolCall(id=1, at=0, call_id="c", title="Run " * 1000)
+    record = Permission(
+        id=2, at=0, request_id=1, call_id="c", options=[option], outcome="selected", option=option, by="you"
+    )
+    lines = drawn(record, session=session)
+    assert len(lines) <= 4
+    assert lines[0].startswith("✔ allowed: Run Run")
+    assert "you" in lines[-1]

@@ -72,6 +72,10 @@ class Dialog:
         lines = [page._line(row).text.rstrip() for row in range(page.virtual_size.height)]
         return "\n".join([*lines, *parts])
 
+    def in_sight(self) -> str:
+        """What is asked, as far as it is seen without scrolling."""
+        return self._drawn("#what")
+
     def _drawn(self, name: str) -> str:
         widget = self.screen.query_one(name)
         return "\n".join(widget.render_line(y).text.rstrip() for y in range(widget.size.height))
@@ -410,3 +414,12 @@ async def test_it_follows_a_resize() -> None:
         assert dialog.screen.query_one("#dialog").region.bottom == 20
         assert dialog.screen.query_one("#dialog").region.width == 60
         assert "forty" in dialog.text()
+
+
+async def test_no_title_pushes_the_command_out_of_sight_and_all_of_it_is_there() -> None:
+    title = " ".join(f"harmless {number}" for number in range(500))
+    question = permission(title, "execute", raw_input={"command": "rm -r build"})
+    async with shown(question, size=(80, 24)) as dialog:
+        assert "rm -r build" in dialog.in_sight()
+        assert "harmless 0 harmless 1" in dialog.in_sight()
+        assert "harmless 499" in dialog.text()

@@ -8,26 +8,36 @@ from rich.segment import Segment
 
 from acp_tui.ui.widgets.transcript.bodies.folding import headed
 from acp_tui.ui.widgets.transcript.body import Lines
+from acp_tui.ui.widgets.transcript.wrap import shortened
 from acp_tui.wording import answered_by, verdict
 
 if TYPE_CHECKING:
     from rich.style import Style
 
     from acp_tui.session.state import Permission
-    from acp_tui.ui.widgets.transcript.body import Body, Context
+    from acp_tui.ui.widgets.transcript.body import Body, Context, Spans
 
 
 def body(entry: Permission, context: Context) -> Body:
-    """One line: the answer, what it was about, and by whom or why."""
-    sign, words, good = verdict(entry)
+    """A line or a few: the answer, what it was about, and by whom or why."""
+    sign, _, good = verdict(entry)
     look: Style = getattr(context.palette, good)
-    what = _what(entry, context)
-    spans = [Segment(words, look), Segment(f": {what}" if what else "", context.palette.text)]
-    by = answered_by(entry)
-    if by:
-        spans.append(Segment(f" — {by}", context.palette.dim))
+    spans = _spans(entry, context, None if context.whole else context.width)
     lines = headed([Segment(f"{sign} ", look)], spans, context.width)
-    return Lines(lines, "".join(span.text for span in spans))
+    return Lines(lines, "".join(span.text for span in _spans(entry, context, None)))
+
+
+def _spans(entry: Permission, context: Context, most: int | None) -> Spans:
+    """`most`: so many cells of the agent's own words."""
+    _, words, good = verdict(entry)
+    what, by = _what(entry, context), answered_by(entry, most)
+    if most is not None:
+        what = shortened(what, most)
+    spans = [
+        Segment(words, getattr(context.palette, good)),
+        Segment(f": {what}" if what else "", context.palette.text),
+    ]
+    return [*spans, Segment(f" — {by}", context.palette.dim)] if by else spans
 
 
 def _what(entry: Permission, context: Context) -> str:
