@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
+from textual.events import Key
+from textual.keys import _character_to_key
 from textual.widgets import Static
 
 from acp_tui.session.state import Command, QueuedPrompt
@@ -118,4 +120,14 @@ async def write(pilot: Pilot[None], text: str) -> None:
     """Type a text, a character at a time."""
     for char in text:
         await pilot.press({"\n": "ctrl+j", " ": "space"}.get(char, char))
+    await pilot.pause()
+
+
+async def write_at_once(pilot: Pilot[None], text: str, *keys: str) -> None:
+    """Type a text and press keys, so quickly that nothing else happens between them."""
+    for char in text:
+        pilot.app.post_message(Key(_character_to_key(char), char))
+    for key in keys:
+        pilot.app.post_message(Key(key, "\r" if key == "enter" else None))
+    await pilot.pause()
     await pilot.pause()

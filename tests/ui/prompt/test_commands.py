@@ -10,7 +10,7 @@ from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.prompt import Prompt
 from acp_tui.ui.widgets.prompt.command_menu import CommandMenu
 from acp_tui.ui.widgets.prompt.matching import matching
-from tests.ui.prompt.host import Host, write
+from tests.ui.prompt.host import Host, write, write_at_once
 
 
 def menu(app: Host) -> CommandMenu:
@@ -117,6 +117,37 @@ async def test_enter_sends_a_command_that_is_written_in_full() -> None:
         assert isinstance(sent, Prompt.Submitted)
         assert sent.text == "/review"
         assert not menu(app).is_open
+
+
+@pytest.mark.parametrize("before", ["", "/"], ids=["closed", "open"])
+async def test_keys_mean_the_same_however_quickly_they_come(before: str) -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        await write(pilot, before)
+        await write_at_once(pilot, "/review"[len(before) :], "enter")
+        (sent,) = app.heard(Prompt.Submitted)
+        assert isinstance(sent, Prompt.Submitted)
+        assert sent.text == "/review"
+        await write(pilot, before)
+        await write_at_once(pilot, "/ed"[len(before) :], "enter")
+        assert app.prompt.text == "/edit "
+        await pilot.press("ctrl+u")
+        await write(pilot, before)
+        await write_at_once(pilot, "/re"[len(before) :], "down", "tab")
+        assert app.prompt.text == "/review pr "
+        assert app.focused is app.editor
+
+
+async def test_of_two_names_that_differ_in_capitals_the_written_one_is_sent() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        app.prompt.commands = [Command("Review"), Command("review")]
+        await write(pilot, "/review")
+        await pilot.press("enter")
+        await pilot.pause()
+        (sent,) = app.heard(Prompt.Submitted)
+        assert isinstance(sent, Prompt.Submitted)
+        assert sent.text == "/review"
 
 
 async def test_escape_closes_it_until_another_command_is_begun() -> None:

@@ -11,7 +11,7 @@ from textual.events import Paste
 from acp_tui.session.attachment import CommandOutput, FileMention, Picture
 from acp_tui.ui.widgets.prompt import Prompt
 from acp_tui.workspace.listing import Found
-from tests.ui.prompt.host import Host, write
+from tests.ui.prompt.host import Host, write, write_at_once
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,6 +96,32 @@ async def test_tab_goes_on_in_a_folder_and_enter_takes_it(project: Path) -> None
         await sees(pilot, app, "❯ src/", "src/ui/", "src/app.py")
         await pilot.press("down", "enter")
         assert app.editor.text == "@src/ui/ "
+
+
+@pytest.mark.parametrize("before", ["", "@"], ids=["closed", "open"])
+async def test_keys_mean_the_same_however_quickly_they_come(project: Path, before: str) -> None:
+    app = Desk(project)
+    async with app.run_test() as pilot:
+        await write(pilot, before)
+        await write_at_once(pilot, "@prom"[len(before) :], "enter")
+        assert app.editor.text == "@src/ui/prompt.py "
+        await pilot.press("ctrl+u")
+        await write(pilot, before)
+        await write_at_once(pilot, "@README.md"[len(before) :], "enter")
+        assert app.sent().text == "@README.md"
+
+
+async def test_a_name_that_is_written_in_full_is_sent_though_others_were_changed(project: Path) -> None:
+    (project / "app.py").write_text("another one", encoding="utf-8")
+    found = listed(*FILES, "app.py")
+    found.touched = {"src/app.py"}
+    app = Desk(project, found)
+    async with app.run_test() as pilot:
+        await write(pilot, "@app.py")
+        await sees(pilot, app, "❯ src/app.py", "app.py")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.sent().attachments == [FileMention("@app.py", "app.py")]
 
 
 async def test_names_with_spaces_are_quoted(project: Path) -> None:

@@ -38,6 +38,8 @@ class AttachingPrompt(Vertical):
         """Mentions are of files in this folder; `look` gives what is known of them."""
         self._attachments.folder = folder
         self._files.look = look
+        if not self._files.is_attached:  # before that the menu would only cost time at the start
+            self.mount(self._files, before=0)
         self._editor.refresh()
 
     def refuse_images(self, why: str) -> None:
@@ -48,19 +50,6 @@ class AttachingPrompt(Vertical):
         """What goes along with a text."""
         self._attachments.look_again()
         return self._attachments.of(text)
-
-    # ------------------------------------------------------------------------- the menu of files
-
-    def _follow_files(self, *, typed: bool) -> None:
-        """Show the files that what is being written may mean."""
-        row, column = self._editor.cursor_location
-        before = "" if self._editor.is_command else self._editor.document[row][:column]
-        if self._files.is_mounted:
-            self._files.follow(row, before, typed=typed)
-        elif typed and "@" in before and self._files.look is not None:
-            if not self._files.is_attached:
-                self.mount(self._files, before=0)
-            self.call_after_refresh(self._follow_files, typed=True)
 
     # ------------------------------------------------------------------------- outputs of commands
 

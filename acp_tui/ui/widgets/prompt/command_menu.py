@@ -22,10 +22,20 @@ class CommandMenu(Menu):
 
     def __init__(self) -> None:
         super().__init__()
-        self.commands: Sequence[Command] = ()
+        self._commands: Sequence[Command] = ()
         self._found: list[Command] = []
-        self._typed = ""
+        self._typed: str | None = None  # what was looked for; None: nothing of these commands yet
         self._dismissed = False  # until another command is begun
+
+    @property
+    def commands(self) -> Sequence[Command]:
+        """What the agent offers."""
+        return self._commands
+
+    @commands.setter
+    def commands(self, commands: Sequence[Command]) -> None:
+        self._commands = commands
+        self._typed = None
 
     @property
     def selected(self) -> Command | None:
@@ -34,7 +44,9 @@ class CommandMenu(Menu):
 
     @property
     def is_complete(self) -> bool:
-        """Is the command at the mark written out already?"""
+        """Is nothing left to be completed?"""
+        if self.choices.current == 0 and any(command.name == self._typed for command in self._found):
+            return True  # the first one may differ in its capitals only
         return self.selected is not None and self.selected.name == self._typed
 
     def command(self, text: str) -> Command | None:
@@ -47,14 +59,17 @@ class CommandMenu(Menu):
         if not text.startswith("/") or "\n" in text:
             self._dismissed = False
             self.close()
-            return
-        self._typed = text[1:]
-        matches = [] if self._dismissed else matching(self.commands, self._typed)
+        elif not self._dismissed and not (self.is_open and self._typed == text[1:]):
+            self._look_for(text[1:])
+
+    def _look_for(self, typed: str) -> None:
+        self._typed = typed
+        matches = matching(self.commands, typed)
         self._found = [match.command for match in matches]
-        if not matches:
+        if matches:
+            self.show([_choice(match.command, match.places) for match in matches])
+        else:
             self.close()
-            return
-        self.show([_choice(match.command, match.places) for match in matches])
 
     def dismiss(self) -> None:
         """The user does not want it for this command."""

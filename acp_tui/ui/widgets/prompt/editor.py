@@ -46,6 +46,8 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self._attachments = attachments
         self._menu = menu
         self._files = files
+        self._put_there: str | None = None  # a text that was not typed: no menu opens over it
+        self._ahead = False  # has something been written that the menus do not know yet?
         super().__init__(soft_wrap=True, highlight_cursor_line=False, compact=True)
         self.cursor_blink = False
         self.match_cursor_bracket = False
@@ -73,14 +75,17 @@ class PromptEditor(TextArea, inherit_bindings=False):
         return self.get_text_range((0, 0), self.cursor_location)
 
     def put(self, text: str, cursor: Location | None = None) -> None:
-        """Another text instead, which can be undone; the cursor goes to its end if not told."""
+        """Another text instead, which can be undone and opens no menu; the cursor goes to its end."""
         self.replace(without_controls(text), (0, 0), self.document.end, maintain_selection_offset=False)
         self.move_cursor(cursor if cursor is not None else self.document.end)
+        self._put_there = self.text
+        self.close_menus()
 
     def clear_all(self) -> None:
         """Empty it; there is no way back."""
         self.load_text("")
         self.pastes = Pastes()
+        self.close_menus()
 
     @property
     def on_first_row(self) -> bool:
@@ -101,6 +106,8 @@ class PromptEditor(TextArea, inherit_bindings=False):
         us, and what was typed after it would come before it: “teh”, twice backspace and “he” typed ahead.
         """
         if (event.key == "enter" or not event.is_printable) and self.has_focus:
+            if self._ahead:  # a key that acts on a menu means the one that belongs to what was just typed
+                self.follow(typed=True)
             event.prevent_default()
             event.stop()
             await self.app._check_bindings(event.key)
@@ -178,6 +185,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
             top, bottom = edit.top, edit.bottom
             edit.from_location = self._edge(top, after=False)
             edit.to_location = self._edge(bottom, after=True)
+        self._ahead = True
         return super().edit(edit)
 
     def validate_selection(self, selection: Selection) -> Selection:
@@ -203,6 +211,29 @@ class PromptEditor(TextArea, inherit_bindings=False):
             for token in (*self.pastes.tokens(line.plain), *self._attachments.spans(line.plain)):
                 line.stylize(style, token.start, token.end)
         return line
+
+    # ------------------------------------------------------------------------- menus
+
+    def follow(self, *, typed: bool = False) -> None:
+        """Open the menu that belongs to what is written, or narrow it, or close it.
+
+        `typed`: the text has changed, and not only the place of the cursor.
+        """
+        self._ahead = False
+        if self._put_there is not None:
+            if self.text == self._put_there:
+                return
+            self._put_there = None
+        self._menu.follow(self.before_cursor if self.document[0][:1] == "/" else "")
+        if not self._menu.is_open:
+            row, column = self.cursor_location
+            self._files.follow(row, "" if self.is_command else self.document[row][:column], typed=typed)
+
+    def close_menus(self) -> None:
+        """Nothing is being written that they could be for."""
+        self._ahead = False
+        self._menu.close()
+        self._files.leave()
 
     # ------------------------------------------------------------------------- commands
 

@@ -54,7 +54,7 @@ class FileMenu(Menu):
 
     def follow(self, row: int, before: str, *, typed: bool) -> None:
         """The line up to the cursor has changed, or (not `typed`) only the cursor has moved."""
-        begun = begun_mention(before) if self.look is not None else None
+        begun = begun_mention(before) if self.look is not None and self.is_mounted else None
         if begun is None:
             self.leave()
             self._dismissed = False
@@ -71,11 +71,12 @@ class FileMenu(Menu):
     def _start(self, name: str) -> None:
         assert self.look is not None
         self._search = FileSearch(self.look(), name, self._search)
-        self.run_worker(self._work(self._search), exclusive=True, group="files")
+        # No coroutine yet: another key may come before it is begun. (Textual's types forget that form.)
+        self.run_worker(self._work, exclusive=True, group="files")  # type: ignore[arg-type]
 
-    async def _work(self, search: FileSearch) -> None:
+    async def _work(self) -> None:
         """Search, and again while the list of the files grows."""
-        while True:
+        while (search := self._search) is not None:
             start = began = perf_counter()
             shown = False
             while search.step():
@@ -89,7 +90,7 @@ class FileMenu(Menu):
             if search.files.complete and search.size == len(search.files.paths):
                 return
             await asyncio.sleep(PAUSE)
-            self._search = search = FileSearch(search.files, search.wanted)
+            self._search = FileSearch(search.files, search.wanted)
 
     def _show(self, search: FileSearch) -> None:
         paths = search.files.paths
@@ -121,12 +122,12 @@ class FileMenu(Menu):
     @property
     def is_complete(self) -> bool:
         """Is nothing left to be completed?"""
-        selected = self._selected
-        return (
-            selected is None
-            or self._begun is None
-            or selected.removesuffix("/") == self._begun.name.removesuffix("/")
-        )
+        selected, begun = self._selected, self._begun
+        if selected is None or begun is None:
+            return True
+        if self.choices.current == 0 and begun.name and self._attachments.exists(begun.name):
+            return True  # others may stand above it, because they were changed
+        return selected.removesuffix("/") == begun.name.removesuffix("/")
 
     def completion(self, *, taking: bool) -> Completion | None:
         """The mention, and a space behind it; a folder that is not taken goes on."""

@@ -118,7 +118,6 @@ class Prompt(AttachingPrompt):
         """How many prompts wait in the queue."""
         self._recall = Recall(lambda: self.history.entries() if self.history is not None else ())
         self._search: HistorySearch | None = None
-        self._untyped: str | None = None  # a text that came otherwise: no menu opens over it
         self._was_empty = True
         self._was_command = False
         self._draft_timer: Timer | None = None
@@ -155,7 +154,7 @@ class Prompt(AttachingPrompt):
     def commands(self, commands: Sequence[Command]) -> None:
         self._menu.commands = commands
         if self.is_mounted:
-            self._follow()
+            self._editor.follow()
             self.screen.refresh_bindings()
 
     def watch_agent_title(self, title: str) -> None:
@@ -193,23 +192,14 @@ class Prompt(AttachingPrompt):
         if self._editor.is_command != self._was_command:
             self._was_command = self._editor.is_command
             self.query_one(".prompt--marker", Static).update(MARKERS[self._was_command])
-        self._follow(typed=True)
+        self._editor.follow(typed=True)
         if self._draft_timer is None:
             self._draft_timer = self.set_timer(DRAFT_PAUSE, self._tell_draft)
 
     @on(TextArea.SelectionChanged)
     def _moved(self, event: TextArea.SelectionChanged) -> None:
         event.stop()
-        self._follow()
-
-    def _follow(self, *, typed: bool = False) -> None:
-        if self._untyped is not None:
-            if self._editor.text == self._untyped:
-                return
-            self._untyped = None
-        self._menu.follow(self._editor.before_cursor if self._editor.document[0][:1] == "/" else "")
-        if not self._menu.is_open:
-            self._follow_files(typed=typed)
+        self._editor.follow()
 
     def _tell_draft(self) -> None:
         if self._draft_timer is not None:
@@ -220,12 +210,6 @@ class Prompt(AttachingPrompt):
     def _put(self, text: str, *, at_first_row: bool = False) -> None:
         first = text.split("\n", 1)[0]
         self._editor.put(text, (0, len(first)) if at_first_row else None)
-        self._untyped = self._editor.text
-        self._close_menus()
-
-    def _close_menus(self) -> None:
-        self._menu.close()
-        self._files.leave()
 
     # ------------------------------------------------------------------------- sending
 
@@ -263,7 +247,6 @@ class Prompt(AttachingPrompt):
             self.history.add(text)
         self._recall.end()
         self._editor.clear_all()
-        self._close_menus()
         self._tell_draft()
         return text, attachments
 
@@ -303,7 +286,7 @@ class Prompt(AttachingPrompt):
         if not entries:
             self.notify("Nothing was asked in this project yet.", markup=False)
             return
-        self._close_menus()
+        self._editor.close_menus()
         self._search = HistorySearch(entries)
         await self.mount(self._search, before=0)
 
