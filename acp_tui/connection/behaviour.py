@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.connection.incoming import SERVED
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -16,26 +18,6 @@ if TYPE_CHECKING:
 
     Report = Callable[[str, str, str | None], None]
 
-KNOWN_UPDATES = frozenset(
-    {
-        "user_message_chunk",
-        "agent_message_chunk",
-        "agent_thought_chunk",
-        "tool_call",
-        "tool_call_update",
-        "plan",
-        "plan_update",
-        "plan_removed",
-        "available_commands_update",
-        "current_mode_update",
-        "config_option_update",
-        "session_info_update",
-        "usage_update",
-        "notice",
-        "compaction_update",
-        "compaction_summary_chunk",
-    }
-)
 FREE_OUTSIDE_TURNS = frozenset(
     {
         "available_commands_update",
@@ -46,22 +28,19 @@ FREE_OUTSIDE_TURNS = frozenset(
         "notice",
     }
 )
-KNOWN_CALLS = frozenset(
-    {
-        "session/update",
-        "session/request_permission",
-        "fs/read_text_file",
-        "fs/write_text_file",
-        "terminal/create",
-        "terminal/output",
-        "terminal/wait_for_exit",
-        "terminal/kill",
-        "terminal/release",
-        "elicitation/create",
-        "elicitation/complete",
-        "$/cancel_request",
-    }
-)
+KNOWN_UPDATES = FREE_OUTSIDE_TURNS | {
+    "user_message_chunk",
+    "agent_message_chunk",
+    "agent_thought_chunk",
+    "tool_call",
+    "tool_call_update",
+    "plan",
+    "plan_update",
+    "plan_removed",
+    "compaction_update",
+    "compaction_summary_chunk",
+}
+KNOWN_CALLS = SERVED | {"session/update", "elicitation/complete", "$/cancel_request"}
 OPENING = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
 REPLAYING = frozenset({"session/load", "session/resume"})
 CLOSED = frozenset({"completed", "failed"})

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 VERSION = 1
 SAME_AS_VERSION = (VERSION, "1", "1.0")
 MOST_PAGES = 1000
+MAKING_SESSIONS = ("session/new", "session/fork")
 
 
 class AgentConnection(Link):
@@ -104,11 +105,7 @@ class AgentConnection(Link):
         timeout: float | None = 60.0,
     ) -> dict[str, Any]:
         """A new conversation; the answer as sent, with a `sessionId` for sure."""
-        from acp import schema
-
-        params = self._session_params(schema.NewSessionRequest, None, cwd, directories, servers)
-        result = _object(await self.call("session/new", params, timeout=timeout))
-        return self._with_session_id("session/new", result)
+        return await self._open("session/new", None, cwd, directories, servers, timeout)
 
     async def load_session(
         self,
@@ -120,11 +117,8 @@ class AgentConnection(Link):
         timeout: float | None = 60.0,
     ) -> dict[str, Any]:
         """Open a conversation again; the agent replays it in updates before it answers."""
-        from acp import schema
-
         self._need("loading sessions", "loadSession")
-        params = self._session_params(schema.LoadSessionRequest, session_id, cwd, directories, servers)
-        return _object(await self.call("session/load", params, timeout=timeout))
+        return await self._open("session/load", session_id, cwd, directories, servers, timeout)
 
     async def resume_session(
         self,
@@ -136,11 +130,8 @@ class AgentConnection(Link):
         timeout: float | None = 60.0,
     ) -> dict[str, Any]:
         """Go on with a conversation without a replay."""
-        from acp import schema
-
         self._need("resuming sessions", "sessionCapabilities", "resume")
-        params = self._session_params(schema.ResumeSessionRequest, session_id, cwd, directories, servers)
-        return _object(await self.call("session/resume", params, timeout=timeout))
+        return await self._open("session/resume", session_id, cwd, directories, servers, timeout)
 
     async def fork_session(
         self,
@@ -152,12 +143,39 @@ class AgentConnection(Link):
         timeout: float | None = 60.0,
     ) -> dict[str, Any]:
         """A second conversation that begins as a copy; the answer as sent, with a `sessionId` for sure."""
+        self._need("forking sessions", "sessionCapabilities", "fork")
+        return await self._open("session/fork", session_id, cwd, directories, servers, timeout)
+
+    async def _open(
+        self,
+        method: str,
+        session_id: str | None,
+        cwd: str,
+        directories: Sequence[str],
+        servers: Servers,
+        timeout: float | None,
+    ) -> dict[str, Any]:
         from acp import schema
 
-        self._need("forking sessions", "sessionCapabilities", "fork")
-        params = self._session_params(schema.ForkSessionRequest, session_id, cwd, directories, servers)
-        result = _object(await self.call("session/fork", params, timeout=timeout))
-        return self._with_session_id("session/fork", result)
+        requests: dict[str, Any] = {
+            "session/new": schema.NewSessionRequest,
+            "session/load": schema.LoadSessionRequest,
+            "session/resume": schema.ResumeSessionRequest,
+            "session/fork": schema.ForkSessionRequest,
+        }
+        if directories:
+            self._need("additional directories", "sessionCapabilities", "additionalDirectories")
+        params = built(
+            requests[method],
+            sessionId=session_id,
+            cwd=cwd,
+            additionalDirectories=list(directories) or None,
+            mcpServers=mcp_servers(servers, self._agent, self.title),
+        )
+        result = _object(await self.call(method, params, timeout=timeout))
+        if method in MAKING_SESSIONS and not isinstance(result.get("sessionId"), str):
+            raise ConnectionFault(f"{self.title} answered {method} without a session id.", self.stderr_tail())
+        return result
 
     async def list_sessions(
         self, cwd: str | None = None, *, timeout: float | None = 60.0
@@ -197,24 +215,6 @@ class AgentConnection(Link):
 
         self._need("deleting sessions", "sessionCapabilities", "delete")
         await self.call("session/delete", built(schema.DeleteSessionRequest, sessionId=session_id))
-
-    def _session_params(
-        self, model: Any, session_id: str | None, cwd: str, directories: Sequence[str], servers: Servers
-    ) -> dict[str, Any]:
-        if directories:
-            self._need("additional directories", "sessionCapabilities", "additionalDirectories")
-        return built(
-            model,
-            sessionId=session_id,
-            cwd=cwd,
-            additionalDirectories=list(directories) or None,
-            mcpServers=mcp_servers(servers, self._agent, self.title),
-        )
-
-    def _with_session_id(self, method: str, result: dict[str, Any]) -> dict[str, Any]:
-        if not isinstance(result.get("sessionId"), str):
-            raise ConnectionFault(f"{self.title} answered {method} without a session id.", self.stderr_tail())
-        return result
 
     # ----------------------------------------------------------------- turns
 

@@ -14,6 +14,7 @@ from acp_tui.export.pieces import (
     Piece,
     call_facts,
     call_pieces,
+    cleared,
     content_facts,
     exit_fact,
     facts,
@@ -209,7 +210,7 @@ def _content(content: Content) -> str:
 
 
 def _plan(plan: Plan) -> str:
-    if plan.removed or not (plan.items or plan.markdown or plan.uri):
+    if cleared(plan):
         return '<p class="aside">The plan was cleared</p>'
     rows = "".join(
         f'<li><span class="{_STATUS_LOOKS.get(item.status, "dim")}">'

@@ -11,6 +11,7 @@ from acp_tui.export.pieces import (
     Piece,
     call_facts,
     call_pieces,
+    cleared,
     content_facts,
     exit_fact,
     facts,
@@ -164,7 +165,7 @@ def _content(content: Content) -> Iterator[str]:
 
 
 def _plan(plan: Plan) -> Iterator[str]:
-    if plan.removed or not (plan.items or plan.markdown or plan.uri):
+    if cleared(plan):
         yield "*The plan was cleared*"
         return
     yield "**Plan**"

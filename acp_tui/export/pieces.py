@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from acp_tui.export import About
-    from acp_tui.session.state import Session
+    from acp_tui.session.state import Plan, Session
 
 
 class Piece(NamedTuple):
@@ -117,7 +117,7 @@ def _content_piece(item: Content | Diff | TerminalRef, session: Session, cwd: st
 
 def call_facts(call: ToolCall) -> list[str]:
     """Beside its title: how long it took."""
-    took = call.ended_at - call.at if call.ended_at is not None else 0
+    took = call.ended_at - call.began if call.ended_at is not None else 0
     return [duration(took)] if took > 0.1 else []
 
 
@@ -138,6 +138,11 @@ def content_facts(content: Content) -> str:
     elif content.size is not None:
         parts.append(f"{content.size:,} bytes")
     return visible_line(f"{content.kind}: {', '.join(part for part in parts if part)}".rstrip(": "))
+
+
+def cleared(plan: Plan) -> bool:
+    """Is nothing planned any more?"""
+    return plan.removed or not (plan.items or plan.markdown or plan.uri)
 
 
 def thought_title(thought: Thought) -> str:
