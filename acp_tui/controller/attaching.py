@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from acp_tui.errors import Refusal, UserError
-from acp_tui.session.attachment import CommandOutput, FileMention, Picture
+from acp_tui.session.attachment import OUTPUT_SCHEME, CommandOutput, FileMention, Picture
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 TEXT_LIMIT = 1_000_000
 IMAGE_LIMIT = 10_000_000
 """Bytes of one attachment."""
-OUTPUT_SCHEME = "terminal:"
-"""Begins the address of what a command wrote: there is no file of it."""
 
 _SNIFFED = 8000
 _TEXTS = frozenset({"application/json", "application/xml", "application/toml", "image/svg+xml"})

@@ -91,14 +91,13 @@ class Turns:
         if self._waiting(prompt_id) is not None:
             self._conversation.note(Unqueued(prompt_id))
 
-    def take_back(self, prompt_id: str | None = None) -> str | None:
-        """Remove one that waits (the last one) and return its text, to be edited."""
+    def take_back(self, prompt_id: str | None = None) -> QueuedPrompt | None:
+        """Remove one that waits (the last one) and return it, to be edited."""
         queue = self._conversation.session.queue
         prompt = self._waiting(prompt_id) if prompt_id is not None else (queue[-1] if queue else None)
-        if prompt is None:
-            return None
-        self.remove(prompt.id)
-        return prompt.text
+        if prompt is not None:
+            self.remove(prompt.id)
+        return prompt
 
     async def stop(self) -> None:
         """Cancel the turn and wait until it has ended."""

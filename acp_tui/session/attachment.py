@@ -41,6 +41,9 @@ class CommandOutput(NamedTuple):
 
 Attachment = FileMention | Picture | CommandOutput
 
+OUTPUT_SCHEME = "terminal:"
+"""Begins the address of what a command wrote: there is no file of it."""
+
 # Compiled when they are needed: the first frame does without.
 _MENTION = (
     r"""(?<![^\s(\[{<"'`])@"""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
-    from acp_tui.session.state import AuthMethod, Session
+    from acp_tui.session.state import AuthMethod, QueuedPrompt, Session
     from acp_tui.workbench import Workbench
 
 
@@ -246,8 +246,8 @@ class Engine:
         if self.turns is not None:
             self.turns.next()
 
-    def take_back(self, prompt_id: str | None = None) -> str | None:
-        """The text of a prompt that waits (the last one), which is removed."""
+    def take_back(self, prompt_id: str | None = None) -> QueuedPrompt | None:
+        """A prompt that waits (the last one), which is removed."""
         return self.turns.take_back(prompt_id) if self.turns is not None else None
 
     def remove_queued(self, prompt_id: str) -> None:

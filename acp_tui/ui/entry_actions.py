@@ -56,6 +56,21 @@ def words_of(entry: Message) -> str:
     return next((str(part) for part in entry.parts if isinstance(part, GrowingText)), "")
 
 
+def attached_to(entry: Message) -> list[dict[str, Any]]:
+    """What came along with it, as blocks of a prompt."""
+    contents = [part for part in entry.parts if isinstance(part, Content)]
+    return [
+        {
+            "type": one.kind,
+            "uri": one.uri,
+            "data": one.data,
+            "mimeType": one.mime,
+            "resource": {"uri": one.uri, "text": one.text},
+        }
+        for one in contents
+    ]
+
+
 def code_of(entry: Entry) -> list[str]:
     """The code blocks of a message, the command of a call, the new text of a diff."""
     if isinstance(entry, Message):

@@ -91,3 +91,25 @@ async def test_queued_prompts_keep_what_was_attached(open_desk: Open, tmp_path: 
         await desk.press("escape")
         await desk.until(lambda: len(desk.prompts()) == 3)
         assert [part.text for part in sent(desk)] == ["as it was\n"]
+
+
+async def test_a_queued_prompt_comes_back_with_what_was_attached_also_after_a_restart(
+    open_desk: Open,
+) -> None:
+    able = offers(capabilities={"loadSession": True, "promptCapabilities": {"embeddedContext": True}})
+    async with open_desk("script", able) as desk:
+        await desk.send(["wait"])
+        await desk.until(lambda: desk.session.working)
+        desk.prompt.load("why ")
+        desk.prompt.attach_output("make", "$ make\nbroken\n")
+        await desk.press("enter")
+        await desk.until(lambda: desk.queue == ["why [output of make] "])
+        name = desk.made[0].conversation.folder.id or ""
+    async with open_desk("script", able, options=("--resume", name)) as desk:
+        await desk.until(lambda: desk.queue == ["why [output of make] "])
+        await desk.press("up")
+        await desk.until(lambda: desk.prompt.text == "why [output of make] ")
+        assert desk.queue == []
+        await desk.press("enter")
+        await desk.until(desk.said)
+        assert [part.text for part in sent(desk)] == ["$ make\nbroken\n"]

@@ -307,11 +307,12 @@ class ConversationScreen(SignIn, Prompting, Exporting):
 
     def _last_prompt(self, turn: int | None = None) -> str:
         """The last one, or that of a turn."""
-        from acp_tui.ui.entry_actions import words_of
+        from acp_tui.ui.entry_actions import attached_to, words_of
 
         entries = reversed(self.session.entries)
         prompts = (entry for entry in entries if isinstance(entry, UserMessage))
-        return next((words_of(entry) for entry in prompts if turn in (None, entry.turn)), "")
+        prompt = next((entry for entry in prompts if turn in (None, entry.turn)), None)
+        return self.prompt.with_attached(words_of(prompt), attached_to(prompt)) if prompt is not None else ""
 
     def action_stop(self) -> None:
         """Close what is open, else stop the agent."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from acp_tui.errors import UserError
     from acp_tui.session.change import Change
-    from acp_tui.session.state import Agent, Entry, Session
+    from acp_tui.session.state import Agent, Entry, QueuedPrompt, Session
     from acp_tui.ui.engine import Engine
     from acp_tui.ui.facts import Facts
     from acp_tui.ui.palette import Palette
@@ -56,8 +56,11 @@ class Prompting(SessionScreen):
 
     @on(Prompt.TakeBack)
     def _take_back(self) -> None:
-        if text := self.engine.take_back():
-            self.prompt.load(text)
+        self._edit_queued(self.engine.take_back())
+
+    def _edit_queued(self, queued: QueuedPrompt | None) -> None:
+        if queued is not None:
+            self.prompt.load(self.prompt.with_attached(queued.text, queued.blocks))
 
     @on(Prompt.Changed)
     def _draft_changed(self, event: Prompt.Changed) -> None:
@@ -73,9 +76,8 @@ class Prompting(SessionScreen):
 
     @on(QueueStrip.Edit)
     def _queued_edit(self, event: QueueStrip.Edit) -> None:
-        if text := self.engine.take_back(event.queued):
-            self.prompt.load(text)
-            self.prompt.focus()
+        self._edit_queued(self.engine.take_back(event.queued))
+        self.prompt.focus()
 
     @on(QueueStrip.Remove)
     def _queued_remove(self, event: QueueStrip.Remove) -> None:

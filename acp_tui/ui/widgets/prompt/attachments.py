@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
+from base64 import b64decode
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from acp_tui.session.attachment import CommandOutput, Picture, mentions, written
+from acp_tui.session.attachment import OUTPUT_SCHEME, CommandOutput, Picture, mentions, written
 from acp_tui.session.text import visible_line
 from acp_tui.ui.widgets.prompt.pastes import Token
 from acp_tui.ui.widgets.transcript.wrap import shortened
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from acp_tui.session.attachment import Attachment
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
@@ -72,14 +78,37 @@ class Attachments:
 
     def picture(self, data: bytes, mime: str) -> str:
         """The token of a picture."""
-        number = sum(isinstance(known, Picture) for known in self._kept.values()) + 1
-        token = f"[image {number}]"
+        token = next(token for number in count(1) if (token := f"[image {number}]") not in self._kept)
         self._kept[token] = Picture(token, data, mime)
         return token
 
+    def again(self, text: str, blocks: Iterable[Mapping[str, Any]]) -> str:
+        """The text of a prompt of another time, whose tokens stand for what is in its blocks.
+
+        They are other ones where they stand for something else by now.
+        """
+        names: dict[str, str] = {}
+        for block in blocks:
+            one = _without_file(block)
+            if one is None:
+                continue
+            token = next((token for token in re.findall(_form(one), text) if token not in names), None)
+            if token is not None:
+                one = one._replace(token=token)
+                known = self._kept.setdefault(token, one) == one
+                names[token] = token if known else self._other(one)
+        if not names:
+            return text
+        return re.sub("|".join(map(re.escape, names)), lambda found: names[found[0]], text)
+
+    def _other(self, one: Picture | CommandOutput) -> str:
+        if isinstance(one, Picture):
+            return self.picture(one.data, one.mime)
+        return self.output(one.command, one.text)
+
     def output(self, command: str, text: str) -> str:
         """The token of what a command wrote; the same for the same."""
-        name = shortened(visible_line(command), LONGEST_COMMAND)
+        name = _called(command)
         number = 1
         while True:
             token = f"[output of {name}]" if number == 1 else f"[output of {name} #{number}]"
@@ -135,3 +164,26 @@ class Attachments:
         if not self:
             return []
         return [span for span in self.spans(line) if span.text in self._picked or span.text in self._kept]
+
+
+def _without_file(block: Mapping[str, Any]) -> Picture | CommandOutput | None:
+    """What a block of a prompt holds that is nowhere else, without its token; None for anything else."""
+    if block.get("type") == "image" and not block.get("uri") and block.get("data"):
+        with suppress(ValueError):  # the log holds no secrets, and what looks like one may be anywhere
+            return Picture("", b64decode(block["data"], validate=True), block.get("mimeType") or "")
+    resource = block.get("resource")
+    if isinstance(resource, dict) and str(resource.get("uri")).startswith(OUTPUT_SCHEME):
+        command = unquote(resource["uri"].removeprefix(OUTPUT_SCHEME))
+        return CommandOutput("", command, resource.get("text") or "")
+    return None
+
+
+def _form(one: Picture | CommandOutput) -> str:
+    """What its token looks like."""
+    if isinstance(one, Picture):
+        return r"\[image \d+\]"
+    return rf"\[output of {re.escape(_called(one.command))}(?: #\d+)?\]"
+
+
+def _called(command: str) -> str:
+    return shortened(visible_line(command), LONGEST_COMMAND)
