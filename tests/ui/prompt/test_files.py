@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from base64 import b64encode
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
 from textual.events import Paste
@@ -328,6 +330,46 @@ async def test_the_output_on_offer_is_attached_by_its_key_and_survives_a_recall(
         (_, again) = app.heard(Prompt.Submitted)
         assert isinstance(again, Prompt.Submitted)
         assert again.attachments == [output]
+
+
+async def test_a_prompt_of_another_time_comes_back_with_what_it_had(project: Path) -> None:
+    def terminal(command: str, text: str) -> dict[str, Any]:
+        return {"type": "resource", "resource": {"uri": f"terminal:{quote(command)}", "text": text}}
+
+    def image(data: bytes) -> dict[str, Any]:
+        return {"type": "image", "mimeType": "image/png", "data": b64encode(data).decode()}
+
+    app = Desk(project)
+    async with app.run_test():
+        prompt = app.prompt
+        prompt.attach_output("[ -f x ]", "here")
+        attachments = prompt._attachments
+        assert attachments.picture(b"here", "image/png") == "[image 1]"
+        text = prompt.with_attached(
+            "[image 4] and [image 1] and [image 4], [output of [ -f x ]] [output of [ -f x ] #2]",
+            [
+                {"type": "text", "text": "words"},
+                image(b"four"),
+                image(b"one"),
+                terminal("[ -f x ]", "there"),
+                terminal("[ -f x ]", "far"),
+            ],
+        )
+        again = "[output of [ -f x ] #2] [output of [ -f x ] #3]"
+        assert text == f"[image 4] and [image 2] and [image 4], {again}"
+        found = {one.token: one for one in prompt.attachments_in(text)}
+        assert {
+            token: getattr(one, "data", None) or getattr(one, "text", None) for token, one in found.items()
+        } == {
+            "[image 4]": b"four",
+            "[image 2]": b"one",
+            "[output of [ -f x ] #2]": "there",
+            "[output of [ -f x ] #3]": "far",
+        }
+        assert attachments.picture(b"new", "image/png") == "[image 3]"
+        assert attachments.picture(b"new", "image/png") == "[image 5]"
+        assert prompt.with_attached("[image 9]", [{"type": "image", "data": "é"}]) == "[image 9]"
+        assert prompt.attachments_in("[image 9]") == []
 
 
 async def test_outputs_of_the_same_command_are_told_apart(project: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.containers import Vertical
@@ -14,7 +14,7 @@ from acp_tui.ui.widgets.prompt.editor import PromptEditor
 from acp_tui.ui.widgets.prompt.file_menu import FileMenu
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from acp_tui.session.attachment import Attachment
     from acp_tui.ui.widgets.prompt.command_menu import CommandMenu
@@ -50,6 +50,10 @@ class AttachingPrompt(Vertical):
         """What goes along with a text."""
         self._attachments.look_again()
         return self._attachments.of(text)
+
+    def with_attached(self, text: str, blocks: Iterable[Mapping[str, Any]]) -> str:
+        """The text of a prompt that comes back, perhaps from another time, and of what came along with it."""
+        return self._attachments.again(text, blocks)
 
     # ------------------------------------------------------------------------- outputs of commands
 
