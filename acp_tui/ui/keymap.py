@@ -28,15 +28,20 @@ WRITTEN: tuple[Where, ...] = (
     *("conversation", "anywhere", "app"),
 )
 """Places where text is typed, so that a letter cannot be a key."""
-ONE_WIDGET: tuple[frozenset[Where], ...] = (
-    frozenset({"menu", "edit"}),
-    frozenset({"conversation", "anywhere"}),
-    frozenset({"replay", "anywhere"}),
+CONVERSATION: tuple[tuple[Where, ...], ...] = (("conversation", "anywhere"), ("app",))
+REPLAY: tuple[tuple[Where, ...], ...] = (("replay", "anywhere"), ("app",))
+WAYS: tuple[tuple[tuple[Where, ...], ...], ...] = (
+    (("menu", "edit"), ("prompt",), *CONVERSATION),
+    *(((place,), *CONVERSATION) for place in ("history", "queue", "transcript", "pane", "find")),
+    *(((place,), *REPLAY) for place in ("transcript", "find")),
+    (("launcher",), ("app",)),
+    *(((place,), ("app",)) for place in ("permission", "choose", "detail", "help")),
 )
-"""Places whose keys one widget has, so that none can be in both."""
-NEAR: frozenset[Where] = frozenset({"prompt", "edit", "queue", "transcript", "pane"})
-FAR: frozenset[Where] = frozenset({"conversation", "anywhere", "app"})
-"""A key of the near ones hides the same key of the far ones, while the near one has the focus."""
+"""The ways that a key goes, from what has the focus outwards; places in one pair of brackets are one widget.
+
+Keys with priority come before all others. From what lies over the screen only those get to the program.
+"""
+OVER: frozenset[Where] = frozenset({"permission", "choose", "detail", "help"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +156,24 @@ def _bound(action: Key, chosen: Mapping[str, str] | None = None) -> list[str]:
 
 def _together(one: Key, other: Key) -> bool:
     """Can a key be only one of them?"""
-    return one.where == other.where or any({one.where, other.where} <= places for places in ONE_WIDGET)
+    return any({one.where, other.where} <= set(places) for way in WAYS for places in way)
+
+
+def _hides(one: Key, other: Key) -> bool:
+    """Is there a way on which the one gets a key that is meant for the other?"""
+    for way in WAYS:
+        step, other_step = _step(way, one), _step(way, other)
+        if step is None or other_step is None or step == other_step:
+            continue
+        if one.priority if one.priority != other.priority else (step < other_step) != one.priority:
+            return True
+    return False
+
+
+def _step(way: tuple[tuple[Where, ...], ...], action: Key) -> int | None:
+    if action.where == "app" and not action.priority and way[0][0] in OVER:
+        return None
+    return next((number for number, places in enumerate(way) if action.where in places), None)
 
 
 def _taken(action: Key, keys: list[str], chosen: Mapping[str, str]) -> str | None:
@@ -164,18 +186,19 @@ def _taken(action: Key, keys: list[str], chosen: Mapping[str, str]) -> str | Non
 
 
 def _clash(action: Key, chosen: Mapping[str, str]) -> str | None:
-    """Something that comes with the program and loses its key by this."""
+    """Something else that loses its key by this, or gets it first."""
     for other in TABLE:
-        if other.id in chosen or other is action:
-            continue
-        for key in set(_bound(action, chosen)) & set(_bound(other)):
-            if key in _bound(action):
-                continue  # so it has always been
+        for key in _bound(action, chosen):
+            if other is action or key in _bound(action) or key not in _bound(other, chosen):
+                continue  # or so it has always been
+            name = key_name(key)
             what = f"{other.id} ({other.help[:1].lower()}{other.help[1:]})"
-            if _together(action, other):
-                return f"{key_name(key)} was the key of {what}: give that another one"
-            if action.where in NEAR and other.where in FAR:
-                return f"{key_name(key)} no longer reaches {what} from there"
-            if action.where in FAR and other.where in NEAR:
-                return f"in the place “{PLACES[other.where].title}” {key_name(key)} is still {what}"
+            always = action.where == "app" and action.priority
+            if _together(action, other) or (always and _hides(action, other)):
+                return f"{name} was the key of {what}: give that another one"
+            if _hides(action, other):
+                return f"{name} no longer reaches {what} from there"
+            if other.id not in chosen and _hides(other, action):
+                place = "everywhere" if other.priority else f"in the place “{PLACES[other.where].title}”"
+                return f"{place} {name} is still {what}"
     return None

@@ -100,10 +100,43 @@ def test_keys_that_hide_others_are_told_from_both_sides() -> None:
     assert far.keys
 
 
+@pytest.mark.parametrize(
+    ("name", "key", "says"),
+    [
+        (
+            "app.quit",
+            "ctrl+b",
+            "Ctrl+B was the key of panes.toggle (open or close the panes): give that another one",
+        ),
+        ("conversation.find", "f1", "everywhere F1 is still app.help (the keys, and what they act on)"),
+        ("permission.diff", "ctrl+q", "everywhere Ctrl+Q is still app.quit (quit)"),
+        ("launcher.look", "ctrl+p", "Ctrl+P no longer reaches app.palette"),
+        ("app.palette", "ctrl+f", "in the place “Anywhere” Ctrl+F is still conversation.find"),
+        ("prompt.history", "ctrl+u", "in the place “Editing” Ctrl+U is still edit.delete_to_start"),
+        ("edit.undo", "ctrl+r", "Ctrl+R no longer reaches prompt.history"),
+        ("find.next", "ctrl+f", "Ctrl+F no longer reaches conversation.find"),
+        ("permission.diff", "ctrl+p", ""),
+        ("queue.edit", "ctrl+t", ""),
+    ],
+)
+def test_who_gets_a_key_first_is_told(name: str, key: str, says: str) -> None:
+    found = keymap({name: key})
+    assert found.keys == {name: key}
+    assert says in found.complaints.get(name, "")
+    assert says or not found.complaints
+
+
+def test_of_two_wishes_the_one_that_hides_the_other_is_told() -> None:
+    complaints = keymap({"conversation.find": "f4", "app.help": "f4"}).complaints
+    assert complaints == {
+        "app.help": "F4 was the key of conversation.find (search the conversation): give that another one"
+    }
+
+
 def test_complaints_have_file_and_line(home: Path, tmp_path: Path) -> None:
     (home / "config").mkdir(parents=True)
     file = home / "config" / "config.toml"
-    file.write_text('[keys]\n"app.quit" = "f9"\n"app.hlep" = "f2"\n')
+    file.write_text('[keys]\n"app.quit" = "f4"\n"app.hlep" = "f2"\n')
     (problem,) = problems(load(tmp_path, environ={}))
     assert str(problem).startswith(f"{file}:3: keys.app.hlep: there is no such action")
 
