@@ -2,7 +2,8 @@
 
 The prompt is a JSON list of steps, each a list of a word and its arguments (see `STEPS`); any other prompt is
 sent back. OFFERS is a JSON object: `capabilities`, `auth_methods`, `session`, which the answers that open a
-session hold as well, and `history`, the updates that come before the answer to `session/load`.
+session hold as well, `history`, the updates that come before the answer to `session/load`, and `turns`, the
+steps for prompts that say it in words.
 """
 
 from __future__ import annotations
@@ -150,7 +151,8 @@ def main() -> None:
     def prompted(agent: ScriptedAgent, request: dict[str, Any]) -> None:
         text = "".join(block.get("text", "") for block in request["params"]["prompt"])
         script = Script(agent, heard)
-        for word, *arguments in json.loads(text) if text.startswith("[[") else [["say", text]]:
+        steps = offers.get("turns", {}).get(text, [["say", text]])
+        for word, *arguments in json.loads(text) if text.startswith("[[") else steps:
             getattr(script, f"do_{word}")(*arguments)
         agent.end_turn(request, script.stop_reason)
 

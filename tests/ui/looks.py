@@ -25,13 +25,17 @@ if TYPE_CHECKING:
     from acp_tui.ui.palette import Palette
     from acp_tui.ui.widgets.transcript.body import Body
 
+THEMES = ("dark", "light", "ansi")
 SMALL, LARGE = (80, 24), (120, 40)
-look = pytest.mark.parametrize(
-    ("theme", "size"), [("dark", SMALL), ("light", LARGE)], ids=["dark-80x24", "light-120x40"]
-)
-"""Both themes and both sizes."""
-every_look = pytest.mark.parametrize("theme", ["dark", "light"])
+every_look = pytest.mark.parametrize("theme", THEMES)
 every_size = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "120x40"])
+every_width = pytest.mark.parametrize("width", [SMALL[0], LARGE[0]])
+look = pytest.mark.parametrize(
+    ("theme", "size"),
+    [("dark", SMALL), ("light", LARGE), ("ansi", SMALL)],
+    ids=["dark-80x24", "light-120x40", "ansi-80x24"],
+)
+"""Each theme and each size once: for what is a variety of something that has a picture in all of them."""
 
 
 class Show(App[None]):
@@ -71,22 +75,38 @@ class Show(App[None]):
 def entries_app(theme: str, entries: Sequence[tuple[Entry, bool]], session: Session | None = None) -> Show:
     """Entries below each other, each folded or not, as the transcript draws them."""
 
-    def make(palette: Palette, width: int) -> list[Body]:
-        bodies: list[Body] = []
-        for entry, folded in entries:
-            context = Context(
-                width=width - 1, palette=palette, session=session or Session(), folded=folded, cwd="/work"
-            )
-            bodies += [settled(make_body(entry, context)), Lines([_blank()], "")]
-        return bodies
-
     def widgets(palette: Palette) -> list[Widget]:
-        page = Page(lambda width: make(palette, width))
+        page = Page(lambda width: _bodies(entries, session, palette, width))
         page.styles.height = "1fr"
         page.styles.padding = (0, 0, 0, 1)
         return [page]
 
     return Show(theme, widgets=widgets)
+
+
+def shows_all(
+    snap_compare: Callable[..., bool],
+    theme: str,
+    width: int,
+    entries: Sequence[tuple[Entry, bool]],
+    session: Session | None = None,
+) -> bool:
+    """Compares a picture of them that is as high as they are: nothing of them is below its end."""
+    bodies = _bodies(entries, session, load(theme).palette, width - 2)
+    height = sum(body.height for body in bodies)
+    return snap_compare(entries_app(theme, entries, session), terminal_size=(width, height))
+
+
+def _bodies(
+    entries: Sequence[tuple[Entry, bool]], session: Session | None, palette: Palette, width: int
+) -> list[Body]:
+    bodies: list[Body] = []
+    for entry, folded in entries:
+        context = Context(
+            width=width - 1, palette=palette, session=session or Session(), folded=folded, cwd="/work"
+        )
+        bodies += [settled(make_body(entry, context)), Lines([_blank()], "")]
+    return bodies
 
 
 def settled(body: Body) -> Body:

@@ -1,32 +1,34 @@
-"""Pictures of the whole screen, in both themes and both sizes."""
+"""Pictures of the whole screen. One conversation for each: themes and sizes change while it is open."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pytest_textual_snapshot import SVGImageExtension  # type: ignore[import-untyped]
 
+from acp_tui.session.state import ToolCall
 from acp_tui.ui.screens import quiet
+from acp_tui.ui.screens.choose import ChooseScreen
 from acp_tui.ui.screens.session import SessionScreen
 from tests.ui.desk import Desk, agent, app_of, marked, offers
-from tests.ui.looks import look
+from tests.ui.looks import LARGE, SMALL, THEMES, every_look
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
     from pathlib import Path
 
-    from textual.pilot import Pilot
-
     Act = Callable[[Desk], Awaitable[None]]
-    Shoot = Callable[[tuple[str, tuple[int, int]], Act], bool]
+    Shoot = Callable[..., Awaitable[list[str]]]
 
-SESSION = {
-    "modes": {
-        "currentModeId": "ask",
-        "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "c", "name": "Code"}],
-    },
-    "models": {"currentModelId": "s", "availableModels": [{"modelId": "s", "name": "Sonnet"}]},
+OFFERS: dict[str, Any] = {
+    "session": {
+        "modes": {
+            "currentModeId": "ask",
+            "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "c", "name": "Code"}],
+        },
+        "models": {"currentModelId": "s", "availableModels": [{"modelId": "s", "name": "Sonnet"}]},
+    }
 }
 ANSWER = """I found the cause in **login.py**: an assignment where a comparison was meant.
 
@@ -39,20 +41,29 @@ if user is None:
 |---|---|
 | login.py | 1 |
 """
-CALL = {
+OLD = "def login(user):\n    if user = None:\n        return\n"
+NEW = "def login(user):\n    if user is None:\n        return False\n"
+LOOK = {
+    "sessionUpdate": "tool_call",
+    "toolCallId": "read",
+    "title": "Read login.py",
+    "kind": "read",
+    "status": "completed",
+}
+EDIT = {
     "sessionUpdate": "tool_call",
     "toolCallId": "edit",
     "title": "Edit login.py",
     "kind": "edit",
     "status": "completed",
-    "content": [
-        {
-            "type": "diff",
-            "path": "login.py",
-            "oldText": "def login(user):\n    if user = None:\n        return\n",
-            "newText": "def login(user):\n    if user is None:\n        return False\n",
-        }
-    ],
+    "content": [{"type": "diff", "path": "login.py", "oldText": OLD, "newText": NEW}],
+}
+RUN = {
+    "sessionUpdate": "tool_call",
+    "toolCallId": "run",
+    "title": "pytest -q",
+    "kind": "execute",
+    "status": "in_progress",
 }
 PLAN = {
     "sessionUpdate": "plan",
@@ -61,95 +72,133 @@ PLAN = {
         {"content": "Repair it", "status": "in_progress", "priority": "high"},
     ],
 }
-TURN: list[list[Any]] = [["update", PLAN], ["update", CALL], ["say", ANSWER]]
+QUESTION = {"title": "Fetch the manual", "kind": "fetch", "rawInput": {"page": 7}}
+WORDS = ["say", "Working on it."]
+TURNS: dict[str, list[list[Any]]] = {
+    "fix the login bug": [["update", PLAN], ["update", LOOK], ["update", EDIT], ["say", ANSWER]],
+    "run the tests": [["update", LOOK], ["update", EDIT], ["update", RUN], ["wait"]],
+    "look it up": [WORDS, ["permission", QUESTION]],
+    "go on": [WORDS, ["wait"]],
+    "delete everything": [["say", "I would rather not."], ["stop", "refusal"]],
+    "count": [["say", "\n\n".join(f"line {number}" for number in range(60))]],
+    "and on": [["say", "one more line"]],
+    "break": [WORDS, ["complain", "Traceback:", "MemoryError: the last words"], ["exit", 7]],
+}
+
+SCRIPT = agent("script", offers(**OFFERS, turns=TURNS))
 
 
 @pytest.fixture
-def shoot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snap_compare: Any) -> Iterator[Shoot]:
-    """Takes a picture after something was done; no clock is in it."""
+def shoot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: Any) -> Iterator[Shoot]:
+    """Takes pictures after something was done, and names those that have changed. No clock is in them."""
     left_behind = marked(monkeypatch)
     monkeypatch.setattr(quiet, "PAUSE", 0.0)
     monkeypatch.setattr(SessionScreen, "now", lambda screen: (screen.session.turn_started or 0.0) + 12)
     project = tmp_path / "my-project"
     project.mkdir()
+    snapshot = snapshot.use_extension(SVGImageExtension)
 
-    def taken(how: tuple[str, tuple[int, int]], act: Act) -> bool:
-        theme, size = how
-        app = app_of(
-            "--cwd", str(project), "--theme", theme, "--command", agent("script", offers(session=SESSION))
-        )
-
-        async def before(pilot: Pilot[int]) -> None:
+    async def taken(act: Act, themes: Sequence[str] = THEMES, command: str = SCRIPT) -> list[str]:
+        app = app_of("--cwd", str(project), "--theme", themes[0], "--command", command)
+        changed = []
+        async with app.run_test(size=SMALL) as pilot:
             desk = Desk(app, pilot)
-            await desk.ready()
             await act(desk)
-            desk.screen.frames.flush()
-            for entry in desk.session.entries:  # how long it took is another thing each time
-                entry.at = 0.0
-                if hasattr(entry, "ended_at"):
-                    entry.ended_at = 0.0
-            desk.transcript.use_palette(app.palette)
-            await pilot.pause()
-            await pilot.pause()
-
-        same: bool = snap_compare(app, terminal_size=size, run_before=before)
-        return same
+            for theme in themes:
+                if theme != app.theme_name:
+                    app.use_theme(theme)
+                for size in (SMALL, LARGE):
+                    await pilot.resize_terminal(*size)
+                    await _still(desk)
+                    name = "x".join(map(str, size))
+                    if len(themes) > 1:
+                        name = f"{theme}-{name}"
+                    picture = app.export_screenshot()
+                    if snapshot(name=name) != picture:
+                        changed.append(name)
+                        (tmp_path / f"{name}.svg").write_text(picture, encoding="utf-8")
+        return changed
 
     yield taken
     assert left_behind() == []
 
 
-async def turn(desk: Desk) -> None:
+async def _still(desk: Desk) -> None:
+    """Everything is drawn, and took as long as always."""
+    desk.screen.frames.flush()
+    for entry in desk.session.entries:
+        entry.at = desk.session.turn_started or 0.0
+        if getattr(entry, "ended_at", None) is not None:
+            entry.ended_at = entry.at + 0.8  # type: ignore[attr-defined]  # just asked for
+    desk.transcript.use_palette(desk.app.palette)
+    for _ in range(3):
+        await desk.pilot.pause()
+
+
+async def turn(desk: Desk, prompt: str = "fix the login bug") -> None:
     """A whole turn."""
-    await desk.send("fix the login bug")
-    await desk.until(lambda: desk.said())
     await desk.ready()
-    await desk.send(*TURN)
-    await desk.sees("login.py │")
-    await desk.ready()
+    await desk.send(prompt)
+    await desk.until(lambda: desk.session.turn and desk.session.phase == "idle")
+    await desk.until(lambda: prompt in desk.prompts())
 
 
-@look
-def test_idle(shoot: Shoot, theme: str, size: tuple[int, int]) -> None:
+async def test_idle(shoot: Shoot) -> None:
     async def act(desk: Desk) -> None:
+        await desk.ready()
         await desk.sees("Message scripted")
 
-    assert shoot((theme, size), act)
+    assert await shoot(act) == []
 
 
-@look
-def test_after_a_turn(shoot: Shoot, theme: str, size: tuple[int, int]) -> None:
-    assert shoot((theme, size), turn)
+async def test_at_work(shoot: Shoot) -> None:
+    async def act(desk: Desk) -> None:
+        await desk.ready()
+        await desk.send("run the tests")
+        await desk.sees("pytest -q")
+
+    assert await shoot(act) == []
 
 
-@look
-def test_a_question(shoot: Shoot, theme: str, size: tuple[int, int]) -> None:
+async def test_after_a_turn(shoot: Shoot) -> None:
+    assert await shoot(turn) == []
+
+
+async def test_the_cursor_on_a_call(shoot: Shoot) -> None:
     async def act(desk: Desk) -> None:
         await turn(desk)
-        await desk.send(
-            ["permission", {"title": "Fetch the manual", "kind": "fetch", "rawInput": {"page": 7}}]
-        )
-        await desk.asked()
+        desk.transcript.focus()
+        calls = [entry.id for entry in desk.session.entries if isinstance(entry, ToolCall)]
+        desk.transcript.cursor = calls[-1]
+        await desk.sees("Space fold")
 
-    assert shoot((theme, size), act)
+    assert await shoot(act) == []
 
 
-@look
-def test_a_dead_agent(shoot: Shoot, theme: str, size: tuple[int, int]) -> None:
+async def test_the_search(shoot: Shoot) -> None:
     async def act(desk: Desk) -> None:
-        await desk.send(
-            ["say", "I am about to"], ["complain", "Traceback:", "MemoryError: the last words"], ["exit", 7]
-        )
-        await desk.until(lambda: desk.session.phase == "dead")
-        await desk.sees("the last words")
+        await turn(desk)
+        await desk.press("ctrl+f", *"login", "enter")
+        await desk.sees("1 of")
 
-    assert shoot((theme, size), act)
+    assert await shoot(act) == []
 
 
-@look
-def test_a_queue_that_waits(shoot: Shoot, theme: str, size: tuple[int, int]) -> None:
+async def test_scrolled_up_while_more_comes(shoot: Shoot) -> None:
     async def act(desk: Desk) -> None:
-        await desk.send(["say", "Working on it."], ["wait"])
+        await turn(desk, "count")
+        await desk.press("pageup")
+        desk.screen.engine.submit("and on")
+        await desk.until(lambda: len(desk.said()) == 2 and desk.session.phase == "idle")
+        await desk.sees("new")
+
+    assert await shoot(act) == []
+
+
+async def test_a_queue_that_waits(shoot: Shoot) -> None:
+    async def act(desk: Desk) -> None:
+        await desk.ready()
+        await desk.send("go on")
         await desk.until(lambda: desk.said())
         for text in ("then write a test for it", "and tell me what you changed"):
             await desk.send(text)
@@ -158,27 +207,67 @@ def test_a_queue_that_waits(shoot: Shoot, theme: str, size: tuple[int, int]) -> 
         desk.prompt.load("a thought\nof two lines")
         await desk.sees("of two lines")
 
-    assert shoot((theme, size), act)
+    assert await shoot(act) == []
 
 
-@look
-def test_the_search(shoot: Shoot, theme: str, size: tuple[int, int]) -> None:
+async def test_a_refusal(shoot: Shoot) -> None:
     async def act(desk: Desk) -> None:
         await turn(desk)
-        await desk.press("ctrl+f", *"login", "enter")
-        await desk.sees("1 of")
+        await desk.send("delete everything")
+        await desk.sees("The agent refused")
 
-    assert shoot((theme, size), act)
+    assert await shoot(act) == []
 
 
-@look
-def test_scrolled_up_while_more_comes(shoot: Shoot, theme: str, size: tuple[int, int]) -> None:
+async def test_a_dead_agent(shoot: Shoot) -> None:
     async def act(desk: Desk) -> None:
-        await desk.send(["say", "\n\n".join(f"line {number}" for number in range(60))])
-        await desk.until(lambda: desk.said() and desk.session.phase == "idle")
-        await desk.press("pageup")
-        desk.screen.engine.submit(json.dumps([["say", "one more line"]]))
-        await desk.until(lambda: len(desk.said()) == 2 and desk.session.phase == "idle")
-        await desk.sees("new")
+        await desk.ready()
+        await desk.send("break")
+        await desk.until(lambda: desk.session.phase == "dead")
+        await desk.sees("the last words")
 
-    assert shoot((theme, size), act)
+    assert await shoot(act) == []
+
+
+async def test_commands_of_the_user(shoot: Shoot) -> None:
+    async def act(desk: Desk) -> None:
+        await desk.ready()
+        await desk.send("!echo waiting; exec sleep 1000")
+        await desk.until(lambda: any(line.strip() == "waiting" for line in desk.lines()))
+        await desk.send("!printf '\\033[32mok\\033[m\\ndone\\n'")
+        await desk.sees("Ctrl+L attach output")
+        await desk.press("ctrl+l")
+        await desk.sees("[output of printf", "Esc stop")
+
+    assert await shoot(act) == []
+
+
+# Dialogs are drawn in the theme they were opened in.
+
+
+@every_look
+async def test_a_question(shoot: Shoot, theme: str) -> None:
+    async def act(desk: Desk) -> None:
+        await turn(desk)
+        await desk.send("look it up")
+        await desk.asked()
+
+    assert await shoot(act, [theme]) == []
+
+
+@every_look
+async def test_signing_in(shoot: Shoot, theme: str) -> None:
+    async def act(desk: Desk) -> None:
+        await desk.until(lambda: isinstance(desk.app.screen, ChooseScreen))
+
+    assert await shoot(act, [theme], agent("faulty", "demands_authentication")) == []
+
+
+@every_look
+async def test_exporting(shoot: Shoot, theme: str) -> None:
+    async def act(desk: Desk) -> None:
+        await turn(desk)
+        desk.screen.action_export()
+        await desk.until(lambda: isinstance(desk.app.screen, ChooseScreen))
+
+    assert await shoot(act, [theme]) == []

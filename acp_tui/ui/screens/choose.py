@@ -10,7 +10,7 @@ from textual.fuzzy import Matcher
 from textual.screen import ModalScreen
 
 from acp_tui.ui import keys
-from acp_tui.ui.widgets.bar import Bar, key_hints
+from acp_tui.ui.widgets.bar import Bar, Hints
 from acp_tui.ui.widgets.line import Line
 from acp_tui.ui.widgets.rows import Row, Rows
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import Choice
     from acp_tui.ui.palette import Palette
-    from acp_tui.ui.widgets.transcript.body import Spans
+    from acp_tui.ui.widgets.bar import Hint
 
 FRAME = 6
 """Rows of the dialog beside the list: borders, title, filter, a blank row, keys."""
@@ -65,11 +65,11 @@ class ChooseScreen(ModalScreen[str | None]):
             yield Bar([Segment(self._title, self._palette.strong)], self._count(), id="head")
             yield Line(placeholder="type to filter", id="filter")
             yield Rows(self._rows(), self._palette, selected=at, id="choices")
-            yield Bar(self._hints(), id="keys")
+            yield Hints(self._hints(), self._palette, id="keys")
 
-    def _hints(self) -> Spans:
+    def _hints(self) -> Sequence[Hint]:
         take, close = (keys.named(self, name) for name in ("choose.take", "choose.close"))
-        return key_hints([(f"↑↓ {take}", "choose"), (close, "leave it")], self._palette)
+        return [(f"↑↓ {take}", "choose"), (close, "leave it")]
 
     def on_mount(self) -> None:
         """The list gets the room there is."""
@@ -95,7 +95,7 @@ class ChooseScreen(ModalScreen[str | None]):
         rows.use_palette(self._palette)
         rows.show(self._rows(), rows.selected)
         self.query_one("#head", Bar).show([Segment(self._title, self._palette.strong)], self._count())
-        self.query_one("#keys", Bar).show(self._hints())
+        self.query_one("#keys", Hints).tell(self._hints(), self._palette)
 
     def _rows(self) -> list[Row]:
         return [self._row(choice) for choice in self._shown]

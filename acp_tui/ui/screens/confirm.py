@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from acp_tui.ui import keys
-from acp_tui.ui.widgets.bar import Bar, key_hints
+from acp_tui.ui.widgets.bar import Hints
 from acp_tui.ui.widgets.rows import Row, Rows
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class ConfirmScreen(ModalScreen[bool]):
             rows = [Row([], [Segment(words, self._palette.text)]) for words in self._answers]
             yield Rows(rows, self._palette, id="choices")
             take, close = (keys.named(self, name) for name in ("choose.take", "choose.close"))
-            yield Bar(key_hints([(f"↑↓ {take}", "choose"), (close, "no")], self._palette), id="keys")
+            yield Hints([(f"↑↓ {take}", "choose"), (close, "no")], self._palette, id="keys")
 
     def on_rows_taken(self, event: Rows.Taken) -> None:
         """A click."""

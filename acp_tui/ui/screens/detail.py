@@ -9,7 +9,7 @@ from textual.screen import ModalScreen
 
 from acp_tui.session.state import Session
 from acp_tui.ui import keys
-from acp_tui.ui.widgets.bar import Bar, key_hints
+from acp_tui.ui.widgets.bar import Bar, Hints
 from acp_tui.ui.widgets.long_text import LongText
 from acp_tui.ui.widgets.page import Page
 from acp_tui.ui.widgets.transcript.body import Context
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from acp_tui.ui.palette import Palette
-    from acp_tui.ui.widgets.transcript.body import Body, Spans
+    from acp_tui.ui.widgets.bar import Hint
+    from acp_tui.ui.widgets.transcript.body import Body
 
     Content = str | Callable[[Context], Sequence[Body]]
 
@@ -51,7 +52,7 @@ class DetailScreen(ModalScreen[None]):
         """Title, text, keys."""
         yield Bar([Segment(self._title, self._palette.strong)], id="head")
         yield Page(self._bodies, id="text")
-        yield Bar(self._hints(), id="keys")
+        yield Hints(self._hints(), self._palette, id="keys")
 
     def on_mount(self) -> None:
         """Tell how far it has been scrolled."""
@@ -70,10 +71,9 @@ class DetailScreen(ModalScreen[None]):
         )
         return self._content(context)
 
-    def _hints(self) -> Spans:
+    def _hints(self) -> Sequence[Hint]:
         copy, close = (keys.named(self, name).split()[0] for name in ("detail.copy", "detail.close"))
-        hints = [("↑↓ PgUp PgDn", "scroll"), (copy, "copy all"), (close, "close")]
-        return key_hints(hints, self._palette)
+        return [(close, "close"), (copy, "copy all"), ("↑↓ PgUp PgDn", "scroll")]
 
     def _tell_place(self) -> None:
         page = self.query_one(Page)

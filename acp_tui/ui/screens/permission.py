@@ -15,7 +15,7 @@ from acp_tui.session.text import visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.screens.quiet import Quiet
 from acp_tui.ui.widgets.asked import asked, asks_to
-from acp_tui.ui.widgets.bar import Bar, key_hints
+from acp_tui.ui.widgets.bar import Bar, Hints
 from acp_tui.ui.widgets.page import Page
 from acp_tui.ui.widgets.rows import Row, Rows
 from acp_tui.ui.widgets.transcript.body import Context
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from acp_tui.controller.asking import Question
     from acp_tui.session.state import PermissionOption
     from acp_tui.ui.palette import Palette
+    from acp_tui.ui.widgets.bar import Hint
     from acp_tui.ui.widgets.transcript.body import Body, Spans
 
 _LETTERS = {
@@ -101,7 +102,7 @@ class PermissionScreen(ModalScreen[Taken | None]):
             yield Bar(self._head(), self._where(), id="head")
             yield Page(self._bodies, id="what")
             yield Rows(self._rows(), self._palette, selected=self._first_choice(), id="options")
-            yield Bar(self._hints(), id="keys")
+            yield Hints(self._hints(), self._palette, id="keys")
 
     def on_mount(self) -> None:
         """From now on keystrokes are watched."""
@@ -157,18 +158,18 @@ class PermissionScreen(ModalScreen[Taken | None]):
         rejecting = (n for n, option in enumerate(self.question.options) if option.kind.startswith("reject"))
         return next(rejecting, -1)
 
-    def _hints(self) -> Spans:
+    def _hints(self) -> Sequence[Hint]:
         if not self._quiet.armed:
-            return [Segment("… keys count when you stop typing", self._palette.dim)]
+            return [("…", "keys count when you stop typing")]
         names = ("permission.take", "permission.diff", "permission.raw", "permission.cancel")
         take, full, raw, cancel = (keys.named(self, name) for name in names)
         size = "smaller" if self._full else "full size"
-        hints = [(f"↑↓ {take}", "answer"), (full, size), (raw, "raw input")]
-        return key_hints([*hints, ("PgUp PgDn", "scroll"), (cancel, "stop")], self._palette)
+        hints = [(f"↑↓ {take}", "answer"), (cancel, "stop"), (full, size), (raw, "raw input")]
+        return [*hints, ("PgUp PgDn", "scroll")]
 
     def _hint(self) -> None:
         """Show the keys that count; look again when that will have changed."""
-        self.query_one("#keys", Bar).show(self._hints())
+        self.query_one("#keys", Hints).tell(self._hints(), self._palette)
         if not self._quiet.armed:
             self.set_timer(max(0.01, self._quiet.left), self._hint)
 

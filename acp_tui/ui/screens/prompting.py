@@ -132,8 +132,10 @@ class Prompting(SessionScreen):
                 continue
             if change.what == "added":
                 self._own.append(entry)
+                self.refresh_bindings()  # Esc ends it
             if entry.ended_at is not None and any(one is entry for one in self._own):
                 self._own = [one for one in self._own if one is not entry]
+                self.refresh_bindings()
                 self.prompt.offer_output(entry.command or "", partial(_output, entry))
 
     def _kill_last(self) -> bool:

@@ -9,8 +9,12 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from acp_tui.ui.palette import Palette
     from acp_tui.ui.widgets.transcript.body import Spans
+
+    Hint = tuple[str, str]
 
 
 class Bar(Widget):
@@ -36,13 +40,44 @@ class Bar(Widget):
         """Both ends."""
         width, style = self.size.width, self.rich_style
         right = Strip(self._right).crop(0, width)
-        left = Strip(self._left).crop_extend(0, width - right.cell_length, None)
+        left = _shortened(Strip(self.left(width)), width - right.cell_length)
         return Strip([*left, *right]).apply_style(style)
 
+    def left(self, width: int) -> Spans:  # noqa: ARG002  # for bars that choose
+        """What stands at the left where there are so many cells."""
+        return self._left
 
-def key_hints(hints: list[tuple[str, str]], palette: Palette) -> Spans:
-    """Keys and what they do."""
-    spans: Spans = []
-    for key, does in hints:
-        spans += [Segment(key, palette.key), Segment(f" {does}  ", palette.dim)]
-    return spans
+
+class Hints(Bar):
+    """Keys and what they do: as many as there is room for, none of them cut."""
+
+    def __init__(self, hints: Sequence[Hint], palette: Palette, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__([], id=id)
+        self._hints = hints
+        self._palette = palette
+
+    def tell(self, hints: Sequence[Hint], palette: Palette) -> None:
+        """Others, or in other colours."""
+        self._hints, self._palette = hints, palette
+        self.refresh()
+
+    def left(self, width: int) -> Spans:
+        """The first ones matter most."""
+        spans: Spans = []
+        used = 0
+        for key, does in self._hints:
+            hint = [Segment(f"{key} ", self._palette.key), Segment(does, self._palette.dim)]
+            if (used := used + sum(span.cell_length for span in hint)) > width:
+                break
+            spans += [*hint, Segment("  ")]
+            used += 2
+        return spans[:-1]
+
+
+def _shortened(strip: Strip, width: int) -> Strip:
+    """In exactly so many cells, with a sign where it was cut."""
+    if 0 < width < strip.cell_length:
+        strip = Strip(
+            [*strip.crop(0, width - 1), Segment("…", next(iter(strip.crop(width - 1, width))).style)]
+        )
+    return strip.crop_extend(0, max(0, width), None)

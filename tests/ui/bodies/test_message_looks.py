@@ -8,7 +8,7 @@ import pytest
 
 from acp_tui.session.state import AgentMessage, Annotations, Content, Thought, UserMessage
 from acp_tui.session.text import GrowingText
-from tests.ui.looks import entries_app, look
+from tests.ui.looks import every_look, every_width, shows_all
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Entry
@@ -94,23 +94,18 @@ FILE = Content(
 HIDDEN = Content("resource", text="x" * 5_000, annotations=Annotations(audience=("assistant",)))
 UNKNOWN = Content("hologram", raw={"type": "hologram", "depth": 3})
 
-KINDS: dict[str, Shown] = {
-    "prose": [(_text(AgentMessage, PROSE), False)],
-    "code": [(_text(AgentMessage, CODE), False)],
-    "tables": [(_text(AgentMessage, TABLES), False)],
-    "thoughts": [
-        (_text(Thought, THOUGHT, ended_at=104.2), True),
-        (_text(Thought, THOUGHT, ended_at=290.0), False),
-        (_text(Thought, "Hm."), False),
-    ],
-    "content": [
-        (_text(UserMessage, "fix the login bug\n  *as* discussed", IMAGE, LINK, FILE, HIDDEN), False),
-        (_text(AgentMessage, "Here it is:", IMAGE, UNKNOWN), False),
-    ],
-}
+MARKDOWN: Shown = [(_text(AgentMessage, text), False) for text in (PROSE, CODE, TABLES)]
+OTHERS: Shown = [
+    (_text(UserMessage, "fix the login bug\n  *as* discussed", IMAGE, LINK, FILE, HIDDEN), False),
+    (_text(Thought, THOUGHT, ended_at=104.2), True),
+    (_text(Thought, THOUGHT, ended_at=290.0), False),
+    (_text(Thought, "Hm."), False),
+    (_text(AgentMessage, "Here it is:", IMAGE, UNKNOWN), False),
+]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@look
-def test_what_messages_look_like(kind: str, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
-    assert snap_compare(entries_app(theme, KINDS[kind]), terminal_size=size)
+@every_look
+@every_width
+@pytest.mark.parametrize("entries", [MARKDOWN, OTHERS], ids=["markdown", "others"])
+def test_what_messages_look_like(entries: Shown, theme: str, width: int, snap_compare: Any) -> None:
+    assert shows_all(snap_compare, theme, width, entries)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from acp_tui.session.state import Content, Diff, Entry, Location, Session, TerminalRef, ToolCall
 from acp_tui.wording import default_folded
 from tests.ui.bodies.drawn import call, terminal
-from tests.ui.looks import entries_app, look
+from tests.ui.looks import every_look, every_width, shows_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,12 +163,28 @@ def others(session: Session) -> None:
     call(session, title="Delete old.py", kind="delete", status="unfinished")
 
 
-@look
-@pytest.mark.parametrize("make", [edits, files, commands, others], ids=lambda make: make.__name__)
-def test_looks(snap_compare: Any, make: Callable[[Session], None], theme: str, size: tuple[int, int]) -> None:
+def looks(snap_compare: Any, theme: str, width: int, *made: Callable[[Session], None]) -> bool:
     session = Session(cwd=CWD)
-    make(session)
+    for make in made:
+        make(session)
     shown: list[tuple[Entry, bool]] = [
         (entry, isinstance(entry, ToolCall) and default_folded(entry)) for entry in session.entries
     ]
-    assert snap_compare(entries_app(theme, shown, session), terminal_size=size)
+    return shows_all(snap_compare, theme, width, shown, session)
+
+
+@every_look
+@every_width
+def test_diffs(snap_compare: Any, theme: str, width: int) -> None:
+    assert looks(snap_compare, theme, width, edits, files)
+
+
+@every_look
+def test_diffs_with_old_and_new_beside_each_other(snap_compare: Any, theme: str) -> None:
+    assert looks(snap_compare, theme, 160, edits, files)
+
+
+@every_look
+@every_width
+def test_calls(snap_compare: Any, theme: str, width: int) -> None:
+    assert looks(snap_compare, theme, width, commands, others)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from acp_tui.session.state import (
     Compaction,
     Elicitation,
@@ -21,7 +19,7 @@ from acp_tui.session.state import (
     Unrecognised,
 )
 from acp_tui.session.text import GrowingText
-from tests.ui.looks import entries_app, look
+from tests.ui.looks import every_look, every_width, shows_all
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Entry
@@ -56,100 +54,96 @@ STEPS = (
 )
 OLDER, NEWER = _plan(1, *STEPS), _plan(2, *STEPS)
 
-KINDS: dict[str, Shown] = {
-    "plan": [(OLDER, False), (NEWER, False), (_plan(3, *STEPS), True), (_plan(4, removed=True), False)],
-    "permission": [
-        (_permission(outcome="selected", option=ALLOW, by="you"), False),
-        (_permission(outcome="selected", option=ALWAYS, by="you"), False),
-        (
-            _permission(
-                outcome="selected", option=ALLOW, by="rule", why="allowed by the rule “run `pytest …`”"
-            ),
-            False,
+ENTRIES: Shown = [
+    # plan
+    (OLDER, False),
+    (NEWER, False),
+    (_plan(3, *STEPS), True),
+    (_plan(4, removed=True), False),
+    # permission
+    (_permission(outcome="selected", option=ALLOW, by="you"), False),
+    (_permission(outcome="selected", option=ALWAYS, by="you"), False),
+    (
+        _permission(outcome="selected", option=ALLOW, by="rule", why="allowed by the rule “run `pytest …`”"),
+        False,
+    ),
+    (_permission(outcome="selected", option=REJECT, by="policy", why=LONG), False),
+    (_permission(outcome="cancelled", by="turn", why="The turn was cancelled"), False),
+    (_permission(outcome="error", why="The agent used the same request id again"), False),
+    (_permission(), False),
+    (_permission(answerable=False), False),
+    # notice
+    (Notice(id=1, at=0, text="Mode: Plan"), False),
+    (Notice(id=2, at=0, text=LONG, level="warning"), False),
+    (
+        Notice(id=3, at=0, text="Could not read the file", level="error", detail="errno 13\nat once"),
+        False,
+    ),
+    (Notice(id=4, at=0, text="The agent printed 3 lines", detail="a\nb\nc"), True),
+    (Notice(id=5, at=0, text="Allowed: run `ls`", source="rule"), False),
+    (Notice(id=6, at=0, text="I have updated myself", source="agent"), False),
+    # turn_end
+    (TurnEnd(id=1, at=0, stop_reason="cancelled"), False),
+    (TurnEnd(id=2, at=0, stop_reason="max_tokens"), False),
+    (TurnEnd(id=3, at=0, stop_reason="max_turn_requests"), False),
+    (TurnEnd(id=4, at=0, stop_reason="refusal"), False),
+    (TurnEnd(id=5, at=0, stop_reason="end_turn", empty=True), False),
+    (TurnEnd(id=6, at=0, stop_reason="sleepy"), False),
+    (TurnEnd(id=7, at=0, error=RpcError(-32603, LONG, raw={"code": -32603})), True),
+    (
+        TurnEnd(id=8, at=0, error=RpcError(429, "Too many requests", "try later", {"data": {"wait": 3}})),
+        False,
+    ),
+    # elicitation
+    (
+        Elicitation(
+            id=1,
+            at=0,
+            request_id=1,
+            mode="form",
+            message="Which database?",
+            schema={"properties": {"db": {"title": "Database"}, "port": {}}},
         ),
-        (_permission(outcome="selected", option=REJECT, by="policy", why=LONG), False),
-        (_permission(outcome="cancelled", by="turn", why="The turn was cancelled"), False),
-        (_permission(outcome="error", why="The agent used the same request id again"), False),
-        (_permission(), False),
-        (_permission(answerable=False), False),
-    ],
-    "notice": [
-        (Notice(id=1, at=0, text="Mode: Plan"), False),
-        (Notice(id=2, at=0, text=LONG, level="warning"), False),
-        (
-            Notice(id=3, at=0, text="Could not read the file", level="error", detail="errno 13\nat once"),
-            False,
+        False,
+    ),
+    (
+        Elicitation(
+            id=2,
+            at=0,
+            request_id=2,
+            mode="url",
+            message="Sign in to go on",
+            url="https://example.org/sign-in?" + "x" * 90,
+            outcome="accept",
+            completed=True,
         ),
-        (Notice(id=4, at=0, text="The agent printed 3 lines", detail="a\nb\nc"), True),
-        (Notice(id=5, at=0, text="Allowed: run `ls`", source="rule"), False),
-        (Notice(id=6, at=0, text="I have updated myself", source="agent"), False),
-    ],
-    "turn_end": [
-        (TurnEnd(id=1, at=0, stop_reason="cancelled"), False),
-        (TurnEnd(id=2, at=0, stop_reason="max_tokens"), False),
-        (TurnEnd(id=3, at=0, stop_reason="max_turn_requests"), False),
-        (TurnEnd(id=4, at=0, stop_reason="refusal"), False),
-        (TurnEnd(id=5, at=0, stop_reason="end_turn", empty=True), False),
-        (TurnEnd(id=6, at=0, stop_reason="sleepy"), False),
-        (TurnEnd(id=7, at=0, error=RpcError(-32603, LONG, raw={"code": -32603})), True),
-        (
-            TurnEnd(id=8, at=0, error=RpcError(429, "Too many requests", "try later", {"data": {"wait": 3}})),
-            False,
+        False,
+    ),
+    (Elicitation(id=3, at=0, request_id=3, mode="form", message=LONG, outcome="decline"), False),
+    (Elicitation(id=4, at=0, request_id=4, mode="form", outcome="cancel"), False),
+    # compaction
+    (Compaction(id=1, at=0, compaction_id="c"), False),
+    (
+        Compaction(
+            id=2, at=0, compaction_id="c", status="completed", summary=GrowingText(f"{LONG}\n\n{LONG}")
         ),
-    ],
-    "elicitation": [
-        (
-            Elicitation(
-                id=1,
-                at=0,
-                request_id=1,
-                mode="form",
-                message="Which database?",
-                schema={"properties": {"db": {"title": "Database"}, "port": {}}},
-            ),
-            False,
+        False,
+    ),
+    (Compaction(id=3, at=0, compaction_id="c", status="completed", summary=GrowingText(LONG)), True),
+    (Compaction(id=4, at=0, compaction_id="c", status="failed", error="no room left"), False),
+    # unrecognised
+    (Unrecognised(id=1, at=0, what="session update 'weather'", raw={"sun": True}), True),
+    (
+        Unrecognised(
+            id=2, at=0, what="session update 'weather'", raw={"sun": True, "clouds": [1, 2], "said": LONG}
         ),
-        (
-            Elicitation(
-                id=2,
-                at=0,
-                request_id=2,
-                mode="url",
-                message="Sign in to go on",
-                url="https://example.org/sign-in?" + "x" * 90,
-                outcome="accept",
-                completed=True,
-            ),
-            False,
-        ),
-        (Elicitation(id=3, at=0, request_id=3, mode="form", message=LONG, outcome="decline"), False),
-        (Elicitation(id=4, at=0, request_id=4, mode="form", outcome="cancel"), False),
-    ],
-    "compaction": [
-        (Compaction(id=1, at=0, compaction_id="c"), False),
-        (
-            Compaction(
-                id=2, at=0, compaction_id="c", status="completed", summary=GrowingText(f"{LONG}\n\n{LONG}")
-            ),
-            False,
-        ),
-        (Compaction(id=3, at=0, compaction_id="c", status="completed", summary=GrowingText(LONG)), True),
-        (Compaction(id=4, at=0, compaction_id="c", status="failed", error="no room left"), False),
-    ],
-    "unrecognised": [
-        (Unrecognised(id=1, at=0, what="session update 'weather'", raw={"sun": True}), True),
-        (
-            Unrecognised(
-                id=2, at=0, what="session update 'weather'", raw={"sun": True, "clouds": [1, 2], "said": LONG}
-            ),
-            False,
-        ),
-    ],
-}
+        False,
+    ),
+]
 
 
-@look
-@pytest.mark.parametrize("kind", KINDS)
-def test_looks(kind: str, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+@every_look
+@every_width
+def test_looks(theme: str, width: int, snap_compare: Any) -> None:
     session = Session(tool_calls={"t1": CALL}, plan=NEWER)
-    assert snap_compare(entries_app(theme, KINDS[kind], session), terminal_size=size)
+    assert shows_all(snap_compare, theme, width, ENTRIES, session)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.ui.widgets.key_bar import KeyBar
-from tests.ui.looks import look
+from tests.ui.looks import every_look, every_size, look
 from tests.ui.panes.stage import stage
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ async def open_at(pilot: Pilot[Any], *keys: str) -> None:
     await pilot.pause()
 
 
-@look
+@every_look
+@every_size
 @pytest.mark.parametrize("tab", TABS)
 def test_each_pane(tab: str, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     async def act(pilot: Pilot[Any]) -> None:
@@ -43,7 +44,8 @@ def test_files_on_the_full_screen(theme: str, size: tuple[int, int], snap_compar
     assert snap_compare(stage(theme), terminal_size=size, run_before=act)
 
 
-@look
+@every_look
+@every_size
 def test_the_output_of_a_terminal(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     async def act(pilot: Pilot[Any]) -> None:
         await open_at(pilot, "3", "down", "enter")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.events import Paste
 
 from acp_tui.workspace.listing import Found
-from tests.ui.looks import every_look, every_size
+from tests.ui.looks import every_look, every_size, look
 from tests.ui.prompt.host import Host, write
 
 if TYPE_CHECKING:
@@ -26,12 +26,14 @@ async def _empty(app: Host, pilot: Pilot[None]) -> None:
 
 
 async def _written(app: Host, pilot: Pilot[None]) -> None:
-    await write(pilot, "a few words\nand a second line, which goes on ")
+    app.post_message(Paste("a few words\nand a second line, which goes on "))
+    await pilot.pause()
     app.post_message(Paste("line\n" * 120))
     await pilot.pause()
     app.post_message(Paste("x" * 2000))
     await pilot.pause()
-    await write(pilot, " until it has to wrap around at the edge of the screen, wide as that is")
+    app.post_message(Paste(" until it has to wrap around at the edge of the screen, wide as that is"))
+    await pilot.pause()
 
 
 async def _menu(app: Host, pilot: Pilot[None]) -> None:
@@ -86,14 +88,12 @@ def _look(snap_compare: Snap, theme: str, size: tuple[int, int], steps: Steps) -
     return snap_compare(app, terminal_size=size, run_before=before)
 
 
-@every_look
-@every_size
+@look
 def test_an_empty_prompt(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
     assert _look(snap_compare, theme, size, _empty)
 
 
-@every_look
-@every_size
+@look
 def test_a_prompt_with_pastes(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
     assert _look(snap_compare, theme, size, _written)
 
@@ -110,14 +110,12 @@ def test_the_menu_of_files(snap_compare: Snap, theme: str, size: tuple[int, int]
     assert _look(snap_compare, theme, size, _files)
 
 
-@every_look
-@every_size
+@look
 def test_a_command_for_the_shell(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
     assert _look(snap_compare, theme, size, _shell)
 
 
-@every_look
-@every_size
+@look
 def test_the_hint_of_a_command(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
     assert _look(snap_compare, theme, size, _hint)
 

@@ -16,7 +16,7 @@ from acp_tui.ui.widgets.player_bar import PlayerBar
 from acp_tui.ui.widgets.status_line import StatusLine
 from acp_tui.ui.widgets.transcript.keyboard import Transcript
 from tests.recordings import WIRELOGS, records
-from tests.ui.looks import look
+from tests.ui.looks import every_look, every_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,7 +165,8 @@ async def test_what_could_not_be_read_is_said() -> None:
         assert [note.message for note in app._notifications] == ["line 3 cannot be read: [left out]."]
 
 
-@look
+@every_look
+@every_size
 def test_a_replay_that_waits(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     slowly = [replace(record, at=record.at * 1000) for record in records(EDIT)]
     player = Player(slowly, title="Recorded session")

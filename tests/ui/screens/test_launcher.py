@@ -18,14 +18,12 @@ from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.widgets.rows import Rows
 from tests.cli.test_sessions_command import record
 from tests.ui.desk import Desk, desk
-from tests.ui.looks import every_size
+from tests.ui.looks import every_look, every_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.ui.palette import Palette
-
-THEMES = pytest.mark.parametrize("theme", ["dark", "light", "ansi"])
 
 
 @pytest.fixture
@@ -256,7 +254,15 @@ def test_without_a_terminal_it_is_the_help(capsys: pytest.CaptureFixture[str]) -
 
 AGENTS = [
     Agent(
-        "claude-code", "Claude Code", "Anthropic's coding agent", "installed", "installed", "x", "", True, True
+        "claude-code",
+        "Claude Code",
+        "Anthropic's coding agent",
+        "installed",
+        "installed",
+        "x",
+        "",
+        True,
+        True,
     ),
     Agent("demo", "Demo agent", "scripted and offline", "installed", "installed", None, "", True, True),
     Agent("gemini", "Gemini CLI", "Google's coding agent", "fetched", "via npx", "x", "", False, False),
@@ -290,7 +296,7 @@ def app(theme: str, found: Offers) -> AcpTui:
     return AcpTui(make, theme=theme)
 
 
-@THEMES
+@every_look
 @every_size
 def test_looks(theme: str, size: tuple[int, int], snap_compare: Callable[..., bool]) -> None:
     async def wait(pilot: object) -> None:
@@ -300,7 +306,7 @@ def test_looks(theme: str, size: tuple[int, int], snap_compare: Callable[..., bo
     assert snap_compare(shown, terminal_size=size, run_before=wait)
 
 
-@THEMES
+@every_look
 @every_size
 @pytest.mark.parametrize("keys", [["ctrl+p"], [*"goose", "enter"]], ids=["commands", "install"])
 def test_looks_of_what_opens_over_it(

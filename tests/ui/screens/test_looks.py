@@ -10,6 +10,7 @@ import pytest
 from acp_tui.session.state import Choice
 from acp_tui.session.text import visible_json
 from acp_tui.ui.screens.choose import ChooseScreen
+from acp_tui.ui.screens.confirm import ConfirmScreen
 from acp_tui.ui.screens.detail import DetailScreen
 from acp_tui.ui.screens.permission import PermissionScreen
 from acp_tui.ui.widgets.status_facts import StatusFacts
@@ -79,16 +80,14 @@ ASKED: dict[str, Callable[[], Question]] = {
 
 @every_look
 @every_size
-@pytest.mark.parametrize("asked", ["command", "edit"])
+@pytest.mark.parametrize("asked", ["command", "edit", "guarded-write"])
 def test_permission_in_every_look(asked: str, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     app = permission_app(theme, ASKED[asked]())
     assert snap_compare(app, terminal_size=size, run_before=_quiet)
 
 
 @look
-@pytest.mark.parametrize(
-    "asked", ["dangerous", "many-options", "unclear", "guarded-write", "guarded-command"]
-)
+@pytest.mark.parametrize("asked", ["dangerous", "many-options", "unclear", "guarded-command"])
 def test_permission(asked: str, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     app = permission_app(theme, ASKED[asked]())
     assert snap_compare(app, terminal_size=size, run_before=_quiet)
@@ -118,7 +117,8 @@ MODELS = [
 ]
 
 
-@look
+@every_look
+@every_size
 def test_choose(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     app = Show(
         theme,
@@ -136,7 +136,24 @@ def test_choose_narrowed(theme: str, size: tuple[int, int], snap_compare: Any) -
     assert snap_compare(app, terminal_size=size, press=["l", "1"])
 
 
-@look
+@every_look
+@every_size
+def test_confirm(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+    question = (
+        "/home/ada/notes.txt is outside the workspace: attach it all the same?"
+        " The agent gets all of its text, and what is in it may go to a server of the agent's maker."
+    )
+    app = Show(
+        theme,
+        screen=lambda palette: ConfirmScreen(  # type: ignore[arg-type, return-value]
+            question, palette, yes="Yes, attach it", no="No, do not send it"
+        ),
+    )
+    assert snap_compare(app, terminal_size=size, press=["down"])
+
+
+@every_look
+@every_size
 def test_detail(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     text = visible_json(
         [{"sessionUpdate": "weather", "number": number, "wide": "漢字 " * 30} for number in range(9)]

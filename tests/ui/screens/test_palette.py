@@ -62,6 +62,20 @@ async def test_a_command_is_done_when_it_is_taken(tmp_path: Path) -> None:
         assert one.app.screen is one.screen
 
 
+async def test_a_command_is_found_by_its_word_in_the_footer_and_by_its_key(tmp_path: Path) -> None:
+    async with desk(tmp_path, "demo", size=(120, 60)) as one:
+        for text, title in (
+            ("history", "Search what was asked before"),
+            ("ctrl+b", "Open or close the panes"),
+            ("export", "Export the conversation to a file"),
+        ):
+            screen = await narrowed(one, text)
+            await one.until(lambda screen=screen, title=title: titles(screen)[:1] == [title])
+            await one.press("escape")
+        screen = await narrowed(one, "17")
+        await one.until(lambda: titles(screen) == [])
+
+
 async def test_modes_are_chosen_by_name(tmp_path: Path) -> None:
     async with desk(tmp_path, "demo") as one:
         other = next(mode for mode in one.session.modes if mode.id != one.session.mode)

@@ -49,6 +49,7 @@ class Choices(Widget):
         color: $foreground;
         & > .choices--hint { color: $text-muted; }
         & > .choices--description { color: $text-muted; }
+        & > .choices--off { color: $text-disabled; }
         & > .choices--matched { color: $text-accent; text-style: bold underline; }
         & > .choices--current {
             background: $selected-background; color: $selected-foreground; text-style: bold;
@@ -58,6 +59,7 @@ class Choices(Widget):
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "choices--hint",
         "choices--description",
+        "choices--off",
         "choices--matched",
         "choices--current",
     }
@@ -123,8 +125,8 @@ class Choices(Widget):
         matched = foreground(self, "choices--matched")
         segments = [Segment(f" {mark} "), *_marked(name, places, matched)]
         if choice.off:
-            dim = foreground(self, "choices--description")
-            segments = [Segment(segment.text, dim) for segment in segments]
+            off = foreground(self, "choices--off")
+            segments = [Segment(segment.text, off) for segment in segments]
         left = column - cell_len(name)
         if choice.hint:
             hint = shortened(f" {choice.hint}", left)

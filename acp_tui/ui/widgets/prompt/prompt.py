@@ -52,6 +52,7 @@ class Prompt(AttachingPrompt):
         & .prompt--marker { width: 3; padding: 0 0 0 1; color: $text-accent; }
         & PromptEditor {
             & > .prompt--token { color: $text-accent; }
+            & > .text-area--placeholder { color: $text-disabled; }
             height: auto;
             max-height: 33vh;
             width: 1fr;

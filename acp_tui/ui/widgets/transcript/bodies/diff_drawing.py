@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 
+from acp_tui.ui.widgets.component_style import NOT_DIM
 from acp_tui.ui.widgets.transcript.bodies.diff_colours import Colours
 from acp_tui.ui.widgets.transcript.body import left_out
 from acp_tui.ui.widgets.transcript.wrap import (
@@ -108,6 +109,7 @@ class _Column:
         assert number is not None
         marks = row.change.marks(row) if row.change is not None else []
         word = self._palette.diff_added_word if row.kind == "added" else self._palette.diff_removed_word
+        word += NOT_DIM  # a comment may be
         segments: list[Segment] = []
         column = 0
         for text, style, marked in _marked(colours.spans(number, row.text), marks):

@@ -76,6 +76,6 @@ def _coloured(text: str, palette: Palette) -> list[list[Segment]]:
     from acp_tui.ui.syntax import highlighted  # loads Pygments
 
     return [
-        [Segment(text, palette.dim + style if style else palette.dim) for text, style, _ in line]
+        [Segment(text, style or palette.dim) for text, style, _ in line]
         for line in highlighted(text, "json", palette)
     ]
