@@ -30,6 +30,7 @@ class Command:
     run: Callable[[], Any]  # may give an awaitable
     group: str = ""  # which part of the program it belongs to
     keys: str = ""
+    word: str = ""  # … in the footer
     preview: Callable[[], None] | None = None  # what it would look like
     current: bool = False  # it is so already
 
@@ -60,6 +61,7 @@ def _by_key(screen: Screen[Any], keymap: Mapping[str, str]) -> list[Command]:
             partial(screen.app.run_action, key.action, nodes[key.id]),
             PLACES[key.where].title,
             key.named(keymap),
+            key.label,
         )
         for key in keys
     ]

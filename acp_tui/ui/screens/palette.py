@@ -6,6 +6,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, cast
 
 from rich.segment import Segment
+from textual.fuzzy import Matcher
 
 from acp_tui.session.state import Choice
 from acp_tui.ui.screens.choose import ChooseScreen
@@ -52,6 +53,16 @@ class PaletteScreen(ChooseScreen):
         ]
         keys = [Segment(command.keys, self._palette.key)]
         return Row([Segment(mark, self._palette.success)], text, tail=keys, cut=True)
+
+    def _fitting(self, query: str) -> list[Choice]:
+        """By its name, by the word that the footer has for it, and by its key."""
+        match = Matcher(query).match
+        scores = {
+            choice.value: max(match(f"{one.title} {one.group}"), match(one.word), match(one.keys))
+            for choice, one in zip(self._choices, self._commands, strict=True)
+        }
+        found = [choice for choice in self._choices if scores[choice.value] > 0]
+        return sorted(found, key=lambda choice: -scores[choice.value])
 
     def narrowed(self) -> None:
         """Another row may be under the cursor."""

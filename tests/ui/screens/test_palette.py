@@ -30,6 +30,7 @@ async def narrowed(one: Desk, text: str) -> PaletteScreen:
     assert isinstance(screen, PaletteScreen)
     screen.query_one(Input).value = text
     await one.sees(text[:8])
+    await one.sees(f" {len(screen._shown)} of {len(screen._choices)} ")
     return screen
 
 
@@ -69,11 +70,9 @@ async def test_a_command_is_found_by_its_word_in_the_footer_and_by_its_key(tmp_p
             ("ctrl+b", "Open or close the panes"),
             ("export", "Export the conversation to a file"),
         ):
-            screen = await narrowed(one, text)
-            await one.until(lambda screen=screen, title=title: titles(screen)[:1] == [title])
+            assert titles(await narrowed(one, text))[0] == title
             await one.press("escape")
-        screen = await narrowed(one, "17")
-        await one.until(lambda: titles(screen) == [])
+        assert titles(await narrowed(one, "17")) == []
 
 
 async def test_modes_are_chosen_by_name(tmp_path: Path) -> None:
