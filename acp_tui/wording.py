@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
 from acp_tui.session.state import (
     Compaction,
+    Content,
     Diff,
     Entry,
+    Location,
     Notice,
     Permission,
     TerminalRef,
@@ -41,6 +44,8 @@ STATUS = {
     "unfinished": "–",
 }
 """Signs for the status of a tool call, or of a step of a plan."""
+_VERBS = {"read": "Read", "edit": "Edit", "delete": "Delete", "move": "Move", "search": "Search"}
+"""For titles that are but the name of a file."""
 OPEN_KINDS = ("edit", "delete", "move", "execute")
 
 
@@ -94,10 +99,19 @@ def title_of(call: ToolCall, cwd: str) -> str:
             or visible_line(call.name or "")
             or call.kind.replace("_", " ")
         )
-    if call.kind == "execute" or not cwd.strip("/"):
+    if call.kind == "execute":
         return title  # a command is shown as it is
+    if _only_names_a_file(title, call):
+        title = f"{_VERBS.get(call.kind, '')} {title}".strip()
+    if not cwd.strip("/"):
+        return title
     base = re.escape(f"{cwd.rstrip('/')}/")
     return re.sub(rf"(?<![\w/.~-]){base}(?=\S)", "", title)
+
+
+def _only_names_a_file(title: str, call: ToolCall) -> bool:
+    paths = [item.path for item in (*call.locations, *call.content) if isinstance(item, (Location, Diff))]
+    return any(path == title or path.endswith(f"/{title}") for path in map(visible_line, paths))
 
 
 def command_of(raw_input: Any) -> str:
@@ -106,6 +120,17 @@ def command_of(raw_input: Any) -> str:
     if isinstance(command, list):
         command = " ".join(str(word) for word in command)
     return visible(command) if isinstance(command, str) else ""
+
+
+def only_input(content: Content, call: ToolCall) -> bool:
+    """Is it just the raw input once more? Some agents send that as text, too, to show it while it grows."""
+    text = content.text.strip()
+    if content.kind != "text" or not text.startswith("{") or not isinstance(call.raw_input, dict):
+        return False
+    try:
+        return bool(json.loads(text) == call.raw_input)
+    except ValueError:
+        return False
 
 
 def verdict(entry: Permission) -> tuple[str, str, str]:

@@ -16,7 +16,7 @@ from acp_tui.errors import UserError
 from acp_tui.export import FORMATS, About, export
 from acp_tui.export.safe_markdown import code_span, contained, fenced, literal
 from acp_tui.session.events import TerminalCreated, TerminalExited, TerminalOutput
-from acp_tui.wording import default_folded
+from acp_tui.wording import default_folded, title_of
 from tests.recordings import WIRELOGS, records
 from tests.talk import Talk, properties
 
@@ -155,8 +155,9 @@ def test_what_the_screen_folds_is_folded() -> None:
     talk = everything("word")
     text = export(talk.records, "html")
     for call in talk.session.tool_calls.values():
+        title = re.escape(title_of(call, talk.session.cwd or ""))
         opened = re.search(
-            rf'<details class="entry call"( open)?><summary>.*?>{call.title}</span></summary>', text
+            rf'<details class="entry call"( open)?><summary>.*?>{title}</span></summary>', text
         )
         assert opened is not None
         assert bool(opened[1]) is not default_folded(call)

@@ -17,6 +17,7 @@ from acp_tui.ui.widgets.long_text import LongText
 from acp_tui.ui.widgets.transcript.bodies.folding import headed, paragraphs
 from acp_tui.ui.widgets.transcript.body import Lines
 from acp_tui.ui.widgets.transcript.wrap import fold, padded, shortened
+from acp_tui.wording import only_input
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,21 +88,34 @@ def _tells(question: Question) -> bool:
 
 def _words(question: Question, context: Context) -> Lines:
     """The agent's words, ours where it has none; why to look twice, loudly; why it is asked at all."""
-    text = _title(question)
+    text = "" if _said_below(question) else _title(question)
     seen = shortened(text, TITLE_LINES * context.width)
-    lines = headed([], [Segment(seen, context.palette.strong)], context.width, indent=0)
+    lines = headed([], [Segment(seen, context.palette.strong)], context.width, indent=0) if text else []
     return Lines([*lines, *_concerns(question, context.palette, context.width)], text)
 
 
 def _title(question: Question) -> str:
     title = question.call.title if question.call is not None else ""
-    return visible_line(title or question.subject.words)
+    return visible_line(title or question.subject.words).strip()
+
+
+def _said_below(question: Question) -> bool:
+    """Would the title only repeat what is shown whole anyway, the command or the one file?"""
+    subject = question.subject
+    if question.call is None:
+        return True  # a question of our own has no other words
+    title = _title(question).strip("`")
+    command = _command_text(question)
+    if command is not None:
+        return title == visible_line(command).strip()
+    shown = {target.path for target in subject.targets} | {diff.path for diff in _diffs(question)}
+    return title in {visible_line(path) for path in shown}
 
 
 def _whole_title(question: Question, context: Context) -> Lines:
     """Of a title that was shortened, so that it hides nothing that matters more."""
     text = _title(question)
-    if shortened(text, TITLE_LINES * context.width) == text:
+    if _said_below(question) or shortened(text, TITLE_LINES * context.width) == text:
         return Lines([], "")
     head = headed([], [Segment("title", context.palette.dim)], context.width, indent=0)
     return Lines([*head, *paragraphs(text, context.palette.text, context.width, 0)], "")
@@ -203,6 +217,8 @@ def _named_facts(question: Question, context: Context) -> Iterator[tuple[str, st
     if subject.tool is not None:
         yield "tool", subject.tool, ""
     shown = {diff.path for diff in _diffs(question)}  # they name their files themselves
+    if subject.kind == "execute":  # some agents name the directory as a file that is touched
+        shown.add(subject.cwd.path if subject.cwd is not None else context.cwd)
     targets = [target for target in subject.targets if target.path not in shown]
     label = "file" if len(targets) == 1 else "files"
     for target in targets:
@@ -252,7 +268,7 @@ def _content(question: Question, context: Context) -> Iterator[Lines]:
     if question.call is None:
         return
     for part in question.call.content:
-        if not isinstance(part, Content):
+        if not isinstance(part, Content) or only_input(part, question.call):
             continue
         text = part.text or " ".join(filter(None, (f"[{part.kind}]", part.name, part.uri, part.mime)))
         if text.strip():

@@ -71,6 +71,36 @@ def test_durations_are_short(seconds: float, words: str) -> None:
     assert duration(seconds) == words
 
 
+@pytest.mark.parametrize("title", ["app.py", "src/app.py", f"{CWD}/src/app.py"])
+def test_a_title_that_only_names_a_file_gets_a_verb(title: str) -> None:
+    entry = call(title=title, kind="edit", locations=[Location(f"{CWD}/src/app.py")])
+    assert headline(entry).startswith(f"  ✎ Edit {title.removeprefix(f'{CWD}/')}")
+
+
+@pytest.mark.parametrize(
+    ("title", "kind"), [("app.py", "execute"), ("app.p", "edit"), ("Edit app.py", "edit")]
+)
+def test_other_titles_stay_as_they_are(title: str, kind: str) -> None:
+    entry = call(title=title, kind=kind, locations=[Location(f"{CWD}/src/app.py")])
+    assert f"{ICONS[kind]} {title}" in headline(entry)
+
+
+def test_the_directory_of_a_command_is_no_file() -> None:
+    entry = call(title="make", kind="execute", locations=[Location(CWD), Location(f"{CWD}/Makefile")])
+    shown = lines(body(entry, context()))
+    assert any("↳ Makefile" in line for line in shown)
+    assert not any(CWD in line for line in shown)
+
+
+def test_the_input_as_text_is_the_input() -> None:
+    text = Content("text", text='{"b": [1], "a": "x"}')
+    asked = call(title="Ask", status="completed", raw_input={"a": "x", "b": [1]}, content=[text])
+    bare = call(title="Ask", status="completed", raw_input={"a": "x", "b": [1]})
+    assert lines(body(asked, context())) == lines(body(bare, context()))
+    asked.content.append(Content("text", text="an answer"))
+    assert [line.strip() for line in lines(body(asked, context()))[1:]] == ["an answer"]
+
+
 def test_titles_give_way_at_the_end_and_paths_at_the_beginning() -> None:
     path = "/srv/data/" + "folder/" * 12 + "file.py"
     line = headline(call(title=f"Read {path}", kind="read", status="completed"), width=60)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.session.state import PermissionOption
+from acp_tui.permissions.asked import Target
+from acp_tui.session.state import Content, Diff, PermissionOption
 from acp_tui.ui.screens.permission import PermissionScreen, Taken
 from acp_tui.ui.screens.quiet import PAUSE
 from acp_tui.ui.theming import load
@@ -266,6 +268,28 @@ async def test_a_command_that_was_unwrapped_is_shown_as_sent_too() -> None:
         assert " ❯ pytest -q --maxfail=1" in text
         assert "sent as      bash -lc 'cd src && pytest -q --maxfail=1'" in text
         assert f"directory    {CWD}/src" in text
+
+
+async def test_a_title_that_is_the_command_is_not_said_twice() -> None:
+    asked = permission("`ls -l; date`", "execute", raw_input={"command": "ls -l; date"})
+    asked.subject = asked.subject.but(targets=(Target(CWD, CWD, inside=True),))  # as a location
+    async with shown(asked) as dialog:
+        assert dialog.text().count("ls -l; date") == 1
+        assert dialog.text().count(CWD) == 1
+
+
+async def test_a_title_that_is_the_file_is_not_said_twice() -> None:
+    path = f"{CWD}/notes.txt"
+    async with shown(permission(path, "edit", content=[Diff(path, "a\n", "b\n")])) as dialog:
+        assert dialog.text().count(path) == 1
+
+
+async def test_input_that_is_sent_as_text_too_is_shown_once() -> None:
+    sent = {"questions": [{"question": "Which colour?"}]}
+    texts = [Content("text", text="Which colour?"), Content("text", text=json.dumps(sent))]
+    async with shown(permission("AskUserQuestion", "other", raw_input=sent, content=texts)) as dialog:
+        assert dialog.text().count("questions") == 1
+        assert dialog.text().index("Which colour?") < dialog.text().index("raw input")
 
 
 async def test_danger_is_loud() -> None:

@@ -35,6 +35,8 @@ class SeenFiles:
         """This call has changed; True: so has what is known of the files."""
         news = False
         for place in call.locations:
+            if self.absolute(place.path) == self._cwd:
+                continue  # where a command runs is no file
             file, new = self._file(place.path)
             news |= new or (place.line is not None and place.line != file.line)
             file.line = place.line if place.line is not None else file.line

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from acp_tui.session.state import Diff, Terminal, TerminalRef
 from acp_tui.session.text import visible, visible_line
 from acp_tui.ui.widgets.transcript.bodies.terminal import elsewhere
-from acp_tui.wording import command_of, relative, title_of
+from acp_tui.wording import command_of, only_input, relative, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,7 +70,7 @@ def _piece(item: ToolContent, call: ToolCall, context: Context, *, several: bool
     if isinstance(item, TerminalRef):
         terminal = context.session.terminals.get(item.terminal_id)
         return Piece("terminal", terminal) if terminal is not None else None
-    if item.kind == "text" and not item.text.strip():
+    if item.kind == "text" and (not item.text.strip() or only_input(item, call)):
         return None
     failure = call.status == "failed" and call.kind != "execute"
     return Piece("content", item, "message" if failure else call.kind)
@@ -106,9 +106,10 @@ def new_or_gone(diffs: Iterable[Diff]) -> str:
 
 def _other_locations(call: ToolCall, cwd: str) -> tuple[Location, ...]:
     """The files that neither the title nor a diff names."""
-    diffs = {item.path for item in call.content if isinstance(item, Diff)}
+    known = {item.path for item in call.content if isinstance(item, Diff)}
+    known.add(cwd)  # where a command runs is no file that it touches
     return tuple(
-        place for place in call.locations if place.path not in diffs and not _says(call, place.path, cwd)
+        place for place in call.locations if place.path not in known and not _says(call, place.path, cwd)
     )
 
 

@@ -9,7 +9,7 @@ from rich.segment import Segment
 from acp_tui.ui.widgets.transcript.bodies.folding import headed
 from acp_tui.ui.widgets.transcript.body import Lines
 from acp_tui.ui.widgets.transcript.wrap import shortened
-from acp_tui.wording import answered_by, verdict
+from acp_tui.wording import answered_by, title_of, verdict
 
 if TYPE_CHECKING:
     from rich.style import Style
@@ -42,4 +42,4 @@ def _spans(entry: Permission, context: Context, most: int | None) -> Spans:
 
 def _what(entry: Permission, context: Context) -> str:
     call = context.session.tool_calls.get(entry.call_id)
-    return " ".join((call.title or call.name or entry.call_id).split()) if call else entry.call_id
+    return title_of(call, context.cwd) if call is not None else entry.call_id
