@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 BLOCK = 4096
 LOOK = 0.1
 """Seconds between two looks whether the reading is to end."""
+DOZE = 0.2
+"""Seconds to hear why we were woken, when it was not to draw: what was sent along comes on its own way."""
 PATIENCE = 1.0
 """Seconds without a byte taken after which a terminal stands still."""
 
@@ -158,8 +160,7 @@ class Terminal(LinuxDriver):
 
     def _sleep(self) -> None:
         """Stop as any program does: where nobody could wake us again, the system does not let us."""
-        handed_over = not self._auto_restart
-        if not handed_over:
+        if self._auto_restart:  # else another program has the terminal
             self.suspend_application_mode()
         before = {
             number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTSTP, signal.SIGCONT)
@@ -170,13 +171,23 @@ class Terminal(LinuxDriver):
         self._wake()
 
     def _wake(self) -> None:
-        """Draw again, and go on in the background without."""
-        if not self._auto_restart or not self._in_foreground():
+        """Draw again, where we may."""
+        if (
+            self._outlet.hurried or not self._auto_restart
+        ):  # woken to end, or the terminal is another program's
+            return
+        if not self._in_foreground():
+            self._loop.call_later(DOZE, self._sleep_on)
             return
         if self._writer_thread is not None:  # stopped unasked; meanwhile others used the terminal
             self.suspend_application_mode()
         self._must_signal_resume = True
         self.resume_application_mode()
+
+    def _sleep_on(self) -> None:
+        """In the background nothing can be drawn; we are stopped as if we had tried."""
+        if not self._outlet.hurried and not self._in_foreground():
+            signal.raise_signal(signal.SIGTTOU)
 
     def _in_foreground(self) -> bool:
         try:

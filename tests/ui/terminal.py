@@ -162,5 +162,12 @@ class Shell(Terminal):
 
     def start(self, *args: str) -> None:
         """Run acp-tui in the foreground."""
-        self.type(f"{shlex.join([PROGRAM, *args])}; echo CODE $?\n")
+        self.type(f"{shlex.join([PROGRAM, *args])}\n")
         self.until(lambda: ON[0] in self.raw, "the screen")
+
+    def code(self) -> int:
+        """The exit code of what was run last, when it has ended."""
+        self.wait_for("SHELL> ")
+        self.type("echo CODE $?.\n")
+        self.until(lambda: re.search(r"CODE \d+\.", self.new_text()) is not None, "the exit code")
+        return int(re.findall(r"CODE (\d+)\.", self.new_text())[-1])
