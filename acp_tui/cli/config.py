@@ -63,10 +63,10 @@ def _keys(settings: Settings) -> list[str]:
 
 
 def _of_the_screen(settings: Settings) -> list[Problem]:
-    """What only the screen knows of: themes, and the actions that have keys."""
-    from acp_tui.ui import keymap, theming
+    """What only the screen knows of: themes, the actions that have keys, and how the user is called."""
+    from acp_tui.ui import attention, keymap, theming
 
-    return theming.problems(settings) + keymap.problems(settings)
+    return theming.problems(settings) + keymap.problems(settings) + attention.problems(settings)
 
 
 def point_at_problems(settings: Settings) -> None:

@@ -7,9 +7,10 @@ Terminals that do not report the focus are taken to have it.
 
 from __future__ import annotations
 
+import logging
 import os
+import shutil
 import subprocess
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.session.text import visible_line
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
 
     from textual.screen import Screen
 
+    from acp_tui.config.problems import Problem
     from acp_tui.config.settings import Settings
     from acp_tui.ui.widgets.status_facts import StatusFacts
+
+_log = logging.getLogger(__name__)
 
 Kind = Literal["done", "needs_you"]
 
@@ -58,9 +62,10 @@ class Attention:
         """For the conversation on a screen."""
         return cls(lambda sequence: to_terminal(screen.app, sequence), lambda: screen.app.app_focus)
 
-    def follow(self, settings: Settings) -> None:
-        """Do as the user wishes."""
+    def follow(self, settings: Settings) -> list[Problem]:
+        """Do as the user wishes; what of it cannot be done is told now, for nobody looks when it matters."""
         self._wish, self._command = settings.notify, settings.notify_command
+        return problems(settings)
 
     def see(self, facts: StatusFacts, asked: str = "") -> None:
         """This is going on now; `asked` is what a question is about."""
@@ -112,8 +117,11 @@ class Attention:
 
     def _run(self, kind: Kind, text: str) -> None:
         """The user's own program, without a shell; whatever it does, nothing here waits for it."""
+        for process in self._running:
+            if process.poll():
+                _log.warning("notify_command ended with exit code %d", process.returncode)
         self._running = [process for process in self._running if process.poll() is None]
-        with suppress(OSError, ValueError):
+        try:
             self._running.append(
                 subprocess.Popen(
                     words_of(self._command, kind, text),
@@ -124,6 +132,20 @@ class Attention:
                     env={**self._environ, "ACP_TUI_NOTIFY_KIND": kind, "ACP_TUI_NOTIFY_TEXT": text},
                 )
             )
+        except (OSError, ValueError) as error:
+            _log.warning("notify_command cannot be run: %s", error)
+
+
+def problems(settings: Settings) -> list[Problem]:
+    """What is wrong with the settings as far as it concerns being called."""
+    from acp_tui.config.problems import Problem
+
+    command = settings.notify_command
+    if not command or shutil.which(command[0]):
+        return []
+    origin = settings.origin("notify_command")
+    sentence = f"there is no program {command[0]!r} that could be run"
+    return [Problem(origin.file, origin.line, "notify_command", sentence)]
 
 
 def words_of(command: Sequence[str], kind: Kind, text: str) -> list[str]:

@@ -125,6 +125,14 @@ def test_wrong_keys_and_themes_are_found_too(config: Path, capsys: pytest.Captur
     assert f"{config}:4: keys.transcript.copy\n    f was the key of transcript.fold_kind" in report
 
 
+def test_a_program_that_is_to_call_the_user_must_be_there(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config.write_text('notify_command = "no-such-program {text}"\n')
+    assert main(["config", "check"]) == 1
+    assert f"{config}:1: notify_command\n    there is no program 'no-such-program'" in capsys.readouterr().out
+
+
 def test_every_action_is_listed_with_its_keys(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config.write_text('[keys]\n"app.help" = "F2"\n')
     assert main(["config", "keys"]) == 0

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from acp_tui.ui.widgets.status_facts import Phase
+    from tests.ui.desk import Open
 
 FACTS = StatusFacts("Agent", project="shop")
 
@@ -132,8 +133,29 @@ def test_a_command_gets_what_happened(tmp_path: Path, until: Callable[[Callable[
     until(lambda: all(process.poll() is not None for process in window.attention._running))
 
 
-def test_a_command_that_is_not_there_disturbs_nobody() -> None:
+def test_a_command_that_is_not_there_disturbs_nobody(caplog: pytest.LogCaptureFixture) -> None:
     assert Window("off", "/no/such/program").see("working", "idle") == []
+    assert "notify_command cannot be run" in caplog.text
+
+
+def test_a_command_that_fails_is_in_the_log(
+    until: Callable[[Callable[[], bool]], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    window = Window("off", sys.executable, "-c", "raise SystemExit(3)")
+    window.see("working", "idle")
+    until(lambda: all(process.poll() is not None for process in window.attention._running))
+    window.see("working", "idle")
+    assert "exit code 3" in caplog.text
+    until(lambda: all(process.poll() is not None for process in window.attention._running))
+
+
+async def test_a_command_that_cannot_be_run_is_told_at_the_start(home: Path, open_desk: Open) -> None:
+    (home / "config").mkdir(parents=True)
+    file = home / "config" / "config.toml"
+    file.write_text('\nnotify_command = ["no-such-program", "{text}"]\n')
+    async with open_desk() as desk:
+        complaint = f"{file}:2: notify_command: there is no program 'no-such-program' that could be run"
+        await desk.until(lambda: complaint in desk.toasts())
 
 
 def test_only_whole_words_of_a_command_are_filled_in() -> None:

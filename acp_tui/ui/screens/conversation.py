@@ -125,7 +125,6 @@ class ConversationScreen(SignIn, Prompting, Exporting):
         self._facts.project = conversation.cwd.name
         self._facts.branch = held.workbench.branch(conversation.cwd) or ""
         self._facts.policy = conversation.options.policy
-        self.attention.follow(held.workbench.settings)
         self._use_workspace()
         self.prompt.agent_title = conversation.launch.title
         self.prompt.history = held.workbench.history(conversation.cwd)
@@ -133,7 +132,9 @@ class ConversationScreen(SignIn, Prompting, Exporting):
         self.transcript.use_session(session, str(conversation.cwd))
         self._show_queue()
         self._show_facts()
-        for problem in (*held.workbench.settings.problems[:MOST_PROBLEMS], *held.workbench.notices):
+        settings = held.workbench.settings
+        wrong = [*settings.problems[:MOST_PROBLEMS], *self.attention.follow(settings)]
+        for problem in (*wrong, *held.workbench.notices):
             self.notify(str(problem), severity="warning", timeout=10, markup=False)
         if self._first_prompt:
             self.engine.submit(self._first_prompt, self.prompt.attachments_in(self._first_prompt))
