@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +17,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     directory = tmp_path / "acp-tui-home"
     monkeypatch.setenv("ACP_TUI_HOME", str(directory))
     monkeypatch.setenv("SSH_TTY", "/dev/null")  # so that no clipboard of anybody's is written
-    for name in ("TMUX", "STY"):
+    monkeypatch.setenv("SHELL", "/bin/sh")  # commands run through the user's, which may be any
+    hooks = [name for name in os.environ if name.startswith("GIT_")]  # when git itself runs the tests
+    for name in ("TMUX", "STY", *hooks):
         monkeypatch.delenv(name, raising=False)
     return directory
