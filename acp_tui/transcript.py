@@ -169,7 +169,7 @@ def _content(content: state.Content) -> Iterator[str]:
         return
     facts = [content.name or content.title, content.uri, content.mime, content.description]
     if content.data is not None:
-        facts.append(f"{len(content.data) * 3 // 4} bytes")
+        facts.append(f"{len(content.data.rstrip('=')) * 3 // 4} bytes")
     elif content.size is not None:
         facts.append(f"{content.size} bytes")
     yield f"[{content.kind}: {', '.join(fact for fact in facts if fact)}]"

@@ -63,6 +63,35 @@ def test_what_is_said_counts_more_than_the_name(tmp_path: Path, folder: folders.
     assert "color-scheme:light" in file.read_text()
 
 
+def test_a_page_has_the_colours_of_the_settings(
+    home: Path, folder: folders.SessionFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "config").mkdir(parents=True)
+    config = home / "config" / "config.toml"
+    config.write_text('theme = "light"\n')
+    assert main(["export", folder.id, "--html"]) == 0
+    assert "color-scheme:light" in capsys.readouterr().out
+    assert main(["export", folder.id, "--html", "--theme", "nord"]) == 0
+    assert "color-scheme:dark" in capsys.readouterr().out
+    config.write_text('theme = "gone"\n')
+    assert main(["export", folder.id, "--html"]) == 0
+    shown = capsys.readouterr()
+    assert "color-scheme:dark" in shown.out
+    assert "There is no theme 'gone'; 'dark' is used." in shown.err
+
+
+@pytest.mark.parametrize("name", ["wire.jsonl", "meta.json", "new.md"])
+def test_no_recording_is_written_over(
+    name: str, folder: folders.SessionFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert folder.path is not None
+    before = (folder.path / "wire.jsonl").read_bytes()
+    assert main(["export", folder.id, "--md", "-o", str(folder.path / name)]) == 2
+    assert "belongs to a recorded session" in capsys.readouterr().err
+    assert (folder.path / "wire.jsonl").read_bytes() == before
+    assert not (folder.path / "new.md").exists()
+
+
 def test_a_file_whose_name_says_nothing_needs_the_form(
     folder: folders.SessionFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
