@@ -12,13 +12,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config.mcp import for_agent
 from acp_tui.connection.client import AgentConnection
 from acp_tui.connection.errors import ConnectionFault, NotOffered, RequestFailed
 from acp_tui.controller.attaching import Attaching, fitting
-from acp_tui.controller.facts import ServerGiven
 from acp_tui.controller.gate import Gate
-from acp_tui.controller.offering import client_capabilities
+from acp_tui.controller.offering import client_capabilities, place_for
 from acp_tui.controller.recording import Recording
 from acp_tui.controller.serving import Serving
 from acp_tui.controller.shell import Shell
@@ -45,7 +43,7 @@ if TYPE_CHECKING:
     from acp_tui.config.settings import Settings
     from acp_tui.connection.process import Exit
     from acp_tui.controller.asking import Asker
-    from acp_tui.controller.facts import Versions
+    from acp_tui.controller.facts import ServerGiven, Versions
     from acp_tui.permissions.memory import Memory
     from acp_tui.permissions.rules import Rule
     from acp_tui.session.change import Change
@@ -245,21 +243,11 @@ class Conversation:
         """Folder, further folders and MCP servers, as this agent takes them; what it does not is said."""
         agent = self.session.agent
         assert agent is not None
-        title = self.launch.title
-        directories = [str(directory) for directory in self._roots.directories[1:]]
-        if directories and not agent.can("sessionCapabilities", "additionalDirectories"):
-            names = ", ".join(directories)
-            self.note(
-                Noticed("warning", f"{title} takes no additional directories: it is not told of {names}.")
-            )
-            directories = []
-        http, sse = (agent.can("mcpCapabilities", transport) for transport in ("http", "sse"))
-        servers, left_out = for_agent(self.options.servers, self.launch.name, http=http, sse=sse)
-        self.mcp_servers = [ServerGiven(server["name"], server.get("type", "stdio")) for server in servers]
-        for server, reason in left_out:
-            self.mcp_servers.append(ServerGiven(server.name, server.transport, reason))
-            self.note(Noticed("warning", f"The MCP server {server.name} is left out: {reason}."))
-        return str(self._roots.cwd), directories, servers
+        place = place_for(agent, self.launch, self._roots.directories[1:], self.options.servers)
+        self.mcp_servers = place.given
+        for sentence in place.left_out:
+            self.note(Noticed("warning", sentence))
+        return str(self._roots.cwd), place.directories, place.servers
 
     def _opened(self) -> None:
         self.folder.update_meta(

@@ -1,11 +1,20 @@
-"""What the client tells an agent that it can do: only what works."""
+"""What an agent is offered: of the client only what works, and to work with only what the agent takes."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.config.mcp import for_agent
+from acp_tui.controller.facts import ServerGiven
+
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Sequence
+    from pathlib import Path
+
+    from acp_tui.agents.launch import Launch
+    from acp_tui.config.mcp import Server
+    from acp_tui.session.state import Agent
 
 
 def client_capabilities(
@@ -24,3 +33,30 @@ def client_capabilities(
     if elicitation:
         capabilities["elicitation"] = {mode: {} for mode in sorted(elicitation)}
     return capabilities
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a session is opened with, beside its folder."""
+
+    directories: list[str]
+    servers: list[dict[str, Any]]  # MCP servers in the protocol's form
+    given: list[ServerGiven]  # all that are in the settings, with those that are left out
+    left_out: list[str]  # what the agent does not take, in sentences
+
+
+def place_for(agent: Agent, launch: Launch, directories: Iterable[Path], servers: Sequence[Server]) -> Place:
+    """The further folders and MCP servers, as this agent takes them."""
+    left_out: list[str] = []
+    names = [str(directory) for directory in directories]
+    if names and not agent.can("sessionCapabilities", "additionalDirectories"):
+        told = ", ".join(names)
+        left_out.append(f"{launch.title} takes no additional directories: it is not told of {told}.")
+        names = []
+    http, sse = (agent.can("mcpCapabilities", transport) for transport in ("http", "sse"))
+    sent, others = for_agent(servers, launch.name, http=http, sse=sse)
+    given = [ServerGiven(server["name"], server.get("type", "stdio")) for server in sent]
+    for server, reason in others:
+        given.append(ServerGiven(server.name, server.transport, reason))
+        left_out.append(f"The MCP server {server.name} is left out: {reason}.")
+    return Place(names, sent, given, left_out)
