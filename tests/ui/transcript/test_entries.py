@@ -139,21 +139,40 @@ def _first_line(app: Host) -> str:
 
 @pytest.mark.parametrize(
     ("keys", "kind"),
-    [("[", "UserMessage"), ("{", "ToolCall"), ("[[]", "UserMessage"), ("{!", None)],
-    ids=["prompt", "tool", "prompts", "error"],
+    [
+        ("[", "UserMessage"),
+        ("[[]", "UserMessage"),
+        ("{", "ToolCall"),
+        ("[[}", "ToolCall"),
+        ("(", "ToolCall"),
+        ("[[)", "ToolCall"),
+        ("[[!", "ToolCall"),
+    ],
 )
-async def test_jumps(keys: str, kind: str | None) -> None:
+async def test_jumps(keys: str, kind: str) -> None:
     async with shown(mixed(), size=(60, 30)) as (app, pilot):
         names = {
             "[": "left_square_bracket",
             "]": "right_square_bracket",
             "{": "left_curly_bracket",
+            "}": "right_curly_bracket",
+            "(": "left_parenthesis",
+            ")": "right_parenthesis",
             "!": "exclamation_mark",
         }
         await pilot.press(*(names[key] for key in keys))
         entry = app.view.entry(app.view.cursor)
-        assert entry is not None
-        assert kind is None or type(entry).__name__ == kind
+        assert type(entry).__name__ == kind
+
+
+async def test_a_cursor_that_was_left_behind_begins_again_with_what_is_in_sight() -> None:
+    async with shown(messages(200)) as (app, pilot):
+        await pilot.press(*["left_square_bracket"] * 50, "end")
+        assert app.view.move_cursor(-1)
+        assert app.view.following
+        await pilot.press("g")
+        assert app.view.move_cursor(1)
+        assert app.view.stack.place_of(app.view.cursor) == 0
 
 
 async def test_a_jump_brings_what_is_far_away_onto_the_screen() -> None:

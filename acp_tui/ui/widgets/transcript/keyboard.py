@@ -77,9 +77,7 @@ class Transcript(TranscriptView):
     def move_cursor(self, step: int, wanted: str | None = None) -> bool:
         """To the next (1) or previous (-1) visible entry, of some sort only; False: there is none."""
         places = range(len(self.stack))
-        start = self.stack.place_of(self.cursor)
-        if start is None:
-            start = len(self.stack) if step < 0 else -1
+        start = self._start(step)
         for place in places[start + 1 :] if step > 0 else reversed(places[: max(0, start)]):
             entry = self.stack.blocks[place].entry
             if (wanted is None or _is(entry, wanted)) and self.stack.settle(place).height:
@@ -87,6 +85,15 @@ class Transcript(TranscriptView):
                 self.scroll_to_entry(entry.id)
                 return True
         return False
+
+    def _start(self, step: int) -> int:
+        """Where the cursor is; when it was left behind, just outside of what is in sight."""
+        top = self.scroll_offset.y
+        first, last = (self.stack.heights.at(row)[0] for row in (top, top + self.size.height - 1))
+        place = self.stack.place_of(self.cursor)
+        if place is not None and first <= place <= last:
+            return place
+        return last + 1 if step < 0 else first - 1
 
     def action_jump(self, wanted: str, step: int) -> None:
         """To the next prompt, tool call or error, or to the one before."""
