@@ -64,7 +64,9 @@ class ChooseScreen(ModalScreen[str | None]):
         with Vertical(id="dialog"):
             yield Bar([Segment(self._title, self._palette.strong)], self._count(), id="head")
             yield Line(placeholder="type to filter", id="filter")
-            yield Rows(self._rows(), self._palette, selected=at, id="choices")
+            rows = Rows(self._rows(), self._palette, selected=at, id="choices")
+            rows.nothing = "Nothing fits."
+            yield rows
             yield Hints(self._hints(), self._palette, id="keys")
 
     def _hints(self) -> Sequence[Hint]:

@@ -84,6 +84,7 @@ async def test_nothing_fits_nothing_is_chosen() -> None:
         await pilot.pause()
         assert app.answers == []
         assert app.screen.query_one(Input).value == "zzz"
+        assert app.screen.query_one(Rows).render_line(0).text.strip() == "Nothing fits."
 
 
 async def test_the_current_one_is_marked_and_descriptions_stand_below() -> None:
