@@ -10,23 +10,33 @@ if TYPE_CHECKING:
 
 _COMPARABLE = 4_000_000
 """Lines times lines that are compared one with another: beyond that it could take seconds."""
+_NO_END = "\n\\ No newline at end of file"
 
 
 def diff_lines(diff: Diff) -> list[str]:
     """The changed lines with a little context; the patch itself where the agent gave one."""
     if diff.patch is not None:
         return diff.patch.splitlines()
-    old, new = (diff.old or "").splitlines(), (diff.new or "").splitlines()
+    old, new = _lines(diff.old, diff.new), _lines(diff.new, diff.old)
     if len(old) * len(new) <= _COMPARABLE:
-        return list(unified_diff(old, new, lineterm=""))[2:]  # without the names of the files
+        told = unified_diff(old, new, lineterm="")
+        return [line for lines in told for line in lines.split("\n")][2:]  # without the names of the files
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
     removed, added = old[start : len(old) - end], new[start : len(new) - end]
     return [
         f"@@ -{start + 1},{len(removed)} +{start + 1},{len(added)} @@",
-        *(f"-{line}" for line in removed),
-        *(f"+{line}" for line in added),
+        *(part for line in removed for part in f"-{line}".split("\n")),
+        *(part for line in added for part in f"+{line}".split("\n")),
     ]
+
+
+def _lines(text: str | None, other: str | None) -> list[str]:
+    """A last line that does not end says so, unless that of the other one does not end either."""
+    lines = (text or "").splitlines()
+    if text and other and other.endswith("\n") and not text.endswith("\n"):
+        lines[-1] += _NO_END
+    return lines
 
 
 def _common(old: list[str], new: list[str]) -> int:

@@ -12,6 +12,8 @@ from acp_tui.session import state
 from acp_tui.session.text import GrowingText
 from acp_tui.transcript import TERMINAL_LINES, transcript
 
+NO_END = "\\ No newline at end of file"
+
 
 def session(*entries: state.Entry) -> state.Session:
     made = state.Session(entries=list(entries))
@@ -229,3 +231,21 @@ def test_a_new_a_deleted_and_a_patched_file() -> None:
     assert diff_lines(state.Diff("/x", old=None, new="a\n")) == ["@@ -0,0 +1 @@", "+a"]
     assert diff_lines(state.Diff("/x", old="a\n", new=None)) == ["@@ -1 +0,0 @@", "-a"]
     assert diff_lines(state.Diff("/x", old=None, new=None, patch="@@\n-a\n+b")) == ["@@", "-a", "+b"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("a\n", "a", ["@@ -1 +1 @@", "-a", "+a", NO_END]),
+        ("a", "a\n", ["@@ -1 +1 @@", "-a", NO_END, "+a"]),
+        ("a", "b", ["@@ -1 +1 @@", "-a", "+b"]),
+        ("a\n", "", ["@@ -1 +0,0 @@", "-a"]),
+    ],
+)
+def test_a_newline_that_came_or_went_at_the_end_is_told(old: str, new: str, told: list[str]) -> None:
+    assert diff_lines(state.Diff("/x", old=old, new=new)) == told
+
+
+def test_a_newline_at_the_end_of_what_is_too_long_to_be_compared_is_told() -> None:
+    old = "".join(f"{number}\n" for number in range(3000))
+    assert diff_lines(state.Diff("/x", old=old, new=old.removesuffix("\n")))[-2:] == ["+2999", NO_END]

@@ -33,6 +33,7 @@ from acp_tui.session.state import (
     Terminal,
     Thought,
     ToolCall,
+    TurnEnd,
     UserMessage,
 )
 from acp_tui.session.text import GrowingText, visible_json, visible_line
@@ -100,7 +101,8 @@ class _Writer:
 
     def blocks(self, entry: Entry) -> Iterator[str]:
         """One entry; some are not shown."""
-        classes = f"entry{' withdrawn' if entry.withdrawn else ''}"
+        dimmed = entry.withdrawn and not isinstance(entry, TurnEnd)  # which says that it was
+        classes = f"entry{' withdrawn' if dimmed else ''}"
         match entry:
             case UserMessage():
                 yield f'<section class="{classes} user">{self._parts(entry, typed=True)}</section>'
@@ -115,7 +117,8 @@ class _Writer:
                 yield f'<section class="{classes}">{_plan(entry)}</section>'
             case Terminal():
                 if entry.terminal_id not in self._session.terminal_calls:
-                    yield f'<section class="{classes}">{_terminal(entry)}</section>'
+                    whose = '<span class="label">a command of yours</span>' * (entry.owner == "user")
+                    yield f'<section class="{classes}">{whose}{_terminal(entry)}</section>'
             case _:
                 yield from self._said(entry, classes)
 
@@ -133,10 +136,10 @@ class _Writer:
     def _call(self, call: ToolCall, classes: str) -> str:
         sign = STATUS.get(call.status) or visible_line(call.status)
         look = _STATUS_LOOKS.get(call.status, "dim")
-        beside = [f"<span>{escape(fact)}</span>" for fact in [*_changed(call), *call_facts(call)]]
+        beside = [*_changed(call), *(f"<span>{escape(fact)}</span>" for fact in call_facts(call))]
         beside.append(f'<span class="{look}" title="{escape(call.status)}">{escape(sign)}</span>')
         first = (
-            f'<span class="beside">{" ".join(beside)}</span>'
+            f'<span class="beside">{"".join(beside)}</span>'
             f'<span class="icon">{ICONS.get(call.kind, OTHER)}</span>'
             f'<span class="tool">{escape(title_of(call, self._cwd))}</span>'
         )
@@ -158,7 +161,8 @@ class _Writer:
 def _changed(call: ToolCall) -> list[str]:
     lines = [line for item in call.content if isinstance(item, Diff) for line in diff_lines(item)]
     added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
-    return [f"+{added:,}"] * bool(added) + [f"−{removed:,}"] * bool(removed)
+    counts = (("success", "+", added), ("diff-gone", "−", removed))
+    return [f'<span class="{look}">{sign}{count:,}</span>' for look, sign, count in counts if count]
 
 
 def _details(classes: str, first: str, inner: str, *, opened: bool) -> str:

@@ -87,6 +87,8 @@ class _Writer:
                 yield from _plan(entry)
             case Terminal():
                 if entry.terminal_id not in self._session.terminal_calls:
+                    if entry.owner == "user":
+                        yield "*A command of yours:*"
                     yield _terminal(entry)
             case _:
                 yield from self._said(entry)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 SCHEMES = ("http://", "https://", "mailto:")
 """Links that may be followed."""
+BOXES = {"[ ] ": "☐", "[x] ": "☑"}
+"""Before what is to be done, and what is."""
 LONGEST = 4000
 """Characters of a line; one that is longer is no code to be read, and may cost a lexer dearly."""
 MOST = 200_000
@@ -36,9 +38,13 @@ def markdown(text: str) -> str:
     tokens = tokens_of(text)
     if tokens is None:
         return plain(text)
-    for token in tokens:
+    for token, before in zip(tokens, [None, None, *tokens], strict=False):
         if token.children:
             _keep_harmless(token.children)
+            if before is not None and before.type == "list_item_open":
+                _show_box(token.children[0])
+        elif token.type == "heading_open":
+            token.attrs["class"] = f"heading{min(int(token.tag[1:]), 3)}"
     return f'<div class="md">{_renderer().render(tokens, parser().options, {})}</div>'
 
 
@@ -67,6 +73,13 @@ def _image(tokens: Sequence[Token], number: int, *_: Any) -> str:
     where = str(token.attrs.get("src", ""))
     name = f"[image: {token.content or where}]"
     return escape(name) if token.meta.get("in link") else link(where, name)
+
+
+def _show_box(first: Token) -> None:
+    """A list item that begins with `[ ]` is one to be done."""
+    box = BOXES.get(first.content[:4].lower()) if first.type == "text" else None
+    if box is not None:
+        first.content = f"{box} {first.content[4:]}"
 
 
 def _keep_harmless(tokens: Sequence[Token]) -> None:
@@ -134,7 +147,8 @@ def _lexer(language: str) -> Lexer | None:
     from pygments.util import ClassNotFound  # type: ignore[import-untyped]
 
     try:
-        return get_lexer_by_name(language, stripnl=False, ensurenl=False) if language else None
+        # With a newline at the end, which a browser does not show: some know no last line without one.
+        return get_lexer_by_name(language, stripnl=False) if language else None
     except ClassNotFound:
         return None
 
@@ -151,13 +165,13 @@ def _name_of(sort: TokenType) -> str:
 
 # --------------------------------------------------------------------------- diffs and terminals
 
-_SIDES = {"+": "diff-added", "-": "diff-removed", "@": "diff-fold"}
+_SIDES = {"+": "diff-added", "-": "diff-removed", "@": "diff-fold", "\\": "diff-fold"}
 
 
 def diff(lines: Iterable[str]) -> str:
     """Lines with their signs, removed and added ones marked."""
     rows = [f'<span class="{_SIDES.get(line[:1], "diff-context")}">{escape(line)}</span>' for line in lines]
-    return f'<pre class="diff{" long" if len(rows) > 40 else ""}">{"".join(rows)}</pre>'
+    return f'<pre class="diff{" long" if len(rows) > 40 else ""}"><code>{"".join(rows)}</code></pre>'
 
 
 def terminal(lines: Iterable[Line], before: str, after: str) -> str:

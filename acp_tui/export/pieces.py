@@ -106,13 +106,19 @@ def call_pieces(call: ToolCall, session: Session, cwd: str) -> Iterator[Piece]:
 
 def _content_piece(item: Content | Diff | TerminalRef, session: Session, cwd: str) -> Piece | None:
     if isinstance(item, Diff):
-        return Piece("diff", item, relative(item.path, cwd))
+        return Piece("diff", item, f"{relative(item.path, cwd)}{_new_or_gone(item)}")
     if isinstance(item, TerminalRef):
         terminal = session.terminals.get(item.terminal_id)
         return Piece("terminal", terminal) if terminal is not None else None
     if item.kind == "text" and not item.text.strip():
         return None
     return Piece("content", item)
+
+
+def _new_or_gone(diff: Diff) -> str:
+    if diff.patch is not None or (diff.old is None) is (diff.new is None):
+        return ""
+    return " (new)" if diff.old is None else " (deleted)"
 
 
 def call_facts(call: ToolCall) -> list[str]:
@@ -134,7 +140,7 @@ def content_facts(content: Content) -> str:
     """What a block of content is, in a line."""
     parts = [content.title or content.name or "", content.mime or "", content.description or ""]
     if content.data is not None:
-        parts.append(f"{len(content.data) * 3 // 4:,} bytes")
+        parts.append(f"{len(content.data.rstrip('=')) * 3 // 4:,} bytes")
     elif content.size is not None:
         parts.append(f"{content.size:,} bytes")
     return visible_line(f"{content.kind}: {', '.join(part for part in parts if part)}".rstrip(": "))

@@ -25,6 +25,14 @@ _TABLES = ("colors", "styles", "syntax", "terminal")
 def style_sheet(theme: str) -> str:
     """The rules for one theme. What a file of the user's gets wrong is as in its base."""
     data = _read(theme, own=True)
+    rules = [*_rules(data), _LAYOUT]
+    if data["dark"]:  # nobody prints on black paper
+        rules += ["@media print{", *_rules(_read("light", own=False)), "}"]
+    return "\n".join(rules)
+
+
+def _rules(data: dict[str, Any]) -> list[str]:
+    """The colours of one theme."""
     colours = {name: value for name, value in data["colors"].items() if _colour(value, {})}
     rules = [f":root{{color-scheme:{'dark' if data['dark'] else 'light'}}}"]
     rules += [f":root{{--{name}:{colours[name]}}}" for name in _USED if name in colours]
@@ -35,7 +43,7 @@ def style_sheet(theme: str) -> str:
     for number, value in enumerate(data["terminal"]["colors"][:16]):
         if colour := _colour(value, colours):
             rules.append(f".f{number}{{color:{colour}}}.b{number}{{background:{colour}}}")
-    return "\n".join([*rules, _LAYOUT])
+    return rules
 
 
 def _read(name: str, *, own: bool) -> dict[str, Any]:
@@ -104,7 +112,7 @@ def _class_name(name: str) -> str:
     return re.sub("[^a-z0-9]", "-", name.lower())
 
 
-_USED = ("page", "raised", "panel", "line", "ink", "soft", "quiet", "bright", "blue", "amber")
+_USED = ("page", "code_page", "line", "ink", "soft", "quiet", "amber", "red")
 _LAYOUT = """\
 *{box-sizing:border-box}
 body{margin:0;background:var(--page);color:var(--ink);font:16px/1.55 system-ui,sans-serif}
@@ -118,24 +126,38 @@ footer{color:var(--quiet);font-size:.85rem}
 .entry{margin:1rem 0;overflow-wrap:anywhere}
 .user{border-left:3px solid var(--amber);padding:.1rem 0 .1rem 1rem}
 .user .typed{white-space:pre-wrap;margin:0}
-.withdrawn{opacity:.55}
+.withdrawn{opacity:.6}
 .aside{color:var(--soft);font-size:.9rem;margin:.4rem 0}
 details.entry{margin:.5rem 0}
 summary{cursor:pointer}
 summary .icon{display:inline-block;min-width:1.4em}
-summary .beside{float:right;margin-left:1rem;color:var(--soft);font-size:.9rem}
+.beside{float:right;margin-left:1rem;color:var(--soft);font-size:.9rem}
+.beside span+span{margin-left:.7rem}
+.diff-gone{color:var(--red)}
 .inner{margin:.3rem 0 .8rem 1.2rem;padding-left:.9rem;border-left:1px solid var(--line)}
 pre{margin:.5rem 0;padding:.6rem .8rem;overflow-x:auto;border-radius:4px;
  font:13px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
-pre,.inline-code{background:var(--panel)}
-.md h1,.md h2,.md h3{line-height:1.3;color:var(--blue)}
+pre,.inline-code{background:var(--code_page)}
+.md :is(h1,h2,h3,h4,h5,h6){font-size:1rem;line-height:1.3;margin:1.2em 0 .5em}
+.md h1{font-size:1.4rem}
+.md h2{font-size:1.2rem}
+.md h3{font-size:1.05rem}
 .md code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.9em}
 .label{display:block;color:var(--soft);font-size:.85rem;margin-top:.5rem}
-.diff span{display:block;min-height:1.45em}
+.diff{padding:.6rem 0}
+.diff code{display:inline-block;min-width:100%;font:inherit}
+.diff span{display:block;min-height:1.45em;padding:0 .8rem}
 .long{max-height:36rem;overflow-y:auto}
-table{border-collapse:collapse}
-th,td{border:1px solid var(--line);padding:.25rem .6rem}
+table{display:block;max-width:100%;overflow-x:auto;border-collapse:collapse}
+th,td{border:1px solid var(--line);padding:.25rem .6rem;overflow-wrap:normal}
+hr{border:0;border-top:1px solid var(--line)}
 blockquote{margin:.5rem 0;padding-left:1rem;border-left:3px solid var(--line);color:var(--soft)}
 img{max-width:100%}
-ul.plan{list-style:none;padding-left:.5rem}
+ul.plan{list-style:none;margin:.3rem 0;padding-left:.5rem}
+@media print{
+ .long{max-height:none}
+ pre{white-space:pre-wrap;overflow-wrap:anywhere}
+ .diff code{display:block}
+ body{background:none;print-color-adjust:exact;-webkit-print-color-adjust:exact}
+}
 """

@@ -177,6 +177,48 @@ def test_colours_of_code_diffs_and_terminals_are_those_of_the_theme() -> None:
     assert export(talk.records, "html", theme="dark") != text
 
 
+def test_the_last_line_of_code_has_its_colour() -> None:
+    talk = Talk().opened()
+    talk.says("```diff\n- old\n+ new\n```")
+    assert '<span class="s-inserted">+ new</span>' in export(talk.records, "html")
+
+
+def test_what_is_to_be_done_has_a_box() -> None:
+    talk = Talk().opened()
+    talk.says("- [ ] this\n- [x] *that*\n- [x]\n- [y] no box\n\n[ ] nor here")
+    text = Page(export(talk.records, "html")).text
+    assert "☐ this" in text
+    assert "☑ that" in text
+    assert "[y] no box" in text
+    assert "[ ] nor here" in text
+
+
+def test_files_that_came_or_went_and_commands_of_the_user_are_told() -> None:
+    talk = Talk().opened()
+    files = [("new.py", {"newText": "a\n"}), ("old.py", {"oldText": "a\n", "newText": ""})]
+    content = [{"type": "diff", "path": path, **texts} for path, texts in files]
+    talk.tool("edit", kind="edit", status="completed", content=content)
+    talk.client(TerminalCreated("u1", command="ls", cwd="/w", owner="user"))
+    for form, words in (("html", "a command of yours"), ("md", "*A command of yours:*")):
+        text = export(talk.records, form)
+        assert "new.py (new)" in text
+        assert words in text
+
+
+def test_a_refusal_is_no_paler_than_what_it_is_about() -> None:
+    talk = Talk().opened()
+    talk.end(talk.prompt("a bad idea"), "refusal")
+    sections = re.findall(r'<(?:section|p) class="(entry[^"]*)"', export(talk.records, "html"))
+    assert sections == ["entry withdrawn user", "entry aside"]
+
+
+@pytest.mark.parametrize(("theme", "light"), [("dark", 1), ("light", 0)])
+def test_a_dark_page_is_printed_on_white(theme: str, light: int) -> None:
+    _, *printed = export(everything("word").records, "html", theme=theme).split("@media print{\n:root")
+    assert len(printed) == light
+    assert all("{color-scheme:light}" in rules for rules in printed)
+
+
 def test_a_theme_of_the_users_colours_a_page_and_nothing_else_gets_into_it(home: Path) -> None:
     folder = home / "config" / "themes"
     folder.mkdir(parents=True)
