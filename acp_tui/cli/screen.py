@@ -8,10 +8,12 @@ import signal
 import sys
 import threading
 from contextlib import suppress
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.options import USAGE
 from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     import argparse
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+WORDS = 300
+"""Characters of a mistake that are told; an agent may have had a say in them."""
 GRACE = 8.0
 """Seconds to end in order after a signal."""
 
@@ -118,7 +122,8 @@ def _mishap(app: AcpTui, context: dict[str, Any]) -> None:
 def _in_a_sentence(error: Exception) -> UserError:
     """What a person wants to know of a mistake of ours; the log gets the rest."""
     log.critical("The screen has failed", exc_info=error)
-    return UserError(f"the screen has failed ({type(error).__name__}: {error}).{_where()}")
+    words = shorten(visible_line(f"{type(error).__name__}: {error}"), WORDS, placeholder=" …")
+    return UserError(f"the screen has failed ({words}).{_where()}")
 
 
 def _where() -> str:

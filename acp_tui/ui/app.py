@@ -234,9 +234,12 @@ class AcpTui(App[int]):
         """Whatever ended the app: the terminal is free again, and now all that was started ends."""
         from acp_tui.ui.handover import end_programs
 
-        await end_programs()
-        if self._bottom is not None:
-            await self._bottom.leave()
+        try:
+            await end_programs()
+            if self._bottom is not None:
+                await self._bottom.leave()
+        except Exception as error:  # what is left of the app would not be ended, nor the terminal given back
+            self.failure = self.failure or error
 
     # ------------------------------------------------------------------------- keys
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.ui.desk import agent
@@ -12,6 +10,7 @@ from tests.ui.terminal import OFF, ON, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 
 def assert_sane(terminal: Terminal) -> None:
@@ -72,27 +71,6 @@ def test_nothing_outlives_a_kill(tmp_path: Path, until: Callable[[Callable[[], b
         terminal.signal(signal.SIGKILL)
         assert terminal.ended() == -signal.SIGKILL
         until(lambda: terminal.left_behind() == [])
-
-
-def test_a_mistake_of_ours_is_one_sentence_and_the_rest_is_in_the_log(tmp_path: Path, home: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(
-        "import acp_tui.ui.facts as facts\n"
-        "def broken(self, *args, **more):\n    raise RuntimeError('a mistake [of] ours')\n"
-        "facts.Facts._look_at_new_entries = broken\n"
-    )
-    paths = f"{tmp_path}{os.pathsep}{Path.cwd()}"
-    with Terminal("--command", agent("script"), cwd=tmp_path, PYTHONPATH=paths) as terminal:
-        assert terminal.ended() == 1
-        told = terminal.raw.decode()
-        log = home / "state" / "acp-tui.log"
-        assert "acp-tui: the screen has failed (RuntimeError: a mistake [of] ours)." in told.replace(
-            "\r\n", " "
-        )
-        assert str(log) in told
-        assert "Traceback" not in told
-        assert "Traceback" in log.read_text(encoding="utf-8")
-        assert terminal.settings == terminal.before
-        assert terminal.left_behind() == []
 
 
 def test_an_agent_that_nobody_knows_is_one_sentence(tmp_path: Path) -> None:

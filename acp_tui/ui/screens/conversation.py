@@ -394,6 +394,8 @@ class ConversationScreen(SignIn, Prompting, Exporting):
 
     async def leave(self) -> None:
         """End what runs; what was being written is kept."""
-        self.attention.leave()
-        self.engine.save_draft(self.prompt.text)
-        await self.engine.close()
+        try:
+            self.engine.save_draft(self.prompt.text)
+            self.attention.leave()
+        finally:
+            await self.engine.close()

@@ -1,0 +1,160 @@
+"""A mistake of ours on the real terminal: a sentence for the user, the rest for the log, and nothing lost."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.ui.desk import agent
+from tests.ui.terminal import ESCAPES, OFF, ON, REPOSITORY, Terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OPTIONS = "\x0f"
+"""Ctrl+O."""
+
+MISTAKES = {
+    "before the first frame": """
+        import acp_tui.ui.facts as facts
+        def broken(self, *args, **more):
+            raise RuntimeError('a mistake [of] ours')
+        facts.Facts._look_at_new_entries = broken
+        """,
+    "in a handler": """
+        import acp_tui.ui.screens.conversation as conversation
+        def broken(self):
+            raise RuntimeError('a mistake [of] ours')
+        conversation.ConversationScreen.action_options = broken
+        """,
+    "in a worker": """
+        import acp_tui.ui.screens.conversation as conversation
+        async def broken(self, wanted):
+            raise RuntimeError('a mistake [of] ours')
+        conversation.ConversationScreen._choose = broken
+        """,
+    "while drawing": """
+        from textual.widgets import Static
+        import acp_tui.ui.screens.help as help
+        class Broken(Static):
+            def render_line(self, y):
+                raise RuntimeError('a mistake [of] ours')
+        help.HelpScreen.compose = lambda self: [Broken('words')]
+        """,
+    "in what comes from the agent": """
+        import acp_tui.ui.frames as frames
+        flush = frames.Frames.flush
+        def broken(self):
+            if any(getattr(change.entry, 'text', '') == 'not sent yet' for change in self._changes):
+                raise RuntimeError('a mistake [of] ours')
+            flush(self)
+        frames.Frames.flush = broken
+        """,
+    "on the keyboard": """
+        import acp_tui.ui.driver as driver
+        read = driver.Terminal._read
+        def broken(self):
+            data = read(self)
+            if data and b'\\x0f' in data:
+                raise RuntimeError('a mistake [of] ours')
+            return data
+        driver.Terminal._read = broken
+        """,
+    "at the end": """
+        import acp_tui.ui.attention as attention
+        def broken(self):
+            raise RuntimeError('a mistake [of] ours')
+        attention.Attention.leave = broken
+        """,
+}
+
+TRIGGERS = {"while drawing": "\x1bOP", "in what comes from the agent": "\r", "at the end": "\x11"}
+"""What is typed (F1, Enter, Ctrl+Q); else the key of the options."""
+
+
+@pytest.mark.parametrize("where", MISTAKES)
+def test_a_mistake_of_ours(tmp_path: Path, home: Path, where: str) -> None:
+    with broken(tmp_path, MISTAKES[where]) as terminal:
+        if where != "before the first frame":
+            terminal.wait_for("idle")
+            terminal.type("not sent yet")
+            terminal.wait_for("not sent yet")
+            terminal.type(TRIGGERS.get(where, OPTIONS))
+        assert terminal.ended() == 1
+        log = home / "state" / "acp-tui.log"
+        told = " ".join(ESCAPES.sub(b"", terminal.raw[terminal.raw.rindex(OFF[-1]) :]).decode().split())
+        failed = "acp-tui: the screen has failed (RuntimeError: a mistake [of] ours)."
+        assert told == f"{failed} The details are in {log}."
+        assert "Traceback" in log.read_text(encoding="utf-8")
+        assert terminal.settings == terminal.before
+        for on, off in zip(ON, OFF, strict=True):
+            assert terminal.raw.rfind(off) > terminal.raw.rfind(on) >= 0, off
+        assert terminal.left_behind() == []
+    if where not in ("before the first frame", "in what comes from the agent"):
+        assert "not sent yet" in (home / "state" / "drafts.jsonl").read_text(encoding="utf-8")
+
+
+BESIDE = {
+    "in a task that nobody waits for": """
+        import asyncio
+        import acp_tui.ui.screens.conversation as conversation
+        async def fail():
+            raise RuntimeError('a mistake [of] ours')
+        def broken(self):
+            asyncio.get_running_loop().create_task(fail())
+        conversation.ConversationScreen.action_options = broken
+        """,
+    "in a callback": """
+        import asyncio
+        import acp_tui.ui.screens.conversation as conversation
+        def fail():
+            raise RuntimeError('a mistake [of] ours')
+        def broken(self):
+            asyncio.get_running_loop().call_soon(fail)
+        conversation.ConversationScreen.action_options = broken
+        """,
+}
+
+
+@pytest.mark.parametrize("where", BESIDE)
+def test_what_fails_beside_the_screen_is_told_and_it_goes_on(tmp_path: Path, home: Path, where: str) -> None:
+    with broken(tmp_path, BESIDE[where]) as terminal:
+        terminal.wait_for("idle")
+        terminal.type(OPTIONS)
+        terminal.wait_for("Something in acp-tui has failed.", "acp-tui.log")
+        terminal.type("go on\r")
+        terminal.wait_for("┃ go on")
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+    assert "a mistake [of] ours" in (home / "state" / "acp-tui.log").read_text(encoding="utf-8")
+
+
+def test_a_thread_that_fails_writes_nothing_onto_the_screen(tmp_path: Path, home: Path) -> None:
+    mistake = """
+        import threading
+        import acp_tui.ui.screens.conversation as conversation
+        def fail():
+            raise RuntimeError('a mistake [of] ours')
+        def broken(self):
+            thread = threading.Thread(target=fail)
+            thread.start()
+            thread.join()
+            self.app.exit()
+        conversation.ConversationScreen.action_options = broken
+        """
+    with broken(tmp_path, mistake) as terminal:
+        terminal.wait_for("idle")
+        terminal.type(OPTIONS)
+        assert terminal.ended() == 0
+        assert b"a mistake" not in terminal.raw
+    assert "a mistake [of] ours" in (home / "state" / "acp-tui.log").read_text(encoding="utf-8")
+
+
+def broken(directory: Path, mistake: str) -> Terminal:
+    """acp-tui with this in it."""
+    (directory / "sitecustomize.py").write_text(textwrap.dedent(mistake))
+    paths = f"{directory}{os.pathsep}{REPOSITORY}"
+    return Terminal("--command", agent("script"), cwd=directory, PYTHONPATH=paths)
