@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.palette import Palette
 
 FOLDER = Path(__file__).parents[2] / "screenshots"
-SIZE = (104, 36)
-UP = 17
-"""Lines above the end, where there is most to be seen."""
+SIZE = (104, 38)
+UP = 13
+"""Lines above the end: from the first thought to the table."""
 
 
 class StillScreen(SessionScreen):
@@ -57,7 +57,7 @@ class StillScreen(SessionScreen):
         return self._at
 
 
-async def picture(theme: str, *keys: str) -> str:
+async def picture(theme: str, *keys: str, up: int = UP) -> str:
     """One theme."""
     records = [record for record in read_recording(RECORDING) if _wanted(record)]
     app = AcpTui(lambda palette: StillScreen(records, palette), theme=theme)
@@ -65,7 +65,7 @@ async def picture(theme: str, *keys: str) -> str:
         await pilot.pause()
         await pilot.press(*keys)
         await pilot.pause()
-        app.screen.query_one(Transcript).scroll_lines(-UP)
+        app.screen.query_one(Transcript).scroll_lines(-up)
         await pilot.pause()
         return _lean(app.export_screenshot(title="acp-tui"))
 
@@ -83,7 +83,7 @@ def _lean(svg: str) -> str:
 async def pictures() -> dict[str, str]:
     """Every picture by its name."""
     made = {theme: await picture(theme) for theme in BUILT_IN}
-    return made | {"panes": await picture("dark", "ctrl+b")}
+    return made | {"panes": await picture("dark", "ctrl+b", up=UP + 3)}
 
 
 def main() -> None:
