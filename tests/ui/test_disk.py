@@ -1,0 +1,74 @@
+"""A home that cannot be, and a disk that fills up: said once, and the work goes on."""
+
+from __future__ import annotations
+
+import resource
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.recordings import WIRELOGS
+from tests.ui.desk import agent
+from tests.ui.terminal import Terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RECORDING = next(path for path in WIRELOGS if path.stem == "claude-code-edit")
+
+
+@pytest.fixture
+def nowhere(home: Path) -> Path:
+    """A home that nobody can make."""
+    home.write_text("a file", encoding="utf-8")
+    return home
+
+
+@pytest.mark.parametrize(
+    ("args", "shown"),
+    [(["--choose"], "Demo agent"), (["replay", str(RECORDING)], "Recorded session")],
+    ids=["the launcher", "a replay"],
+)
+def test_without_a_home_the_screen_comes(tmp_path: Path, nowhere: Path, args: list[str], shown: str) -> None:
+    with Terminal(*args, cwd=tmp_path) as terminal:
+        terminal.wait_for(shown)
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+
+
+def test_without_a_home_one_can_talk_and_is_told(tmp_path: Path, nowhere: Path) -> None:
+    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+        terminal.wait_for("The session cannot be recorded", "idle")
+        terminal.type("hello\r")
+        terminal.wait_for("┃ hello", "idle")
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+        assert b"Traceback" not in terminal.raw
+        assert b"--resume" not in terminal.raw
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="limits of others can be set on Linux only")
+def test_a_full_disk_is_told_once_and_so_is_room(tmp_path: Path, home: Path) -> None:
+    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+        terminal.wait_for("idle")
+        terminal.type("one\r")
+        terminal.wait_for("┃ one", "idle")
+        _, most = resource.prlimit(terminal.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(terminal.process.pid, resource.RLIMIT_FSIZE, (0, most))
+        terminal.type("two\rthree\r")
+        terminal.wait_for("┃ two", "┃ three", "not recorded just now")
+        terminal.type("four\r")
+        terminal.wait_for("┃ four")
+        resource.prlimit(terminal.process.pid, resource.RLIMIT_FSIZE, (most, most))
+        terminal.type("five\r")
+        terminal.wait_for("┃ five", "recorded again")
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+        assert b"Traceback" not in terminal.raw
+    (log,) = home.glob("data/sessions/*/wire.jsonl")
+    recorded = log.read_text(encoding="utf-8")
+    assert recorded.count("recorded again") == 1
+    assert [word for word in ("one", "two", "three", "four", "five") if f'"{word}"' in recorded] == [
+        "one",
+        "five",
+    ]
