@@ -1,4 +1,4 @@
-"""Pictures in the clipboard of this machine. Terminals hand over text only, so the desktop is asked."""
+"""What is in the clipboard of this machine. Terminals hand over text only, and by a key of theirs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def clipboard_programs(environ: Mapping[str, str]) -> tuple[list[str], list[str]
 
     Over SSH the clipboard of the machine we run on is nobody's business.
     """
-    if environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"):
+    if _remote(environ):
         return None
     if sys.platform == "darwin":
         return ([], ["pngpaste", "-"]) if shutil.which("pngpaste") else None
@@ -34,6 +34,34 @@ def clipboard_programs(environ: Mapping[str, str]) -> tuple[list[str], list[str]
         get = ["xclip", "-selection", "clipboard", "-o", "-t"]
         return [*get, "TARGETS"], get
     return None
+
+
+def can_ask(environ: Mapping[str, str]) -> bool:
+    """Is there a program that knows what is in the clipboard?"""
+    return clipboard_programs(environ) is not None or text_program(environ) is not None
+
+
+def text_program(environ: Mapping[str, str]) -> list[str] | None:
+    """How to get the text in the clipboard; None: there is no way."""
+    if _remote(environ):
+        return None
+    if sys.platform == "darwin":
+        return ["pbpaste"]
+    if environ.get("WAYLAND_DISPLAY") and shutil.which("wl-paste"):
+        return ["wl-paste", "--no-newline", "--type", "text"]
+    if environ.get("DISPLAY") and shutil.which("xclip"):
+        return ["xclip", "-selection", "clipboard", "-o", "-t", "UTF8_STRING"]
+    return None
+
+
+def _remote(environ: Mapping[str, str]) -> bool:
+    return bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"))
+
+
+async def clipboard_text() -> str:
+    """The text in the clipboard; empty when there is none."""
+    program = text_program(os.environ)
+    return (await _output(program)).decode(errors="replace") if program is not None else ""
 
 
 async def clipboard_picture() -> tuple[bytes, str] | None:

@@ -392,7 +392,8 @@ def clipboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program = folder / "wl-paste"
     program.write_text(
         f'#!/bin/sh\nif [ "$1" = --list-types ]; then\n  echo text/plain\n'
-        f'  test -f {content} && echo image/png\n  exit 0\nfi\n[ "$2" = image/png ] && cat {content}\n',
+        f'  test -f {content} && echo image/png\n  exit 0\nfi\n[ "$2" = image/png ] && cat {content}\n'
+        f'[ "$*" = "--no-newline --type text" ] && cat {content}.txt\ntrue\n',
         encoding="utf-8",
     )
     program.chmod(0o755)
@@ -443,6 +444,29 @@ async def test_without_a_picture_text_is_pasted(project: Path, clipboard: Path) 
         app.copy_to_clipboard("words")
         await pilot.press("ctrl+v")
         await until_text(pilot, app, "words")
+
+
+async def test_text_in_the_clipboard_comes_before_what_was_copied_here(
+    project: Path, clipboard: Path
+) -> None:
+    clipboard.with_suffix(".png.txt").write_text("from elsewhere", encoding="utf-8")
+    app = Desk(project)
+    async with app.run_test() as pilot:
+        app.copy_to_clipboard("words")
+        await pilot.press("ctrl+v")
+        await until_text(pilot, app, "from elsewhere")
+
+
+async def test_when_there_is_nothing_to_paste_that_is_said(project: Path, clipboard: Path) -> None:
+    app = Desk(project)
+    async with app.run_test(notifications=True) as pilot:
+        await pilot.press("ctrl+v")
+        for _ in range(500):
+            if app._notifications:
+                break
+            await pilot.pause(0.01)
+        (toast,) = app._notifications
+        assert toast.message.startswith("There is nothing here to be pasted.")
 
 
 async def test_over_ssh_the_clipboard_of_the_machine_is_left_alone(

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     """The command, and what gives its output."""
 
 
+COPYING = "clipboard"
+"""The app's workers that copy."""
+NOTHING_TO_PASTE = "There is nothing here to be pasted. Your terminal's own key may have more."
+
+
 class AttachingPrompt(Vertical):
     """A text with its attachments. They stand in it as tokens, and are removed with these."""
 
@@ -78,25 +83,34 @@ class AttachingPrompt(Vertical):
             self._offered = None
             self.screen.refresh_bindings()
 
-    # ------------------------------------------------------------------------- pictures
+    # ------------------------------------------------------------------------- the clipboard
 
     @on(PromptEditor.PasteWanted)
     def _paste_wanted(self, event: PromptEditor.PasteWanted) -> None:
-        from acp_tui.ui.pasting import clipboard_programs
+        from acp_tui.ui.pasting import can_ask
 
         event.stop()
-        if clipboard_programs(os.environ) is None:
-            self._editor.paste(self.app.clipboard)
+        if can_ask(os.environ):
+            self.run_worker(self._paste(), exclusive=True, group="paste")
         else:
-            self.run_worker(self._paste_picture(), exclusive=True, group="picture")
+            self._paste_text(self.app.clipboard)
 
-    async def _paste_picture(self) -> None:
-        from acp_tui.ui.pasting import clipboard_picture
+    async def _paste(self) -> None:
+        """What is in the clipboard, else what was copied in the program."""
+        from acp_tui.ui.pasting import clipboard_picture, clipboard_text
 
+        for worker in [one for one in self.app.workers if one.group == COPYING]:
+            await worker.wait()
         picture = await clipboard_picture()
         if picture is None:
-            self._editor.paste(self.app.clipboard)
+            self._paste_text(await clipboard_text() or self.app.clipboard)
         elif self._files.images_refused:
             self.notify(visible_line(self._files.images_refused), severity="warning", markup=False)
         else:
             self._editor.insert_token(self._attachments.picture(*picture))
+
+    def _paste_text(self, text: str) -> None:
+        if text:
+            self._editor.paste(text)
+        else:
+            self.notify(NOTHING_TO_PASTE, markup=False)
