@@ -203,7 +203,8 @@ TABLE: tuple[Key, ...] = (
     Key("queue.remove", "delete,d,backspace", "remove", "remove", "queue", "Remove it", 3),
     Key("queue.leave", "escape", "leave", "back", "queue", "Back to the prompt", 4),
     # -- transcript
-    Key("transcript.copy", "y,c", "copy_entry", "copy", "transcript", "Copy the entry", 1),
+    Key("transcript.copy", "c", "copy_entry", "copy", "transcript", "Copy the entry", 1),
+    Key("transcript.copy_answer", "y", "copy_answer", "copy answer", "transcript", "Copy the last answer", 9),
     Key("transcript.copy_code", "C", "copy_code", "copy code", "transcript", "Copy the code block", 8),
     Key("transcript.fold", "space,enter", "fold", "fold", "transcript", "Fold or unfold the entry", 2),
     Key("transcript.fold_kind", "f", "fold_kind", "fold kind", "transcript", "… all of its kind"),

@@ -157,8 +157,10 @@ async def test_y_copies_the_last_answer_from_anywhere(open_desk: Open) -> None:
         await desk.press("y")
         await desk.until(lambda: "Sent to the terminal's clipboard." in desk.toasts())
         assert desk.app.clipboard == "the answer"
-        await desk.press("alt+up", "y")
+        await desk.press("alt+up", "c")
         await desk.until(lambda: desk.app.clipboard == "Read it")
+        await desk.press("y")
+        await desk.until(lambda: desk.app.clipboard == "the answer")
 
 
 @pytest.mark.parametrize("between", [{}, {"STY": "1.x"}], ids=["alone", "in screen"])

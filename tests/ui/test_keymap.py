@@ -85,7 +85,7 @@ def test_a_wish_takes_the_key_of_what_comes_with_the_program_and_says_so() -> No
     assert found.complaints == {
         "transcript.copy": "f was the key of transcript.fold_kind (… all of its kind): give that another one"
     }
-    assert keymap({"transcript.copy": "f", "transcript.fold_kind": "y"}).complaints == {}
+    assert keymap({"transcript.copy": "f", "transcript.fold_kind": "c"}).complaints == {}
 
 
 def test_one_widget_with_keys_of_two_places_cannot_have_one_twice() -> None:

@@ -104,6 +104,8 @@ class EntryKeys(BottomScreen):
                 self.typed("")
             case _ if event.entry is not None:
                 self._with_entry(event.what, event.entry)
+            case "copy":
+                self.notify("There is nothing to copy yet.", timeout=3)
 
     def _with_entry(self, what: str, entry: Entry) -> None:
         from acp_tui.ui import entry_actions

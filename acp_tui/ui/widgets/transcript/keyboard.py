@@ -147,8 +147,12 @@ class Transcript(TranscriptView):
     # ------------------------------------------------------------------------- for others to do
 
     def action_copy_entry(self) -> None:
-        """Copy its source text; without a cursor that of the last answer."""
-        self.post_message(self.Wanted("copy", self.entry(self.cursor) or self._last_answer() or self.chosen))
+        """Copy its source text."""
+        self.post_message(self.Wanted("copy", self.chosen))
+
+    def action_copy_answer(self) -> None:
+        """Copy the last answer, wherever the cursor is."""
+        self.post_message(self.Wanted("copy", self._last_answer()))
 
     def _last_answer(self) -> Entry | None:
         entries = (block.entry for block in reversed(self.stack.blocks))
