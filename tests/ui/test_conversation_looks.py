@@ -98,10 +98,12 @@ def shoot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: Any) -> Ite
     project.mkdir()
     snapshot = snapshot.use_extension(SVGImageExtension)
 
-    async def taken(act: Act, themes: Sequence[str] = THEMES, command: str = SCRIPT) -> list[str]:
+    async def taken(
+        act: Act, themes: Sequence[str] = THEMES, command: str = SCRIPT, *, toasts: bool = False
+    ) -> list[str]:
         app = app_of("--cwd", str(project), "--theme", themes[0], "--command", command)
         changed = []
-        async with app.run_test(size=SMALL) as pilot:
+        async with app.run_test(size=SMALL, notifications=toasts) as pilot:
             desk = Desk(app, pilot)
             await act(desk)
             for theme in themes:
@@ -240,6 +242,20 @@ async def test_commands_of_the_user(shoot: Shoot) -> None:
         await desk.sees("[output of printf", "Esc stop")
 
     assert await shoot(act) == []
+
+
+async def test_what_is_told_beside_the_conversation(shoot: Shoot) -> None:
+    async def act(desk: Desk) -> None:
+        await turn(desk)
+        for severity, words in (
+            ("information", "The conversation is in /home/ada/.local/share/acp-tui/exports/fix.html"),
+            ("warning", "config.toml:3: polciy: there is no such key; did you mean 'policy'?"),
+            ("error", "The agent could not be started."),
+        ):
+            desk.app.notify(words, severity=severity, timeout=1000)  # type: ignore[arg-type]
+        await desk.sees("could not be started")
+
+    assert await shoot(act, toasts=True) == []
 
 
 # Dialogs are drawn in the theme they were opened in.

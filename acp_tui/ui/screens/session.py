@@ -39,7 +39,6 @@ class SessionScreen(PaneKeys):
     INTERRUPT: ClassVar[str] = "turn.interrupt"
     DEFAULT_CSS = """
     SessionScreen { layers: page above; }
-    ToastRack { dock: top; align: right top; margin: 1 0 0 0; }  /* not over the prompt */
     """
 
     def __init__(self, session: Session, facts: Facts, palette: Palette) -> None:
