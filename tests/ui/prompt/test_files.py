@@ -11,11 +11,13 @@ import pytest
 from textual.events import Paste
 
 from acp_tui.session.attachment import CommandOutput, FileMention, Picture
+from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.prompt import Prompt
 from acp_tui.workspace.listing import Found
 from tests.ui.prompt.host import Host, write, write_at_once
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from textual.pilot import Pilot
@@ -72,6 +74,14 @@ async def sees(pilot: Pilot[None], app: Desk, *lines: str) -> None:
     raise AssertionError(f"the menu shows {app.shown()}")
 
 
+async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
+    for _ in range(500):
+        if condition():
+            return
+        await pilot.pause(0.01)
+    raise AssertionError("it never came true")
+
+
 async def test_at_opens_the_files_and_typing_narrows_them(project: Path) -> None:
     app = Desk(project)
     async with app.run_test() as pilot:
@@ -98,6 +108,20 @@ async def test_tab_goes_on_in_a_folder_and_enter_takes_it(project: Path) -> None
         await sees(pilot, app, "❯ src/", "src/ui/", "src/app.py")
         await pilot.press("down", "enter")
         assert app.editor.text == "@src/ui/ "
+
+
+async def test_with_no_menu_there_are_none_of_its_keys(project: Path) -> None:
+    app = Desk(project)
+    async with app.run_test(size=(100, 24)) as pilot:
+        footer = app.query_one(KeyBar)
+        await write(pilot, "@")
+        await until(pilot, lambda: "Tab complete" in footer.render_line(0).text)
+        await write(pilot, "zzz")
+        await until(pilot, lambda: "Tab complete" not in footer.render_line(0).text)
+        app.prompt.load("")
+        app.found = listed()
+        await write(pilot, "@")
+        await until(pilot, lambda: "Tab complete" not in footer.render_line(0).text)
 
 
 @pytest.mark.parametrize("before", ["", "@"], ids=["closed", "open"])

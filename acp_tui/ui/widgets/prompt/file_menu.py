@@ -98,6 +98,7 @@ class FileMenu(Menu):
             self.show([self._choice(paths[place], search.wanted) for place in search.hits])
         else:
             self.close()
+            self.screen.refresh_bindings()  # nor is it about to be open
 
     def _choice(self, path: str, wanted: str) -> Choice:
         off = self.images_refused if self._is_refused(path) else ""
@@ -157,3 +158,4 @@ class FileMenu(Menu):
         self._search = None
         self.workers.cancel_group(self, "files")
         self.close()
+        self.screen.refresh_bindings()
