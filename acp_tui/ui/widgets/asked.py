@@ -192,7 +192,7 @@ def _facts(question: Question, context: Context) -> Lines:
     for label, value, note in _named_facts(question, context):
         spans = [Segment(visible_line(value), palette.text)]
         if note:
-            spans.append(Segment(f"  {visible_line(note)}", palette.warning))
+            spans.append(Segment(f"  {note}", palette.warning))
         name = Segment(label.ljust(LABEL), palette.dim)
         lines += headed([name], spans, context.width, indent=LABEL)
     return Lines(lines, "")
@@ -227,8 +227,8 @@ def _named_facts(question: Question, context: Context) -> Iterator[tuple[str, st
 
 
 def _remark(path: str, real: str, inside: bool) -> str:
-    """Where a path leads, and where it lies."""
-    remarks = [f"leads to {real}"] if real != path else []
+    """Where a path leads, and where it lies; safe to display."""
+    remarks = [f"leads to {visible_line(real)}"] if real != path else []
     return ", ".join(remarks if inside else [*remarks, "outside the workspace"])
 
 
