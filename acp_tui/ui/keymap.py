@@ -25,7 +25,7 @@ SENT_AS = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+left
 
 WRITTEN: tuple[Where, ...] = (
     *("prompt", "menu", "edit", "history", "find", "choose", "launcher"),
-    *("conversation", "anywhere", "app"),
+    *("dialog", "conversation", "anywhere", "app"),
 )
 """Places where text is typed, so that a letter cannot be a key."""
 CONVERSATION: tuple[tuple[Where, ...], ...] = (("conversation", "anywhere"), ("app",))
@@ -35,7 +35,7 @@ WAYS: tuple[tuple[tuple[Where, ...], ...], ...] = (
     *(((place,), *CONVERSATION) for place in ("history", "queue", "transcript", "pane", "find")),
     *(((place,), *REPLAY) for place in ("transcript", "find")),
     (("launcher",), ("app",)),
-    *(((place,), ("app",)) for place in ("permission", "choose", "detail", "help")),
+    *(((place, "dialog"), ("app",)) for place in ("permission", "choose", "detail", "help")),
 )
 """The ways that a key goes, from what has the focus outwards; places in one pair of brackets are one widget.
 

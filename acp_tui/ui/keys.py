@@ -32,6 +32,7 @@ Where = Literal[
     "transcript",
     "pane",
     "find",
+    "dialog",
     "permission",
     "choose",
     "detail",
@@ -65,6 +66,7 @@ PLACES: dict[Where, Place] = {
     "permission": Place("Permission", "The agent waits for your answer."),
     "choose": Place("List", "Choose one; what you type narrows the list."),
     "detail": Place("Details", "All of a text, as it is."),
+    "dialog": Place("Dialogs", "Whatever opens over the conversation: questions, lists, pages."),
     "replay": Place("Replay", "Plays what was recorded; nothing is sent to any agent."),
     "conversation": Place("Turn and agent", "These work wherever the cursor is."),
     "anywhere": Place("Anywhere", "Moving about, wherever the cursor is."),
@@ -305,6 +307,15 @@ TABLE: tuple[Key, ...] = (
     Key("find.next", "enter,down", "find_next(1)", "next", "find", "The next hit", 1),
     Key("find.previous", "up,shift+enter", "find_next(-1)", "previous", "find", "The one before", 2),
     Key("find.close", "escape", "close", "close", "find", "Close the search", 3),
+    # -- everything that opens over the conversation
+    Key(
+        "dialog.interrupt",
+        "ctrl+c",
+        "interrupt",
+        "",
+        "dialog",
+        "Copy what is selected, else close it as Esc does",
+    ),
     # -- permission
     Key("permission.allow", "a", "answer('allow_once')", "allow", "permission", "Allow once", 1),
     Key("permission.allow_always", "A", "answer('allow_always')", "always", "permission", "Allow always", 2),
@@ -333,7 +344,7 @@ TABLE: tuple[Key, ...] = (
     Key(
         "permission.cancel",
         "escape",
-        "cancel",
+        "close",
         "stop",
         "permission",
         "Close what is open, then stop the turn; the answer is “cancelled”",
@@ -369,7 +380,7 @@ TABLE: tuple[Key, ...] = (
         "interrupt",
         "quit",
         "replay",
-        "Copy what is selected; twice without: quit",
+        "Copy what is selected, else close what is open; twice: quit",
     ),
     # -- in a conversation
     Key("turn.stop", "escape", "stop", "stop", "conversation", "Close what is open, then stop the agent", 2),
@@ -379,7 +390,7 @@ TABLE: tuple[Key, ...] = (
         "interrupt",
         "stop",
         "conversation",
-        "Copy what is selected, else stop the agent; twice when it is idle: quit",
+        "Copy what is selected, else what Esc does; twice when there is nothing to stop: quit",
     ),
     Key("turn.again", "f6", "send_again", "send again", "conversation", "Send the last prompt again", 2),
     Key("mode.next", "shift+tab", "next_mode", "mode", "conversation", "The agent's next mode", 9),

@@ -86,11 +86,12 @@ async def test_the_whole_command_is_shown_and_the_raw_input_on_a_key(open_desk: 
         await desk.press("a")
 
 
-async def test_escape_stops_the_turn_and_the_agent_hears_cancelled(open_desk: Open) -> None:
+@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
+async def test_the_turn_is_stopped_and_the_agent_hears_cancelled(open_desk: Open, key: str) -> None:
     async with open_desk() as desk:
         await desk.send(*asks(), ["wait"])
         await desk.asked()
-        await desk.press("escape")
+        await desk.press(key)
         assert await answered(desk) == {"outcome": "cancelled"}
         await desk.ready()
         assert desk.session.stop_reason == "cancelled"

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.session.state import TurnEnd
+from acp_tui.ui.screens.help import HelpScreen
 from acp_tui.ui.widgets.transcript.keyboard import Transcript
 from tests.ui.desk import offers
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.ui.desk import Desk, Open
 
 WAITS = '[["say", "working on it"], ["wait"]]'
@@ -188,17 +191,37 @@ async def test_an_agent_that_does_not_stop_can_be_started_again(open_desk: Open)
         await desk.until(lambda: desk.said()[-1] == "again")
 
 
-async def test_escape_closes_the_innermost_thing_first(open_desk: Open) -> None:
+@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
+async def test_the_innermost_thing_is_closed_first(open_desk: Open, tmp_path: Path, key: str) -> None:
+    (tmp_path / "project" / "login.py").touch()
     async with open_desk() as desk:
         await working(desk)
         await desk.press("ctrl+f", *"work")
         await desk.sees("Search", "2 found")
-        await desk.press("escape")
+        await desk.press(key)
         await desk.until(lambda: "Search" not in desk.text())
-        assert not desk.session.cancelling
         assert isinstance(desk.screen.focused, Transcript)
-        await desk.press("escape")
+        desk.prompt.focus()
+        await desk.press("ctrl+r")
+        await desk.sees("search ❯")
+        await desk.press(key)
+        await desk.until(lambda: "search ❯" not in desk.text())
+        await desk.press("@")
+        await desk.sees("❯ login.py")
+        await desk.press(key)
+        await desk.until(lambda: "login.py" not in desk.text())
+        await desk.press("f1")
+        await desk.until(lambda: isinstance(desk.app.screen, HelpScreen))
+        await desk.press(key)
+        await desk.until(lambda: desk.app.screen is desk.screen)
+        assert not desk.session.cancelling
+        await desk.press(key)
         await desk.until(lambda: not desk.session.working)
+
+
+async def test_escape_with_nothing_to_close_goes_back_to_the_prompt(open_desk: Open) -> None:
+    async with open_desk() as desk:
+        desk.transcript.focus()
         await desk.press("escape")
         assert not isinstance(desk.screen.focused, Transcript)
 

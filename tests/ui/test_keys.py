@@ -12,6 +12,7 @@ from acp_tui.ui.keys import PLACES, TABLE, Where, bindings, key_name
 from acp_tui.ui.screens.choose import ChooseScreen
 from acp_tui.ui.screens.conversation import ConversationScreen
 from acp_tui.ui.screens.detail import DetailScreen
+from acp_tui.ui.screens.dialog import Dialog
 from acp_tui.ui.screens.help import HelpScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.screens.permission import PermissionScreen
@@ -44,6 +45,7 @@ OWNERS: dict[Where, type[DOMNode]] = {
     "transcript": Transcript,
     "pane": Pane,
     "find": FindLine,
+    "dialog": Dialog,
     "permission": PermissionScreen,
     "choose": ChooseScreen,
     "detail": DetailScreen,

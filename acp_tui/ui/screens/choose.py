@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.segment import Segment
 from textual.containers import Vertical
 from textual.fuzzy import Matcher
-from textual.screen import ModalScreen
 
 from acp_tui.ui import keys
+from acp_tui.ui.screens.dialog import Dialog
 from acp_tui.ui.widgets.bar import Bar, Hints
 from acp_tui.ui.widgets.line import Line
 from acp_tui.ui.widgets.rows import Row, Rows
@@ -31,7 +31,7 @@ MOST = 20
 """Rows of the list that are seen at once."""
 
 
-class ChooseScreen(ModalScreen[str | None]):
+class ChooseScreen(Dialog[str | None]):
     """Gives the value of the choice taken; None: everything stays as it is."""
 
     SCOPED_CSS = False  # holds for screens made of this one, too

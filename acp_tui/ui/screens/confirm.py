@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from acp_tui.ui import keys
+from acp_tui.ui.screens.dialog import Dialog
 from acp_tui.ui.widgets.bar import Hints
 from acp_tui.ui.widgets.rows import Row, Rows
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.palette import Palette
 
 
-class ConfirmScreen(ModalScreen[bool]):
+class ConfirmScreen(Dialog[bool]):
     """Begins at the no: who only types on changes nothing."""
 
     CSS = """

@@ -316,17 +316,21 @@ class ConversationScreen(SignIn, Prompting, Exporting):
         return self.prompt.with_attached(words_of(prompt), attached_to(prompt)) if prompt is not None else ""
 
     def action_stop(self) -> None:
-        """Close what is open, else stop the agent."""
-        if self._close_find():
-            return
+        """Close what is open, else stop what runs, else back to the prompt."""
+        if not self._close_or_stop() and isinstance(self.focused, Transcript):
+            self.prompt.focus()
+
+    def _close_or_stop(self) -> bool:
+        """The innermost thing that can be closed or stopped; False: there is none."""
+        if self.prompt.close_open() or self._close_find():
+            return True
         if self.engine.signing_in:
             self.engine.give_up_sign_in()
         elif self.session.working:
             self._stop()
-        elif self._kill_last():
-            return
-        elif self.focused is not None and isinstance(self.focused, Transcript):
-            self.prompt.focus()
+        else:
+            return self._kill_last()
+        return True
 
     def _stop(self) -> None:
         if self.session.cancelling:
@@ -336,12 +340,8 @@ class ConversationScreen(SignIn, Prompting, Exporting):
             self.engine.stop_turn()
 
     def action_interrupt(self) -> None:
-        """Copy what is selected, else stop the agent; twice when it is idle: quit."""
-        if self._copy_selection():
-            return
-        if self.session.working:
-            self._stop()
-        elif not self._kill_last():
+        """Copy what is selected, else what Esc does; twice when there is nothing to stop: quit."""
+        if not (self._copy_selection() or self._close_or_stop()):
             self._quit_on_second()
 
     def action_restart_agent(self) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
-from textual.screen import ModalScreen
 
 from acp_tui.session.state import Session
 from acp_tui.ui import keys
+from acp_tui.ui.screens.dialog import Dialog
 from acp_tui.ui.widgets.bar import Bar, Hints
 from acp_tui.ui.widgets.long_text import LongText
 from acp_tui.ui.widgets.page import Page
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Content = str | Callable[[Context], Sequence[Body]]
 
 
-class DetailScreen(ModalScreen[None]):
+class DetailScreen(Dialog[None]):
     """Shows a text that is safe already, or bodies that are made for the width there is."""
 
     SCOPED_CSS = False  # holds for screens made of this one, too
@@ -106,7 +106,3 @@ class DetailScreen(ModalScreen[None]):
         """What is selected, else all of it."""
         text = self.get_selected_text() or self.query_one(Page).copy_text()
         self.app.copy_to_clipboard(text)
-
-    def action_close(self) -> None:
-        """Back to where we were."""
-        self.dismiss(None)

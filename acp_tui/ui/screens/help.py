@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from rich.table import Table
 from rich.text import Text
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from acp_tui.ui.keys import KEYS, PLACES, TABLE, Where, bindings
+from acp_tui.ui.screens.dialog import Dialog
 from acp_tui.ui.widgets.component_style import foreground
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 KEY_COLUMN = 24
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Dialog[None]):
     """A page made from the table of keys."""
 
     DEFAULT_CSS = """
@@ -85,7 +85,3 @@ class HelpScreen(ModalScreen[None]):
         for words, keys in rows.items():
             table.add_row(Text(" ".join(keys), style=look), Text(words))
         return table
-
-    def action_close(self) -> None:
-        """Back to where one was."""
-        self.dismiss()

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from acp_tui.session.state import Session
 from acp_tui.session.text import visible_line
 from acp_tui.ui import keys
+from acp_tui.ui.screens.dialog import Dialog
 from acp_tui.ui.screens.quiet import Quiet
 from acp_tui.ui.widgets.asked import asked, asks_to
 from acp_tui.ui.widgets.bar import Bar, Hints
@@ -52,7 +52,7 @@ class Taken:
     remember: bool  # it is one of those that say "always"
 
 
-class PermissionScreen(ModalScreen[Taken | None]):
+class PermissionScreen(Dialog[Taken | None]):
     """One question. None: it was put away; then nothing is allowed, and the turn is to be stopped."""
 
     CSS = """
@@ -233,7 +233,7 @@ class PermissionScreen(ModalScreen[Taken | None]):
         """To another option."""
         self.query_one(Rows).move(step)
 
-    def action_cancel(self) -> None:
+    def action_close(self) -> None:
         """Back to the normal size, else put the question away."""
         if self._full:
             self.action_view_diff()

@@ -149,6 +149,6 @@ class ReplayScreen(SessionScreen):
             self.app.exit()
 
     def action_interrupt(self) -> None:
-        """Copy what is selected; asked twice without: quit."""
-        if not self._copy_selection():
+        """Copy what is selected, else close what is open; asked twice: quit."""
+        if not (self._copy_selection() or self._close_find()):
             self._quit_on_second()

@@ -59,6 +59,7 @@ def choosing(
         (["pageup", "enter"], "ask"),
         (["pagedown", "enter"], "m6"),
         (["escape"], None),
+        (["ctrl+c"], None),
         ([*"model", "1", "7", "enter"], "m17"),
         ([*"risky", "enter"], "https://example.org/auto"),
         ([*"aut", "backspace", "backspace", "backspace", "enter"], "plan"),
@@ -190,3 +191,18 @@ async def test_details_show_bodies_too() -> None:
         text = "\n".join(page.render_line(y).text for y in range(4))
         assert "one" in text
         assert "two" in text
+
+
+async def test_ctrl_c_copies_what_is_selected_then_closes() -> None:
+    async with showing(showing_text()) as (app, pilot):
+        page = app.screen.query_one(Page)
+        await pilot.mouse_down(page, offset=(1, 2))
+        await pilot.hover(page, offset=(7, 2))
+        await pilot.mouse_up(page, offset=(7, 2))
+        await pilot.press("ctrl+c")
+        await pilot.pause()
+        assert app.clipboard == "line 2"
+        assert app.answers == []
+        await pilot.press("ctrl+c")
+        await pilot.pause()
+        assert app.answers == [None]

@@ -129,9 +129,28 @@ async def test_a_click_answers() -> None:
         assert dialog.answers == [Taken(NO, remember=False)]
 
 
-async def test_escape_puts_it_away() -> None:
+@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
+async def test_escape_and_ctrl_c_put_it_away(key: str) -> None:
     async with shown(permission("Go", "execute")) as dialog:
-        await dialog.press("escape")
+        await dialog.press("v")  # the full size is closed first
+        await dialog.press(key)
+        assert dialog.answers == []
+        await dialog.press(key)
+        assert dialog.answers == [None]
+
+
+async def test_ctrl_c_copies_what_is_selected_of_it() -> None:
+    async with shown(permission("Go", "execute")) as dialog:
+        page = dialog.screen.query_one(Page)
+        row = next(y for y in range(page.size.height) if "Go" in page.render_line(y).text)
+        column = page.render_line(row).text.index("Go")
+        await dialog.pilot.mouse_down(page, offset=(column, row))
+        await dialog.pilot.hover(page, offset=(column + 2, row))
+        await dialog.pilot.mouse_up(page, offset=(column + 2, row))
+        await dialog.press("ctrl+c")
+        assert dialog.app.clipboard == "Go"
+        assert dialog.answers == []
+        await dialog.press("ctrl+c")
         assert dialog.answers == [None]
 
 
@@ -160,7 +179,7 @@ async def test_it_is_answered_once() -> None:
         screen = dialog.screen
         await dialog.press("a")
         screen.action_answer("reject_once")
-        screen.action_cancel()
+        screen.action_close()
         await dialog.pilot.pause()
         assert dialog.answers == [Taken(YES, remember=False)]
 
@@ -194,7 +213,7 @@ async def test_enter_does_not_allow_what_is_dangerous() -> None:
 # --------------------------------------------------------------------------- typing cannot answer
 
 
-@pytest.mark.parametrize("key", ["a", "A", "1", "enter", "escape", "r", "down"])
+@pytest.mark.parametrize("key", ["a", "A", "1", "enter", "escape", "ctrl+c", "r", "down"])
 async def test_no_key_counts_in_the_first_moment(key: str) -> None:
     async with shown(permission("Go", "execute")) as dialog:
         dialog.now += PAUSE - 0.001

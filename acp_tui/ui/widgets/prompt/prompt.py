@@ -146,6 +146,16 @@ class Prompt(AttachingPrompt):
         """Is a menu or a search open, which Escape would close?"""
         return self._menu.is_open or self._files.is_open or self._search is not None
 
+    def close_open(self) -> bool:
+        """Close that; False: there is nothing."""
+        if self._search is not None:
+            self.call_later(self._close_search)
+        elif self.is_open:
+            self._editor.action_menu_close()
+        else:
+            return False
+        return True
+
     @property
     def commands(self) -> Sequence[Command]:
         """The agent's commands."""
