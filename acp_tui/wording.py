@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from typing import Any
 
 from acp_tui.session.state import (
@@ -14,6 +15,7 @@ from acp_tui.session.state import (
     Location,
     Notice,
     Permission,
+    Terminal,
     TerminalRef,
     Thought,
     ToolCall,
@@ -120,6 +122,24 @@ def command_of(raw_input: Any) -> str:
     if isinstance(command, list):
         command = " ".join(str(word) for word in command)
     return visible(command) if isinstance(command, str) else ""
+
+
+def ran(terminal: Terminal, cwd: str) -> str:
+    """The command of a terminal, without the shell that agents often put around it to say where it runs."""
+    command = visible(terminal.command or "")
+    if not _SHELL.match(command):
+        return command
+    try:
+        inner = shlex.split(command)[2:]
+    except ValueError:
+        return command
+    if len(inner) != 1:
+        return command
+    there = f"(?:{'|'.join(re.escape(form) for form in (cwd, shlex.quote(cwd), repr(cwd)))})"
+    return re.sub(rf"^cd {there} && (?=\S)", "", inner[0]) if cwd else inner[0]
+
+
+_SHELL = re.compile(r"(?:/\S*/)?(?:ba|da|z)?sh -l?c (?=\S)")
 
 
 def only_input(content: Content, call: ToolCall) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import sys
@@ -9,6 +10,7 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,8 @@ from acp_tui.config.problems import Problem, nearest
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from acp_tui.config.settings import Settings
     from acp_tui.config.user_agents import UserAgent
 
@@ -125,8 +129,28 @@ def launch_from_command(line: str) -> Launch:
         raise UserError(f"--command cannot be split into words: {str(error).lower()}", exit_code=2) from None
     if not command or not command[0]:
         raise UserError("--command is empty: give it a program and its arguments", exit_code=2)
-    name = Path(command[0]).name or command[0]
+    name = _called(command)
     return Launch(name=name, title=name, command=command)
+
+
+def _called(command: Sequence[str]) -> str:
+    """What to call it: the program; of one that only runs another, such as `python3` or `npx`, that other."""
+    program = Path(command[0]).name or command[0]
+    if not _RUNNERS.fullmatch(program):
+        return program
+    for before, word in pairwise(command):
+        if word in _CODE:
+            return program
+        if not word or word.startswith("-") or word in _RUN:
+            continue
+        return word if before == "-m" else _VERSION.sub("", Path(word).name) or program
+    return program
+
+
+_RUNNERS = re.compile(r"(python|pypy|node|deno|bun|bunx|npx|uv|uvx|pipx|ruby|perl|bash|zsh|sh)[\d.]*")
+_RUN = ("run", "x", "tool")
+_CODE = ("-c", "-e", "--eval")
+_VERSION = re.compile(r"(?<=.)@.*")
 
 
 @cache

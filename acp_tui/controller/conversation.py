@@ -359,15 +359,22 @@ class Conversation:
 
     @asynccontextmanager
     async def _impatience(self, what: str) -> AsyncIterator[None]:
-        """Says what is being waited for, with the agent's last words, when it takes long."""
+        """Says what is being waited for, with the agent's last words, when it takes long; then how long."""
+        began, title = self._clock(), self.launch.title
+        said = False
 
         def say() -> None:
+            nonlocal said
+            said = True
             last = self._connection.stderr_tail(1)
             words = f" Its last line on stderr: {last[0]}" if last else ""
-            self.note(Noticed("info", f"Waiting for {self.launch.title} {what} …{words}"))
+            self.note(Noticed("info", f"Waiting for {title} {what} …{words}", source="waiting"))
 
         timer = asyncio.get_running_loop().call_later(PATIENCE, say)
         try:
             yield
         finally:
             timer.cancel()
+        if said:
+            took = f"{self._clock() - began:.0f} s"
+            self.note(Noticed("info", f"{title} took {took} {what}", source="waited"))

@@ -117,9 +117,12 @@ class Tracking:
         assert self._taking is not None
         done, _ = await asyncio.wait([self._taking], timeout=LONG)
         if not done:
-            self._note(
-                Noticed("info", "Copying the project's files first, so that changes can be reverted …")
-            )
+            copying = "Copying the project's files first, so that changes can be reverted …"
+            self._note(Noticed("info", copying, source="waiting"))
+            await asyncio.shield(self._taking)
+            copied = "The project's files were copied first, so that changes can be reverted"
+            self._note(Noticed("info", copied, source="waited"))
+            return
         await asyncio.shield(self._taking)
 
     async def _take(self) -> None:

@@ -26,6 +26,7 @@ class Bookkeeping:
     phase_before: Phase = "connecting"  # … and the phase to return to when it fails
     replay: Session | None = None  # a history we may hold already is replayed into this one
     replays_other: bool = False  # … it is the history of another session than ours
+    waiting: Notice | None = None  # the line that says what is being waited for
     told: dict[str, tuple[Notice, int]] = field(default_factory=dict)  # in this turn, and how often
     foreign: set[str] = field(default_factory=set)  # other sessions already spoken of
     elicitations: dict[str, Elicitation] = field(default_factory=dict)  # by the agent's name for them

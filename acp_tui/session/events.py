@@ -461,7 +461,10 @@ class Decided(Event):
 
 @dataclass(slots=True)
 class Noticed(Event):
-    """Client: a line for the transcript."""
+    """Client: a line for the transcript.
+
+    What is being waited for comes from the source `waiting`; how that ended, from `waited`, takes its place.
+    """
 
     level: Level
     text: str

@@ -200,6 +200,26 @@ def test_a_default_agent_that_nobody_knows_is_a_problem(configure: Configure) ->
 # --------------------------------------------------------------------------- without a name
 
 
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("python3 -u /opt/my_agent.py --acp", "my_agent.py"),
+        ("/usr/bin/python3.12 -m my.agent acp", "my.agent"),
+        ("node dist/index.js", "index.js"),
+        ("npx -y @scope/agent-acp@1.2.3 --stdio", "agent-acp"),
+        ("uv run agent.py", "agent.py"),
+        ("uvx agent@latest", "agent"),
+        ("deno run -A agent.ts", "agent.ts"),
+        ("bash -c 'exec agent'", "bash"),
+        ("python3", "python3"),
+        ("pythonista --acp agent", "pythonista"),
+    ],
+)
+def test_what_only_runs_an_agent_is_not_its_name(line: str, name: str) -> None:
+    launch = catalogue.launch_from_command(line)
+    assert (launch.name, launch.title) == (name, name)
+
+
 def test_a_command_line_is_split_as_a_shell_would() -> None:
     launch = catalogue.launch_from_command("/opt/bin/agent --mode 'two words' \"\"")
     assert launch.command == ["/opt/bin/agent", "--mode", "two words", ""]

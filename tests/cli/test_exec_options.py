@@ -230,7 +230,7 @@ def test_a_session_of_another_agent_is_refused(tmp_path: Path) -> None:
     log = execute_json("hello", cwd=tmp_path)["log"]
     done = run("exec", "demo", "hello", "--resume", os.path.basename(os.path.dirname(log)), cwd=tmp_path)  # noqa: PTH119, PTH120
     assert done.code == 1
-    assert "was held with python" in done.err
+    assert "was held with tests.agents.script, not with demo" in done.err
 
 
 def test_an_agent_that_cannot_go_on_says_so(tmp_path: Path) -> None:

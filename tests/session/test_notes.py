@@ -164,3 +164,15 @@ def test_replaced_output_begins_anew(talk: Talk) -> None:
     talk.client(TerminalOutput("t", "one"))
     talk.client(TerminalOutput("t", "two", replace=True))
     assert talk.only(Terminal).output.head == "two"
+
+
+def test_what_is_waited_for_gives_way_to_how_it_ended(talk: Talk) -> None:
+    talk.client(Noticed("info", "Waiting …", source="waiting"))
+    waiting = talk.only(Notice)
+    talk.client(Noticed("info", "It took 4 s", source="waited"))
+    assert talk.only(Notice) is waiting
+    assert waiting.text == "It took 4 s"
+    talk.client(Noticed("info", "Waiting …", source="waiting"))
+    talk.client(Noticed("warning", "Something else"))
+    talk.client(Noticed("info", "It took 5 s", source="waited"))
+    assert [notice.text for notice in talk.all(Notice)] == ["It took 4 s", "It took 5 s", "Something else"]

@@ -70,6 +70,15 @@ async def test_a_slow_start_says_what_is_waited_for(open_desk: Open, monkeypatch
         assert "starting" in one.status()
 
 
+async def test_a_slow_start_is_told_by_how_long_it_took(
+    open_desk: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(controller, "PATIENCE", 0)
+    async with open_desk("script") as one:
+        await one.sees("took 0 s to start", "took 0 s to open a session")
+        assert not any("Waiting" in text for text in one.notices())
+
+
 async def test_f5_gives_up_a_start_that_hangs_and_begins_another(open_desk: Open) -> None:
     async with open_desk("faulty", "never_answers", wait=False) as one:
         await one.until(lambda: one.session.process is not None)

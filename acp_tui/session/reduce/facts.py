@@ -124,7 +124,7 @@ def value_name(option: ConfigOption) -> str:
 def _told(session: Session, at: float, what: str, value: str) -> list[Change]:
     """A line that says so, unless a history is replayed."""
     said = f"{what}: {visible_line(value)}"  # an id stands for a name that was never given
-    return [] if session.phase == "loading" else notice(session, at, said, source="agent")
+    return [] if session.phase == "loading" else notice(session, at, said)
 
 
 # --------------------------------------------------------------------------- the queue

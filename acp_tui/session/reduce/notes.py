@@ -25,7 +25,15 @@ def nothing(_session: Session, _event: ev.Event, _at: float) -> list[Change]:
 
 def noticed(session: Session, event: ev.Noticed, at: float) -> list[Change]:
     """A line of the client's."""
-    return notice(session, at, event.text, level=event.level, detail=event.detail, source=event.source)
+    books = session.books
+    if event.source == "waited" and books.waiting is not None:
+        waiting, books.waiting = books.waiting, None
+        waiting.text = event.text
+        return [touch(waiting)]
+    entry = Notice(id=0, at=at, level=event.level, text=event.text, detail=event.detail, source=event.source)
+    if event.source == "waiting":
+        books.waiting = entry
+    return add(session, entry, at)
 
 
 def agent_notice(session: Session, event: ev.AgentNotice, at: float) -> list[Change]:

@@ -12,7 +12,7 @@ from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.page import Page
 from acp_tui.ui.widgets.transcript.bodies.terminal import exit_fact, sign
 from acp_tui.ui.widgets.transcript.bodies.whole_output import WholeOutput
-from acp_tui.wording import STATUS
+from acp_tui.wording import STATUS, ran
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -28,7 +28,7 @@ class OutputScreen(DetailScreen):
     """Begins at the end, where the news are."""
 
     def __init__(self, terminal: Terminal, palette: Palette, *, session: Session, cwd: str = "") -> None:
-        title = visible_line(terminal.command or "") or "A command of the agent"
+        title = visible_line(ran(terminal, cwd)) or "A command of the agent"
         super().__init__(
             title, lambda context: [WholeOutput(terminal, context)], palette, session=session, cwd=cwd
         )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from acp_tui.session import events as ev
 from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Content, Session, TerminalRef
 from acp_tui.session.text import KEPT, TerminalText
 from acp_tui.ui.widgets.transcript.bodies.terminal import TAIL, body
 from acp_tui.ui.widgets.transcript.bodies.tool_call import body as call_body
+from acp_tui.wording import ran
 from tests.ui.bodies.drawn import CWD, call, colour_of, context, lines, terminal
 
 
@@ -22,6 +25,22 @@ def test_the_command_how_it_ended_and_how_long_it_took_stand_on_one_line() -> No
     assert first.startswith("▾ ❯ make test ")
     assert first.endswith("exit 2  3.5 s  ✘")
     assert second == "    oops"
+
+
+@pytest.mark.parametrize(
+    ("command", "seen"),
+    [
+        (f"/bin/bash -c 'cd {CWD} && make test'", "make test"),
+        (f"""/bin/bash -c 'cd '"'"'{CWD}'"'"' && make "all"'""", 'make "all"'),
+        ("bash -lc 'make && make install'", "make && make install"),
+        ("sh -c 'cd /elsewhere && make'", "cd /elsewhere && make"),
+        ("sh -c 'make' and more", "sh -c 'make' and more"),
+        ("sh -c 'make", "sh -c 'make"),
+        ("bash script.sh", "bash script.sh"),
+    ],
+)
+def test_the_shell_around_a_command_is_not_shown(command: str, seen: str) -> None:
+    assert ran(terminal(Session(cwd=CWD), command=command), CWD) == seen
 
 
 def test_a_signal_is_told_and_success_is_not() -> None:

@@ -233,6 +233,12 @@ def test_why_a_call_failed_is_a_message() -> None:
     assert lines(shown)[1:] == ["    Denied"]
 
 
+def test_why_a_call_failed_is_broken_between_words_also_in_a_fence() -> None:
+    text = Content("text", f"```\n{'word ' * 20}\nsecond line\n```")
+    shown = lines(body(call(title="x", kind="edit", status="failed", content=[text]), context()))
+    assert [line.split() for line in shown[1:]] == [["word"] * 15, ["word"] * 5, ["second", "line"]]
+
+
 def test_content_is_drawn_anew_when_the_kind_of_call_becomes_known() -> None:
     entry = call(title="x", kind="edit", content=[Content("text", "**a**")])
     shown = body(entry, context())

@@ -144,7 +144,7 @@ async def test_a_command_of_the_agents_own_cannot_be_ended_from_here(open_desk: 
 
 
 async def test_an_option_is_set_from_the_session_pane(open_desk: Open) -> None:
-    async with open_desk("script", OPTIONS, size=(120, 40)) as one:
+    async with open_desk("script", OPTIONS, size=(120, 60)) as one:
         await one.press("f8", "4")
         await one.sees("Think longer  Never", "MCP servers")
         await one.until(lambda: "wire.jsonl" in one.text().replace(" ", "").replace("\n", ""))

@@ -118,9 +118,25 @@ class SessionPane(Pane):
         self.want("set")
 
 
+_WORDS = {
+    "promptCapabilities.image": "pictures in prompts",
+    "promptCapabilities.audio": "sound in prompts",
+    "promptCapabilities.embeddedContext": "files in prompts",
+    "mcpCapabilities.http": "MCP servers over http",
+    "mcpCapabilities.sse": "MCP servers over sse",
+    "loadSession": "load sessions",
+    "sessionCapabilities.additionalDirectories": "further folders",
+    "auth.logout": "sign out",
+}
+"""What capabilities mean, by the protocol's names."""
+
+
 def _capabilities(agent: Agent) -> Iterator[str]:
-    """What is advertised, by the protocol's names."""
-    return _names(agent.capabilities)
+    """What is advertised; what has no words here by the protocol's name."""
+    for name in _names(agent.capabilities):
+        parent, _, child = name.rpartition(".")
+        plain = f"{child} sessions" if parent == "sessionCapabilities" else name
+        yield _WORDS.get(name, plain)
 
 
 def _names(value: dict[str, Any], before: str = "") -> Iterator[str]:

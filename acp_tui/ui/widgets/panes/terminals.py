@@ -14,7 +14,7 @@ from acp_tui.ui.widgets.panes.pieces import EDGE, heading, row, words
 from acp_tui.ui.widgets.transcript.bodies.headline import lasted, relative
 from acp_tui.ui.widgets.transcript.bodies.terminal import elsewhere, exit_fact, sign
 from acp_tui.ui.widgets.transcript.wrap import shortened, shortened_path, strip
-from acp_tui.wording import STATUS
+from acp_tui.wording import STATUS, ran
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -86,7 +86,7 @@ class TerminalsPane(Pane):
         return lines
 
     def _command(self, terminal: Terminal) -> str:
-        if command := visible_line(terminal.command or ""):
+        if command := visible_line(ran(terminal, self.source.cwd)):
             return command
         call = self._call(terminal)
         return visible_line(call.title) if call is not None and call.title else "a command of the agent"

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from rich.cells import cell_len
 
 from acp_tui.session.state import Diff, Terminal, TerminalRef
-from acp_tui.session.text import visible, visible_line
+from acp_tui.session.text import visible_line
+from acp_tui.ui.widgets.transcript.bodies.call_text import MESSAGE
 from acp_tui.ui.widgets.transcript.bodies.terminal import elsewhere
-from acp_tui.wording import command_of, only_input, relative, title_of
+from acp_tui.wording import command_of, only_input, ran, relative, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -73,14 +74,14 @@ def _piece(item: ToolContent, call: ToolCall, context: Context, *, several: bool
     if item.kind == "text" and (not item.text.strip() or only_input(item, call)):
         return None
     failure = call.status == "failed" and call.kind != "execute"
-    return Piece("content", item, "message" if failure else call.kind)
+    return Piece("content", item, MESSAGE if failure else call.kind)
 
 
 def _command_piece(call: ToolCall, context: Context, shown: Piece) -> Piece | None:
     """The whole command, and where it runs, unless the headline says so much."""
     if shown.sort == "terminal":
         terminal: Terminal = shown.what
-        command = visible(terminal.command or "") or command_of(call.raw_input)
+        command = ran(terminal, context.cwd) or command_of(call.raw_input)
         where = relative(terminal.cwd, context.cwd) if elsewhere(terminal, context) else ""
     elif call.kind == "execute":
         command, where = command_of(call.raw_input), ""

@@ -10,7 +10,7 @@ from rich.segment import Segment
 from acp_tui.session.text import GrowingText
 from acp_tui.ui.widgets.transcript.bodies.terminal import tail_strips
 from acp_tui.ui.widgets.transcript.body import Lines, left_out
-from acp_tui.ui.widgets.transcript.wrap import fold, shortened, strip
+from acp_tui.ui.widgets.transcript.wrap import fold, shortened, strip, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.session.state import Content
+    from acp_tui.ui.widgets.transcript.bodies.folding import Cut
     from acp_tui.ui.widgets.transcript.body import Body, Context
 
 INDENT = 4
 FILE_KINDS = ("read", "search", "fetch")
 """What they give is no text of the agent's: it is Markdown only when it is fenced."""
+MESSAGE = "message"
+"""In place of a kind: why a call failed. It is prose, also where an agent has put a fence around it."""
 MOST = 20
 """Lines of text that a call shows; the rest is for a screen of its own."""
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\1\s*", re.DOTALL)
@@ -33,6 +36,9 @@ def text_body(content: Content, kind: str, context: Context) -> Body:
     """One text block, drawn as what it is in a call of that kind."""
     if kind == "execute":
         return _output(content, context)
+    if kind == MESSAGE and _FENCED.fullmatch(content.text):
+        text = unfenced(content.text)
+        return Lines(plain_strips(text, context.palette.text, context, cut=wrap), content.text)
     if kind in FILE_KINDS and not _FENCED.fullmatch(content.text):
         return Lines(plain_strips(content.text, context.palette.text, context), content.text)
     return Lines(_markdown_strips(content.text, context), content.text)
@@ -59,11 +65,11 @@ def unfenced(text: str) -> str:
     return found[2] if found else text
 
 
-def plain_strips(text: str, style: Style, context: Context) -> list[Strip]:
+def plain_strips(text: str, style: Style, context: Context, *, cut: Cut = fold) -> list[Strip]:
     """The first lines of a text, cut where they are full, and a word about the rest."""
     lines = text.strip("\n").split("\n")
     limit = None if context.whole else MOST
-    strips = list(_folded(lines[:limit], style, context))
+    strips = list(_folded(lines[:limit], style, context, cut))
     missing = len(lines) - len(lines[:limit])
     if limit is not None and len(strips) > limit:
         del strips[limit:]
@@ -80,10 +86,10 @@ def more(lines: int, context: Context) -> Strip:
     return strip([left_out(note, context.palette.diff_fold)], [Segment(" " * INDENT)])
 
 
-def _folded(lines: Iterable[str], style: Style, context: Context) -> Iterator[Strip]:
+def _folded(lines: Iterable[str], style: Style, context: Context, cut: Cut) -> Iterator[Strip]:
     indent = [Segment(" " * INDENT)]
     for line in lines:
-        for part in fold([Segment(line, style)], context.width - INDENT):
+        for part in cut([Segment(line, style)], context.width - INDENT):
             yield strip(part, indent)
 
 

@@ -14,6 +14,7 @@ from acp_tui.ui.widgets.transcript.bodies.output import Output
 from acp_tui.ui.widgets.transcript.bodies.whole_output import WholeOutput
 from acp_tui.ui.widgets.transcript.body import left_out
 from acp_tui.ui.widgets.transcript.wrap import fold, shortened, strip
+from acp_tui.wording import ran
 
 if TYPE_CHECKING:
     from textual.strip import Strip
@@ -91,7 +92,7 @@ class TerminalBody:
     def _drawn_headline(self) -> Strip:
         terminal, context = self._terminal, self._context
         palette = context.palette
-        command = visible_line(terminal.command or "") or "a terminal of the agent"
+        command = visible_line(ran(terminal, context.cwd)) or "a terminal of the agent"
         facts = [(exit_fact(terminal), palette.error)]
         where = f"  in {relative(terminal.cwd, context.cwd)}" if elsewhere(terminal, context) else ""
         title = [(command, palette.tool), (where, palette.dim)]
