@@ -173,6 +173,7 @@ def test_a_replay_that_waits(theme: str, size: tuple[int, int], snap_compare: An
     app = AcpTui(lambda palette: ReplayScreen(player, palette), theme=theme)
 
     async def act(pilot: Pilot[Any]) -> None:
+        await until(pilot, lambda: isinstance(app.screen, ReplayScreen) and app.focused is not None)
         await pilot.press("space")
         for _ in range(20 - player.played):
             if player.played < 20:
