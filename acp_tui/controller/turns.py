@@ -6,18 +6,24 @@ Agents treat a second prompt during a turn each in their own way, so it never ge
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import UserError
 from acp_tui.session.events import Queued, QueuePaused, Unqueued
+from acp_tui.store.secrets import MASK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.controller.conversation import Conversation
     from acp_tui.session.state import QueuedPrompt
+
+
+INCOMPLETE = "Nothing was sent: a secret in this prompt was not kept until now. Write it again."
+"""Of a prompt that waited in the log, which holds no secrets."""
 
 
 class Turns:
@@ -29,6 +35,7 @@ class Turns:
         self._turn: asyncio.Task[None] | None = None
         self._ready = False
         self._numbers = count(1)
+        self._restored = {prompt.id for prompt in conversation.session.queue}
 
     @property
     def running(self) -> bool:
@@ -65,7 +72,10 @@ class Turns:
         if self._can_send and session.queue:
             prompt = session.queue[0]
             self._conversation.note(Unqueued(prompt.id))
-            self._send(prompt.text, prompt.blocks)
+            if prompt.id in self._restored and MASK in json.dumps([prompt.text, prompt.blocks]):
+                self._failed(UserError(INCOMPLETE), prompt.text)
+            else:
+                self._send(prompt.text, prompt.blocks)
 
     async def send_at_once(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
         """Cancel what is going on and send this; without a text the first one that waits."""

@@ -113,3 +113,24 @@ async def test_a_queued_prompt_comes_back_with_what_was_attached_also_after_a_re
         await desk.press("enter")
         await desk.until(desk.said)
         assert [part.text for part in sent(desk)] == ["$ make\nbroken\n"]
+
+
+async def test_a_queued_prompt_whose_secrets_the_log_did_not_keep_is_not_sent(
+    open_desk: Open, tmp_path: Path
+) -> None:
+    able = offers(capabilities={"loadSession": True, "promptCapabilities": {"embeddedContext": True}})
+    (tmp_path / "project" / ".env").write_text("COLOUR=blue\n", encoding="utf-8")
+    async with open_desk("script", able) as desk:
+        await desk.send(["wait"])
+        await desk.until(lambda: desk.session.working)
+        await desk.send("see @.env")
+        await desk.until(lambda: isinstance(desk.app.screen, ConfirmScreen))
+        await desk.press("down", "enter")
+        await desk.until(lambda: desk.queue == ["see @.env"])
+        name = desk.made[0].conversation.folder.id or ""
+    async with open_desk("script", able, options=("--resume", name)) as desk:
+        await desk.until(lambda: desk.queue == ["see @.env"])
+        await desk.press("enter")
+        await desk.until(lambda: any("secret" in toast for toast in desk.toasts()))
+        assert desk.prompt.text == "see @.env"
+        assert desk.queue == desk.said() == []
