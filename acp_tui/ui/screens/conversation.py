@@ -265,20 +265,24 @@ class ConversationScreen(SignIn, Prompting, Exporting):
         """The footer shows what makes sense now."""
         match action:
             case "stop":
-                in_transcript = isinstance(self.focused, Transcript)
-                return (
-                    self.session.working
-                    or bool(self._own)
-                    or self.engine.signing_in
-                    or self._finding
-                    or self.covered
-                    or in_transcript
-                )
+                return bool(self._escape())
             case "send_again":
                 return not self.session.working and self._worth_repeating()
             case "next_mode":
                 return len(self.session.modes) > 1
         return super().check_action(action, parameters)
+
+    def label_of(self, key_id: str) -> str | None:
+        """For the footer: Esc does one thing after the other."""
+        return self._escape() if key_id == "turn.stop" else None
+
+    def _escape(self) -> str:
+        """What Esc does now, in a word."""
+        if self._finding or self.covered:
+            return "close"
+        if self.session.working or self._own or self.engine.signing_in:
+            return "stop"
+        return "prompt" if isinstance(self.focused, Transcript) else ""
 
     def _worth_repeating(self) -> bool:
         """Did the last turn end without what it was for?"""

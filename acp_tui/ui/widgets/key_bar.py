@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
 GAP = 2
+
+
+@runtime_checkable
+class Labelling(Protocol):
+    """A screen or widget on which a key does now this, now that."""
+
+    def label_of(self, key_id: str) -> str | None:
+        """What it does now, in a word or two; None: what the table says."""
 
 
 class _Item(NamedTuple):
@@ -71,8 +79,9 @@ class KeyBar(Widget):
         for active in self.screen.active_bindings.values():
             key = KEYS.get(active.binding.id or "")
             if key is not None and key.rank and active.enabled and key.id not in found:
-                name = key_name(active.binding.key)
-                found[key.id] = _Item(name, key.label, active.binding.action, active.node)
+                name, node = key_name(active.binding.key), active.node
+                own = node.label_of(key.id) if isinstance(node, Labelling) else None
+                found[key.id] = _Item(name, own or key.label, active.binding.action, node)
         return [found[name] for name in sorted(found, key=lambda name: KEYS[name].rank)]
 
     def _placed(self) -> list[tuple[int, _Item]]:
