@@ -448,6 +448,7 @@ class Session:
     phase: Phase = "connecting"
     cancelling: bool = False
     turn: int = 0
+    replayed: int = 0  # turns of a history that was loaded: what happened in them is known in part only
     turn_started: float | None = None
     heard_at: float | None = None  # the last word of the agent
     heard: str | None = None  # … and what it was

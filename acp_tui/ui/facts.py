@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.state import Permission, ToolCall
 from acp_tui.session.text import visible_line
+from acp_tui.ui.acting import Acting
 from acp_tui.ui.widgets.status_facts import Phase, StatusFacts
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Session
-
-ACTING = frozenset({"edit", "delete", "move", "execute"})
 
 
 class Facts:
@@ -25,15 +23,13 @@ class Facts:
         self.awaited = ""
         self.stuck = ""
         """Why there is no session, and what to do about it."""
-        self._looked_at = 0  # entries that have been looked at
-        self._acted = False
-        self._asked = False
+        self._acting = Acting()
         self._phase: Phase = "connecting"
         self._since: float | None = None
 
     def of(self, session: Session, now: float, *, asking: bool) -> StatusFacts:
         """What is true now."""
-        self._look_at_new_entries(session)
+        self._acting.look(session)
         stuck = session.phase == "connecting" and self.stuck
         phase = "dead" if stuck else _phase(session, asking=asking)
         if phase != self._phase:
@@ -47,7 +43,7 @@ class Facts:
             mode=_mode(session),
             model=_model(session),
             policy=self.policy,
-            acts_unasked=self._acted and not self._asked,
+            acts_unasked=self._acting.unasked,
             used=usage.used,
             size=usage.size,
             cost=usage.cost.amount if usage.cost else None,
@@ -58,13 +54,6 @@ class Facts:
             heard=session.heard or "",
             heard_at=session.heard_at,
         )
-
-    def _look_at_new_entries(self, session: Session) -> None:
-        entries = session.entries
-        for entry in entries[self._looked_at :]:
-            self._acted |= isinstance(entry, ToolCall) and entry.kind in ACTING
-            self._asked |= isinstance(entry, Permission)
-        self._looked_at = len(entries)
 
 
 def _phase(session: Session, *, asking: bool) -> Phase:

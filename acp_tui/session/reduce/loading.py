@@ -57,13 +57,16 @@ def finish(session: Session) -> list[Change]:
     """The load was answered: choose."""
     books = session.books
     replay, books.replay = books.replay, None
-    if replay is None or not (books.replays_other or _prompts(replay) > _prompts(session)):
+    if replay is None:
+        session.replayed = session.turn
+        return []
+    if not (books.replays_other or _prompts(replay) > _prompts(session)):
         return []
     session.entries = replay.entries
     session.tool_calls = replay.tool_calls
     session.terminals = replay.terminals
     session.terminal_calls = replay.terminal_calls
-    session.turn = replay.turn
+    session.turn = session.replayed = replay.turn
     books.message = replay.books.message
     books.by_message_id = replay.books.by_message_id
     books.open_calls = replay.books.open_calls

@@ -1,0 +1,79 @@
+"""When the status line warns that the agent acts without asking."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from acp_tui.session.events import Decided
+from acp_tui.ui.facts import Facts
+from tests.talk import Talk
+
+
+class Watched(Talk):
+    """A talk under a status line that looks after every record."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.facts = Facts("Agent")
+        self.warned: list[bool] = []
+
+    def record(self, *args: Any) -> Any:
+        changes = super().record(*args)
+        self.warned.append(self.facts.of(self.session, 0.0, asking=False).acts_unasked)
+        return changes
+
+
+def working() -> Watched:
+    talk = Watched()
+    talk.opened()
+    talk.prompt("go on")
+    return talk
+
+
+@pytest.mark.parametrize("kind", ["edit", "delete", "move", "execute"])
+def test_what_was_done_without_a_question_is_warned_of(kind: str) -> None:
+    talk = working()
+    talk.update("tool_call", toolCallId="c", title="Go", kind=kind, status="pending")
+    talk.update("tool_call_update", toolCallId="c", status="in_progress")
+    assert True not in talk.warned
+    talk.update("tool_call_update", toolCallId="c", status="completed")
+    assert talk.warned[-1]
+
+
+@pytest.mark.parametrize(("kind", "status"), [("read", "completed"), ("edit", "failed")])
+def test_what_changed_nothing_is_not(kind: str, status: str) -> None:
+    talk = working()
+    talk.update("tool_call", toolCallId="c", title="Go", kind=kind, status="pending")
+    talk.update("tool_call_update", toolCallId="c", status=status)
+    assert True not in talk.warned
+
+
+@pytest.mark.parametrize("before", ["pending", "in_progress"])
+def test_a_question_may_come_after_the_announcement(before: str) -> None:
+    talk = working()
+    talk.update("tool_call", toolCallId="c", title="Go", kind="edit", status=before)
+    talk.asks_permission(toolCall={"toolCallId": "c"})
+    talk.update("tool_call_update", toolCallId="c", status="completed")
+    assert True not in talk.warned
+
+
+def test_who_acts_through_the_client_is_asked_there() -> None:
+    talk = working()
+    talk.client(Decided(request_id=9, by="you", why="you answered", allowed=True, subject="Write a.py"))
+    talk.update("tool_call", toolCallId="c", title="Write", kind="edit", status="completed")
+    assert True not in talk.warned
+
+
+def test_nothing_is_said_of_a_history_in_which_the_questions_are_missing() -> None:
+    talk = Watched()
+    talk.ask("initialize", {"protocolVersion": 1}, {"protocolVersion": 1})
+    load = talk.call("session/load", {"sessionId": "s1", "cwd": "/w", "mcpServers": []})
+    talk.update("user_message_chunk", content={"type": "text", "text": "do it"})
+    talk.update("tool_call", toolCallId="c", title="Go", kind="edit", status="completed")
+    talk.answer(load, {})
+    assert True not in talk.warned
+    talk.prompt("once more")
+    talk.update("tool_call", toolCallId="d", title="Go", kind="edit", status="completed")
+    assert talk.warned[-1]
