@@ -8,6 +8,7 @@ import pytest
 
 from acp_tui.session.state import TurnEnd
 from acp_tui.ui.screens.help import HelpScreen
+from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.transcript.keyboard import Transcript
 from tests.ui.desk import offers
 
@@ -394,3 +395,20 @@ async def test_help_shows_the_keys_and_closes(open_desk: Open) -> None:
         await desk.sees("Prompt", "Ctrl+J")
         await desk.press("escape")
         await desk.until(lambda: desk.app.screen is desk.screen)
+
+
+async def test_the_footer_says_what_escape_does_now(open_desk: Open) -> None:
+    async with open_desk() as desk:
+        footer = desk.screen.query_one(KeyBar)
+
+        def says() -> str:
+            return footer.render_line(0).text
+
+        await desk.until(lambda: "Enter send" in says())
+        assert "Esc" not in says()
+        await desk.press("alt+up")
+        await desk.until(lambda: "Esc prompt" in says())
+        await working(desk)
+        await desk.until(lambda: "Esc stop" in says())
+        await desk.press("ctrl+b", "f8")
+        await desk.until(lambda: "Esc back" in says())
