@@ -84,9 +84,10 @@ class Behaviour:
 
     def end(self) -> None:
         """The last record was seen."""
-        acted = [
-            call for call in self._calls.values() if call["kind"] in ("edit", "execute", "delete", "move")
-        ]
+        acted = any(
+            call["status"] == "completed" and call["kind"] in ("edit", "execute", "delete", "move")
+            for call in self._calls.values()
+        )
         if acted and not self._permissions:
             self._say("acts-without-asking", "it edited or ran something and never asked for permission")
 

@@ -219,6 +219,12 @@ def test_a_good_turn_departs_from_nothing() -> None:
     assert checks(talk, schema=True) == set()
 
 
+def test_what_was_only_announced_has_not_been_done_without_asking() -> None:
+    talk = Talk()
+    turn(tool(kind="edit", status="failed"))(talk)
+    assert checks(talk) == set()
+
+
 def test_a_replay_is_not_taken_for_early_updates() -> None:
     talk = Talk()
     talk.ask("initialize", {"protocolVersion": 1}, {"protocolVersion": 1, **INFO})
