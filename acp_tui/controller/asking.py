@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 if TYPE_CHECKING:
     from acp_tui.permissions.rules import Rule
     from acp_tui.permissions.subject import Subject
-    from acp_tui.session.state import Elicitation, PermissionOption, RequestId, ToolCall
+    from acp_tui.session.state import Diff, Elicitation, PermissionOption, RequestId, ToolCall
 
 
 @dataclass(slots=True)
@@ -21,6 +21,7 @@ class Question:
     options: list[PermissionOption]
     why: str  # why no rule and no policy answered it
     call: ToolCall | None = None  # permission: the merged tool call
+    in_place: list[tuple[Diff, Diff]] = field(default_factory=list)  # its diffs, as those of whole files
     old_text: str | None = None  # write: what stands in the file now
     new_text: str | None = None  # write: what would
     environment: dict[str, str] = field(default_factory=dict)  # command: what the agent sets

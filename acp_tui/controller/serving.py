@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.controller.asking import Question
 from acp_tui.controller.gate import GUARD_OPTIONS
+from acp_tui.controller.in_place import in_place
 from acp_tui.errors import Refusal
 from acp_tui.permissions.subject import (
     Place,
@@ -90,6 +91,8 @@ class Serving:
         call = self._session.tool_calls[pending.call_id]
         subject = subject_of_call(call, self._place)
         question = Question(params.request_id, "permission", subject, pending.options, why="", call=call)
+        if self._gate.asker is not None:
+            question.in_place = await in_place(call, self._files)
         verdict = await self._gate.answer(question)
         if verdict.option is None:
             return {"outcome": {"outcome": "cancelled"}}

@@ -228,6 +228,41 @@ async def test_a_write_is_asked_about_with_what_stands_there(hold: Hold) -> None
     assert path.read_text() == "after\n"
 
 
+@pytest.mark.parametrize(
+    ("old", "more", "whole"),
+    [
+        ("two", {}, ("one two\nthree\nthree\n", "one 2\nthree\nthree\n")),
+        ("three", {"replace_all": True}, ("one two\nthree\nthree\n", "one two\n2\n2\n")),
+        ("three", {}, None),  # which of them?
+        ("four", {}, None),
+    ],
+)
+async def test_words_to_be_replaced_are_asked_about_in_their_file(
+    hold: Hold, old: str, more: dict[str, Any], whole: tuple[str, str] | None
+) -> None:
+    person = Person("allow_once")
+    held = hold(asker=person)
+    path = held.conversation.cwd / "notes.txt"
+    path.write_bytes(b"one two\r\nthree\r\nthree\r\n")
+    await held.open()
+    diff = {"type": "diff", "path": str(path), "oldText": old, "newText": "2"}
+    call = {"title": "Edit", "kind": "edit", "content": [diff], "rawInput": {"old_string": old, **more}}
+    await held.prompt(["permission", call])
+    [question] = person.asked
+    assert [(diff.old, diff.new) for _, diff in question.in_place] == ([whole] if whole else [])
+
+
+async def test_no_file_is_read_for_a_question_that_may_not_be(hold: Hold, tmp_path: Path) -> None:
+    person = Person("reject_once", "reject_once")
+    held = hold(asker=person)
+    await held.open()
+    for path in (tmp_path / "outside.txt", held.conversation.cwd / ".env"):
+        path.write_text("KEY=two, and more\n")
+        diff = {"type": "diff", "path": str(path), "oldText": "two", "newText": "2"}
+        await held.prompt(["permission", {"title": "Edit", "kind": "edit", "content": [diff]}])
+    assert [question.in_place for question in person.asked] == [[], []]
+
+
 class Remembering(Person):
     """Says “always”."""
 

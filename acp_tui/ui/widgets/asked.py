@@ -242,10 +242,13 @@ def _diffs(question: Question) -> Iterator[Diff]:
         old, new = question.old_text, question.new_text
         yield Diff(path, None if old is None else visible(old), visible(new or ""))
     if question.call is not None:
-        yield from (part for part in question.call.content if isinstance(part, Diff))
+        for part in question.call.content:
+            if isinstance(part, Diff):
+                yield next((whole for diff, whole in question.in_place if diff == part), part)
 
 
 def _diff(diff: Diff, question: Question, context: Context) -> list[Body]:
+    from acp_tui.ui.widgets.transcript.bodies.call_pieces import first_line
     from acp_tui.ui.widgets.transcript.bodies.diff import DiffBody, difference
     from acp_tui.ui.widgets.transcript.bodies.headline import changed_lines
 
@@ -260,7 +263,8 @@ def _diff(diff: Diff, question: Question, context: Context) -> list[Body]:
         remarks.append("new file" if diff.old is None else "deleted")
     remark = Segment(f"  {', '.join(filter(None, remarks))}", palette.warning)
     head = [Segment(f"{visible_line(diff.path)} ", palette.strong), *counts, remark]
-    return [Lines(headed([], head, context.width, indent=0), diff.path), DiffBody(diff, context)]
+    first = first_line(question.call, diff) if question.call is not None else 1
+    return [Lines(headed([], head, context.width, indent=0), diff.path), DiffBody(diff, context, first=first)]
 
 
 def _content(question: Question, context: Context) -> Iterator[Lines]:

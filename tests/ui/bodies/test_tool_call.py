@@ -190,6 +190,15 @@ def test_the_numbers_of_a_snippet_begin_where_the_call_says_it_is() -> None:
     assert lines(body(whole, context()))[1].strip() == "1   a"
 
 
+def test_words_of_which_nobody_knows_where_they_are_have_no_numbers() -> None:
+    path = f"{CWD}/a.py"
+    sent = {"file_path": path, "old_string": "old", "new_string": "new"}
+    snippet = call(title="Edit a.py", kind="edit", content=[Diff(path, "old", "new")], raw_input=sent)
+    assert [line.strip() for line in lines(body(snippet, context()))[1:]] == ["- old", "+ new"]
+    snippet.locations = [Location(path, 1)]
+    assert [line.strip() for line in lines(body(snippet, context()))[1:]] == ["1 - old", "1 + new"]
+
+
 def test_places_that_nothing_else_names_are_listed() -> None:
     moved = call(title="Move a.py", kind="move")
     moved.locations = [Location(f"{CWD}/a.py"), Location(f"{CWD}/lib/b.py", 7), Location("/etc/hosts")]

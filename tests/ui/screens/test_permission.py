@@ -311,6 +311,20 @@ async def test_input_that_is_sent_as_text_too_is_shown_once() -> None:
         assert dialog.text().index("Which colour?") < dialog.text().index("raw input")
 
 
+async def test_words_to_be_replaced_are_shown_where_they_are() -> None:
+    path = f"{CWD}/notes.txt"
+    diff = Diff(path, "two", "2")
+    sent = {"old_string": "two", "new_string": "2"}
+    asked = permission("Edit notes.txt", "edit", content=[diff], raw_input=sent)
+    async with shown(asked) as dialog:
+        assert "1 - two" not in dialog.text()
+        assert "- two" in dialog.text()
+    asked.in_place = [(diff, Diff(path, "zero\none two\n", "zero\none 2\n"))]
+    async with shown(asked) as dialog:
+        assert "2 - one two" in dialog.text()
+        assert "2 + one 2" in dialog.text()
+
+
 async def test_danger_is_loud() -> None:
     async with shown(questions.dangerous()) as dialog:
         assert " DANGEROUS " in dialog.text()

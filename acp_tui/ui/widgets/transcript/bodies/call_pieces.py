@@ -121,9 +121,11 @@ def _says(call: ToolCall, path: str, cwd: str) -> bool:
 
 
 def first_line(call: ToolCall, diff: Diff) -> int:
-    """What number the diff's first line has. Some agents send only the snippet that changes, and where it
-    is as a location: known when the place lies beyond the end of what was sent."""
+    """What number the diff's first line has; 0: nobody knows. Some agents send only the snippet that changes,
+    and where it is as a location: known when the place lies beyond the end of what was sent."""
     line = next((place.line for place in call.locations if place.path == diff.path and place.line), None)
-    if line is None or diff.patch is not None or diff.old is None or line <= diff.old.count("\n") + 1:
+    if diff.patch is not None or diff.old is None:
         return 1
-    return line
+    if isinstance(call.raw_input, dict) and diff.old in call.raw_input.values():
+        return line or 0  # the words that are to be replaced, and no whole file
+    return 1 if line is None or line <= diff.old.count("\n") + 1 else line

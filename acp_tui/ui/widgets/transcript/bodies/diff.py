@@ -33,10 +33,13 @@ _SIGNS = {"same": " ", "removed": "-", "added": "+"}
 
 
 def difference(diff: Diff, first: int = 1) -> Difference:
-    """What changed in a file; remembered for the next one who asks. `first` numbers its first line."""
+    """What changed in a file; remembered for the next one who asks. `first` numbers its first line.
+
+    Where that number is not known (0), the rows are numbered all the same: to tell them apart.
+    """
     if diff.patch is not None:
         return patched(_told(diff.patch))
-    return compared(_told(diff.old), _told(diff.new), first)
+    return compared(_told(diff.old), _told(diff.new), first or 1)
 
 
 _HIDDEN = re.compile("(?<![^\x00-\x7f])\u200d|\u200d(?![^\x00-\x7f])")
@@ -53,6 +56,7 @@ class DiffBody:
     def __init__(self, diff: Diff, context: Context, *, heading: str = "", first: int = 1) -> None:
         self.diff = diff
         self._difference = difference(diff, first)
+        self._numbered = first > 0
         self._drawing = self._made_drawing(context)
         rows = chain(_before(diff, self._difference, heading), self._difference.rows())
         self._rows = list(rows if context.whole else islice(rows, PREVIEW + 1))
@@ -72,7 +76,7 @@ class DiffBody:
         split = wish != "unified" and context.width >= (SPLIT_FROM if wish == "auto" else LEAST_SPLIT)
         # Where one side is empty, two columns would waste half of the room.
         kind = SplitDrawing if split and not self._difference.one_sided else UnifiedDrawing
-        return kind(self._difference, self.diff.path, context)
+        return kind(self._difference, self.diff.path, context, numbered=self._numbered)
 
     @property
     def height(self) -> int:

@@ -43,7 +43,7 @@ Pair = tuple["Row | None", "Row | None"]
 class Drawing(Protocol):
     """One of the forms."""
 
-    def __init__(self, difference: Difference, path: str, context: Context) -> None: ...
+    def __init__(self, difference: Difference, path: str, context: Context, *, numbered: bool) -> None: ...
 
     def height(self, pair: Pair) -> int:
         """How many lines the row takes."""
@@ -56,9 +56,17 @@ class _Column:
     """Lines of text with their numbers and signs, in so many cells."""
 
     def __init__(
-        self, difference: Difference, path: str, palette: Palette, width: int, *, old_side: bool = False
+        self,
+        difference: Difference,
+        path: str,
+        palette: Palette,
+        width: int,
+        *,
+        numbered: bool,
+        old_side: bool = False,
     ) -> None:
         self._palette = palette
+        self._numbered = numbered
         self._old_side = old_side  # unchanged lines are shown as those of the old text
         self._digits = max(2, len(str(difference.last_number)))
         self._gutter = self._digits + 3
@@ -89,7 +97,7 @@ class _Column:
         lines = fold(self._text(row, base), self._text_width)
         found: list[list[Segment]] = []
         for at, line in enumerate(lines):
-            shown = f"{number if at == 0 else '':>{self._digits}}"
+            shown = f"{number if at == 0 and self._numbered else '':>{self._digits}}"
             sign = SIGNS.get(row.kind, " ") if at == 0 else " "
             gutter = [Segment(shown, mark), Segment(f" {sign} ", mark)]
             found.append(list(padded([*gutter, *line], self._width, base)))
@@ -123,9 +131,10 @@ class _Column:
 class UnifiedDrawing:
     """Old and new lines below each other."""
 
-    def __init__(self, difference: Difference, path: str, context: Context) -> None:
+    def __init__(self, difference: Difference, path: str, context: Context, *, numbered: bool) -> None:
         self._context = context
-        self._column = _Column(difference, path, context.palette, context.width - INDENT)
+        width = context.width - INDENT
+        self._column = _Column(difference, path, context.palette, width, numbered=numbered)
 
     def height(self, pair: Pair) -> int:
         """Long lines are folded."""
@@ -145,12 +154,12 @@ class UnifiedDrawing:
 class SplitDrawing:
     """Old lines to the left, new ones to the right."""
 
-    def __init__(self, difference: Difference, path: str, context: Context) -> None:
+    def __init__(self, difference: Difference, path: str, context: Context, *, numbered: bool) -> None:
         self._context = context
-        room = context.width - INDENT - 1
-        self._left = _Column(difference, path, context.palette, room // 2, old_side=True)
-        self._right = _Column(difference, path, context.palette, room - room // 2)
-        self._blank = (room // 2, room - room // 2)
+        palette, room = context.palette, context.width - INDENT - 1
+        self._blank = left, right = room // 2, room - room // 2
+        self._left = _Column(difference, path, palette, left, numbered=numbered, old_side=True)
+        self._right = _Column(difference, path, palette, right, numbered=numbered)
 
     def height(self, pair: Pair) -> int:
         """The longer side counts."""

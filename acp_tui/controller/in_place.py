@@ -1,0 +1,46 @@
+"""Changes that an agent tells only by the words it replaces, seen in their files: what stands around them
+matters to who has to say yes or no, and so does where it is."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.errors import Refusal
+from acp_tui.session.state import Diff
+from acp_tui.session.text import visible
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import ToolCall
+    from acp_tui.workspace.files import Files
+
+LARGEST = 1_000_000
+"""Bytes of a file that is read for it."""
+
+
+async def in_place(call: ToolCall, files: Files) -> list[tuple[Diff, Diff]]:
+    """Those diffs of the call that are but a part of their file, and each as a diff of the whole file."""
+    found = []
+    everywhere = isinstance(call.raw_input, dict) and call.raw_input.get("replace_all") is True
+    for diff in [item for item in call.content if isinstance(item, Diff)]:
+        if diff.old and diff.new is not None and diff.patch is None:
+            text = await asyncio.to_thread(_text, diff.path, files)
+            times = text.count(diff.old)
+            if text != diff.old and (times == 1 or (times and everywhere)):
+                found.append((diff, _whole(diff, text)))
+    return found
+
+
+def _whole(diff: Diff, text: str) -> Diff:
+    changes: dict[str, Any] = {"old": text, "new": text.replace(diff.old or "", diff.new or "")}
+    return replace(diff, **changes)
+
+
+def _text(path: str, files: Files) -> str:
+    """What the file holds now, as it can be shown; "" for what nobody was asked about."""
+    with suppress(Refusal), files.open_for_reading(path) as reading:
+        if reading.inside and not reading.sensitive and reading.size <= LARGEST:
+            return visible(reading.text())
+    return ""
