@@ -111,6 +111,7 @@ class Conversation:
             memory=memory,
             run_rules=options.run_rules,
             asker=options.asker,
+            clock=clock,
         )
         self._reaper = Reaper()
         self._terminals = Terminals(

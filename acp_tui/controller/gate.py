@@ -53,6 +53,7 @@ class Gate:
     agent: str
     project: str
     note: Callable[[Event], None]
+    clock: Callable[[], float]
     memory: Memory | None = None  # remembered answers
     run_rules: list[Rule] = field(default_factory=list)  # --allow, --reject
     session_rules: list[Rule] = field(default_factory=list)
@@ -62,6 +63,7 @@ class Gate:
 
     async def answer(self, question: Question) -> Verdict:
         """Decide, asking where nothing else decides; the verdict is noted in the session."""
+        began = self.clock()
         by, verdict = await self._answer(question)
         self.note(
             Decided(
@@ -70,6 +72,7 @@ class Gate:
                 why=verdict.why,
                 allowed=verdict.allowed,
                 subject=question.subject.words,
+                waited=round(self.clock() - began, 3) if by == "you" else 0.0,
             )
         )
         if verdict.allowed:

@@ -7,6 +7,7 @@ and come back; events of the wire need none there, for the log has the frames.
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -106,6 +107,10 @@ def _text(value: Any) -> bool:
     return isinstance(value, str)
 
 
+def _number(value: Any) -> bool:
+    return _whole(value) or (isinstance(value, float) and math.isfinite(value))
+
+
 def _whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -128,6 +133,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "str | None": _none_or(_text),
     "int": _whole,
     "int | None": _none_or(_whole),
+    "float": _number,
     "bool": _truth,
     "bool | None": _none_or(_truth),
     "list[str]": _list_of(_text),

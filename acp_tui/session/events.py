@@ -457,6 +457,7 @@ class Decided(Event):
     why: str
     allowed: bool | None = None  # None: cancelled
     subject: str | None = None  # in words: "run `pytest -q`"
+    waited: float = 0.0  # seconds that the answer took
 
 
 @dataclass(slots=True)

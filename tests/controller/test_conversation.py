@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -226,6 +227,32 @@ async def test_a_write_is_asked_about_with_what_stands_there(hold: Hold) -> None
     [question] = person.asked
     assert (question.kind, question.old_text, question.new_text) == ("write", "before\n", "after\n")
     assert path.read_text() == "after\n"
+
+
+class Slow(Person):
+    """Takes its time."""
+
+    async def ask(self, question: Question) -> Answer:
+        began = time.time()
+        while time.time() - began < 0.02:  # noqa: ASYNC110  # time is what it waits for
+            await asyncio.sleep(0)
+        return await super().ask(question)
+
+
+async def test_how_long_an_answer_took_is_kept_from_the_time_of_the_call(hold: Hold) -> None:
+    held = hold(asker=Slow("allow_once"))
+    await held.open()
+    begun = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "Write", "kind": "edit"}
+    path = str(held.conversation.cwd / "new.txt")
+    await held.prompt(
+        ["update", begun],
+        ["ask", "fs/write_text_file", {"path": path, "content": "x"}],
+        ["update", {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "completed"}],
+    )
+    frames = [record.frame for record in held.records if record.direction == "client"]
+    [decided] = [frame for frame in frames if frame["event"] == "decided"]
+    assert decided["waited"] >= 0.02
+    assert held.session.tool_calls["t"].waited == decided["waited"]
 
 
 @pytest.mark.parametrize(

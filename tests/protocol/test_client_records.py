@@ -17,7 +17,7 @@ from acp_tui.session.state import Content
         ev.AgentStarted(["agent", "--acp"], "/w", 7),
         ev.AgentExited(3, None, ["line"], expected=True, reason="why"),
         ev.Decided("p", "rule", "rule 3", allowed=False, subject="run ls"),
-        ev.Decided(None, "you", "", allowed=None),
+        ev.Decided(None, "you", "", allowed=None, waited=1.25),
         ev.Noticed("error", "text", "detail", "store"),
         ev.Queued("q", "raw \x1b text", [{"type": "text", "text": "x"}], first=True),
         ev.Unqueued("q"),

@@ -150,7 +150,7 @@ def test_a_question_outside_any_turn_is_marked() -> None:
 def test_what_the_client_decides_without_a_request_is_a_line(talk: Talk) -> None:
     talk.client(Decided(None, "policy", "read-only: no writing", allowed=False, subject="write /w/a"))
     notice = talk.only(Notice)
-    assert notice.text == "Rejected: write /w/a (read-only: no writing)"
+    assert notice.text == "Rejected: write a (read-only: no writing)"
     assert (notice.level, notice.source) == ("warning", "policy")
 
 
@@ -170,6 +170,17 @@ def test_the_time_a_call_waits_for_an_answer_is_none_of_its_own(talk: Talk) -> N
     talk.tool_update("t", status="completed")
     assert call.ended_at is not None
     assert call.ended_at - call.began == 2
+
+
+def test_the_time_a_call_waits_for_what_it_has_us_do_is_none_of_its_own_either(talk: Talk) -> None:
+    talk.tool("t", kind="edit")
+    call = talk.only(ToolCall)
+    talk.client(Decided(3, "you", "you answered", allowed=True, subject="edit /w/src/a", waited=5.5))
+    assert call.began == call.at + 5.5
+    assert talk.only(Notice).text == "Allowed: edit src/a (you answered)"
+    talk.tool("u", kind="edit")
+    talk.client(Decided(4, "you", "you answered", allowed=True, subject="edit /w/src/a", waited=5.5))
+    assert call.began == call.at + 5.5
 
 
 def test_a_call_made_by_its_own_question_begins_with_the_answer(talk: Talk) -> None:

@@ -41,9 +41,15 @@ def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
     if event.by == "covered":
         return []
     verdict = {True: "Allowed", False: "Rejected", None: "Cancelled"}[event.allowed]
-    text = f"{verdict}: {event.subject}" if event.subject else verdict
+    subject = (event.subject or "").replace(f" {session.cwd}/", " ")
+    text = f"{verdict}: {subject}" if subject else verdict
     text = f"{text} ({event.why})" if event.why else text
-    return notice(session, at, text, level="info" if event.allowed else "warning", source=event.by)
+    changes = notice(session, at, text, level="info" if event.allowed else "warning", source=event.by)
+    calls = list(session.books.open_calls.values())
+    if event.waited and len(calls) == 1:  # of several nobody knows which one it was that waited
+        calls[0].waited += event.waited
+        changes.append(touch(calls[0]))
+    return changes
 
 
 def permission_answered(session: Session, event: ev.PermissionAnswered, at: float) -> list[Change]:
