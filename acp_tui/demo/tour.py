@@ -30,7 +30,7 @@ async def tour(turn: Turn) -> None:
     await turn.plan(STEPS, 3)
     ended = await processes.run(turn, job.command, title=_title(job), env=LEAVE_NOTHING)
     await turn.plan(STEPS, 4)
-    await turn.say(_summary(job, text is not None, edited, ended))
+    await turn.say(_summary(job, text is not None, edited, ended) + _next(turn))
     await turn.plan(STEPS, len(STEPS))
 
 
@@ -73,8 +73,13 @@ def _summary(job: Job, read: bool, edited: bool, ended: Ended | None) -> str:
         lines.append(_REPAIRED)
     elif job.repairs:
         lines.append("The bug is still there, so two tests go on failing.\n")
-    lines.append(_NEXT)
     return "\n".join(lines)
+
+
+def _next(turn: Turn) -> str:
+    """Recommended is only what the client can show."""
+    asks = "`/permission` and `/elicit`" if turn.capabilities.elicitation else "`/permission`"
+    return _NEXT.format(asks=asks)
 
 
 _WELCOME = """\
@@ -113,10 +118,10 @@ def total(self):
 ```
 """
 
-_NEXT = """\
+_NEXT = """
 Try next:
 
-1. `/permission` and `/elicit`: what an agent may ask you
+1. {asks}: what an agent may ask you
 2. `/escape` and `/crash`: what a client must survive
 3. `/help`: everything else
 """

@@ -90,9 +90,13 @@ async def test_plans(demo: Driver) -> None:
 
 async def test_what_the_client_did_not_advertise_is_not_sent(demo: Driver, folder: Path) -> None:
     session = await demo.open(capabilities={})
-    for command in ("/plan kinds", "/compact", "/elicit form", "/elicit url"):
+    for command in ("/plan kinds", "/compact"):
         await demo.prompt(session, command)
-    assert demo.text().count("does not advertise") == 4
+    assert demo.text().count("does not advertise") == 2
+    await demo.prompt(session, "/elicit form")
+    assert "your client takes no forms" in demo.text()
+    await demo.prompt(session, "/elicit url")
+    assert "your client takes no pages to visit" in demo.text()
     assert not demo.requests("elicitation/create")
 
 

@@ -75,6 +75,12 @@ async def test_it_does_it_all_itself_for_a_client_that_offers_nothing(demo: Driv
     }
 
 
+async def test_it_recommends_only_what_the_client_can_show(demo: Driver, sample: Path) -> None:
+    await demo.prompt(await demo.open(capabilities={}), "tour")
+    assert "`/permission`: what an agent may ask you" in demo.text()
+    assert "/elicit" not in demo.text()
+
+
 async def test_its_own_terminal_is_told_in_meta_to_a_client_that_shows_it(demo: Driver, sample: Path) -> None:
     demo.root = sample
     await demo.prompt(await demo.open(capabilities={"_meta": {"terminal_output": True}}), "tour")

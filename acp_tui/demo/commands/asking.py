@@ -151,7 +151,11 @@ async def elicit(turn: Turn) -> None:
     mode = "url" if turn.argument == "url" else "form"
     offered = turn.capabilities.elicitation
     if offered is None or (offered.url if mode == "url" else offered.form) is None:
-        await turn.say(f"Your client does not advertise elicitation of mode `{mode}`, so I must not ask.")
+        what = "pages to visit" if mode == "url" else "forms"
+        await turn.say(
+            f"I would ask you something now, but your client takes no {what} from agents (elicitation of mode"
+            f" `{mode}`), so I must not. Try `/permission`: that question every client takes."
+        )
     elif mode == "url":
         await _visit(turn)
     else:
