@@ -32,9 +32,9 @@ class AcpTui(App[int]):
     BINDINGS: ClassVar = keys.bindings("app")
     CSS = """
     Screen { background: $background; }
-    """
     ToastRack { dock: top; align: right top; margin: 1 0 0 0; }  /* not over the prompt */
     Toast { padding: 0 1; background: $panel; }
+    """
 
     def __init__(
         self,
