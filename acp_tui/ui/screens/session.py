@@ -55,7 +55,7 @@ class SessionScreen(PaneKeys):
         yield StatusLine(facts, self._palette, clock=self.now)
         transcript = Transcript(self.session, self._palette)
         yield transcript
-        yield NewBelow(transcript)
+        yield NewBelow(transcript, lambda: self.covered)
         yield FindLine()
         yield from self.below()
         yield KeyBar()

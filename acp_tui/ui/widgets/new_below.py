@@ -9,11 +9,13 @@ from textual.message import Message
 from textual.widgets import Static
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual.widget import Widget
 
 
 class NewBelow(Static):
-    """A mark over the last line of the transcript; a click goes to the end."""
+    """A mark over the last line of the transcript, while that can be seen; a click goes to the end."""
 
     DEFAULT_CSS = """
     NewBelow {
@@ -25,9 +27,11 @@ class NewBelow(Static):
     class Clicked(Message):
         """The user wants to the end."""
 
-    def __init__(self, over: Widget) -> None:
+    def __init__(self, over: Widget, covered: Callable[[], bool]) -> None:
+        """`covered`: does something else lie over that now?"""
         super().__init__()
         self._over = over
+        self._covered = covered
         self._place = Offset()
 
     def on_mount(self) -> None:
@@ -42,6 +46,7 @@ class NewBelow(Static):
             self._follow()
 
     def _follow(self) -> None:
+        self.visible = not self._covered()
         region = self._over.region
         place = Offset(region.x + 2, max(0, region.bottom - 1))
         if self.display and place != self._place:

@@ -165,3 +165,22 @@ async def test_the_disk_is_looked_at_only_while_files_are_seen(open_desk: Open) 
         assert panes(one.app).pane(FilesPane)._changes is None
         await one.press("f8", "2")
         await one.sees("A file.txt")
+
+
+async def test_what_is_new_below_is_not_told_over_the_panes(open_desk: Open) -> None:
+    async with open_desk(size=(80, 24)) as one:
+        await one.send(["repeat", 40, "line\n\n"])
+        await one.ready()
+        await one.press("pageup")
+        one.screen.engine.submit("and more")
+        await one.sees("↓ 4 new")
+        await one.press("ctrl+b")
+        await one.sees("Plan", "Files")
+        assert "new" not in one.text()
+        await one.press("escape")
+        await one.sees("↓ 4 new")
+        await one.pilot.resize_terminal(120, 30)
+        await one.press("ctrl+b", "f8")
+        await one.sees("Plan", "Files", " new")
+        await one.press("z")
+        await one.until(lambda: " new" not in one.text())
