@@ -130,6 +130,21 @@ async def test_output_is_followed_and_the_command_ended(open_desk: Open) -> None
         assert terminal.signal is not None
 
 
+async def test_a_command_of_the_users_own_is_ended_from_its_pane(open_desk: Open) -> None:
+    async with open_desk(size=(120, 30)) as one:
+        one.prompt.load("!sleep 1000")
+        await one.press("enter")
+        await one.until(lambda: one.session.terminals)
+        [terminal] = one.session.terminals.values()
+        await one.press("f8", "3")
+        await one.sees("Running", "yours", "k kill")
+        await one.press("k")
+        await one.until(lambda: terminal.ended_at is not None)
+        await one.sees("Ended")
+        assert terminal.signal == "SIGTERM"
+        assert one.toasts() == []
+
+
 async def test_a_command_of_the_agents_own_cannot_be_ended_from_here(open_desk: Open) -> None:
     async with open_desk(size=(120, 30)) as one:
         meta = {"terminal_info": {"terminal_id": "theirs", "cwd": "/"}}
