@@ -227,6 +227,19 @@ async def test_a_command_of_a_failed_call_did_not_go_well_and_waited_for_nobody(
         assert "1:00" not in line
 
 
+async def test_a_list_that_shrank_while_it_was_hidden_is_drawn_before_it_knows_its_size() -> None:
+    app = stage("dark")
+    async with app.run_test(size=WIDE) as pilot:
+        await press(pilot, "f8", "3")
+        pane = panes(app).current
+        height = len([line for line in drawn(pane) if line])
+        await press(pilot, "ctrl+b")
+        pane.show(pane.items()[:1])
+        assert [pane.render_line(y).text.strip() for y in range(height)] == [""] * height
+        await press(pilot, "ctrl+b")
+        assert next(line.split() for line in drawn(pane) if line) == ["Running", "1"]
+
+
 async def test_the_choice_follows_the_agent_when_that_is_wished() -> None:
     app = stage("dark")
     async with app.run_test(size=WIDE) as pilot:

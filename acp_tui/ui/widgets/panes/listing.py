@@ -92,9 +92,10 @@ class Listing(ScrollView, can_focus=True):
 
     def _measure(self) -> None:
         self._drawn = {}
+        self._heights.reset([])
         self._width = self.scrollable_content_region.width
         if not self._width:
-            return
+            return  # hidden; it is drawn once before it is told its size again
         heights = []
         for index, item in enumerate(self._items):
             heights.append(len(self._lines(index)) if item.height is None else item.height)
