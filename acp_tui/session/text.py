@@ -46,9 +46,14 @@ def visible_line(text: str) -> str:
     return " ".join(text.split("\n")).replace("\t", " ") if "\n" in text or "\t" in text else text
 
 
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+"""Colours and the like, titles and links: whole, so that nothing of them is left."""
+
+
 def without_controls(text: str) -> str:
     """The text without dangerous characters: for what the user pastes and will send as it is shown."""
-    return _UNSAFE.sub("", _pair(text).replace("\r\n", "\n").replace("\r", "\n"))
+    text = _pair(text).replace("\r\n", "\n").replace("\r", "\n")
+    return _UNSAFE.sub("", _SEQUENCE.sub("", text) if "\x1b" in text else text)
 
 
 def visible_json(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 Textual's own driver takes it to be always there: its writing thread dies with the terminal's window, and then
 everything waits that wants to draw; a byte that is no UTF-8 ends its reading; a SIGCONT that comes while
-nothing sleeps starts everything a second time.
+nothing sleeps starts everything a second time. What is pasted is `typed`'s.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
+
+from acp_tui.ui.typed import Typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,7 +126,7 @@ class Terminal(LinuxDriver):
 
     def run_input_thread(self) -> None:
         """Hand on what is typed until that is not wanted any more."""
-        parser = XTermParser(self._debug)
+        typed = Typed(XTermParser(self._debug))
         decode = getincrementaldecoder("utf-8")("replace").decode
         while not self.exit_event.is_set():
             if select.select([self.fileno], [], [], LOOK)[0]:
@@ -133,9 +135,9 @@ class Terminal(LinuxDriver):
                     self._lost()
                     return
                 if text := decode(data):  # not the first half of a character only
-                    for event in parser.feed(text):
+                    for event in typed.feed(text):
                         self.process_message(event)
-            for event in parser.tick():
+            for event in typed.tick():
                 self.process_message(event)
 
     def _read(self) -> bytes | None:

@@ -17,6 +17,7 @@ from acp_tui.session.text import (
     visible_excerpt,
     visible_json,
     visible_line,
+    without_controls,
 )
 from tests.talk import properties
 
@@ -123,3 +124,16 @@ def test_only_colours_survive(raw: str) -> None:
     assert "\x1b" not in SGR.sub("", kept)
     assert "\x1b" not in without_colours(raw)
     assert not set("\x9b\x07\r") & set(kept)
+
+
+def test_what_is_pasted_loses_what_commands_a_terminal_and_leaves_nothing_of_it() -> None:
+    coloured = "\x1b[1;31mred\x1b[m \x1b]0;title\x07"
+    linked = "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\"
+    others = " \x00\x07\x9b\u202e\tend\r\nnext\rlast"
+    assert without_controls(f"{coloured}{linked}{others}") == "red link \tend\nnext\nlast"
+
+
+@properties
+@given(st.text(st.sampled_from("a0;m[]\\\x1b\x07\x9b\r\n\t")))
+def test_nothing_that_is_pasted_commands_a_terminal(pasted: str) -> None:
+    assert not set(without_controls(pasted)) & set("\x1b\x07\x9b\r")

@@ -42,6 +42,20 @@ def test_keys_that_come_all_at_once_keep_their_order(tmp_path: Path) -> None:
         assert terminal.ended() == 0
 
 
+def test_nothing_that_is_pasted_acts_as_a_key(tmp_path: Path) -> None:
+    pasted = (
+        "one \x1b[31mred\x1b[0m \x07\x11\x1bx\x1b]0;title\x07 and\rtwo\u202e"  # Ctrl+G, Ctrl+Q, Alt+X, Enter
+    )
+    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+        terminal.wait_for("idle")
+        terminal.type(f"\x1b[200~{pasted}\x1b[201~ end")
+        terminal.wait_for("end")
+        terminal.type("\r")
+        terminal.wait_for("┃ one red x and", "┃ two end")
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+
+
 def test_what_is_typed_before_it_has_started_is_in_the_prompt(tmp_path: Path) -> None:
     with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
         terminal.type("typed at once")
