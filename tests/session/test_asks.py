@@ -183,6 +183,14 @@ def test_the_time_a_call_waits_for_what_it_has_us_do_is_none_of_its_own_either(t
     assert call.began == call.at + 5.5
 
 
+@pytest.mark.parametrize(("answer", "status"), [("yes", "in_progress"), ("no", "pending")])
+def test_what_is_allowed_is_going_on(talk: Talk, answer: str, status: str) -> None:
+    talk.tool("t", kind="execute", status="pending")
+    talk.asks_permission(7, toolCall={"toolCallId": "t"})
+    talk.reply(7, selected(answer))
+    assert talk.only(ToolCall).status == status
+
+
 def test_a_call_made_by_its_own_question_begins_with_the_answer(talk: Talk) -> None:
     talk.asks_permission(7, toolCall={"toolCallId": "t"})
     talk.thinks("…")

@@ -65,6 +65,9 @@ def permission_answered(session: Session, event: ev.PermissionAnswered, at: floa
     call = session.tool_calls.get(permission.call_id)
     if call is not None and call.turn == permission.turn and not call.done:
         call.waited += max(0.0, at - max(permission.at, call.at))
+        allowed = permission.option is not None and permission.option.kind.startswith("allow")
+        if allowed and call.status == "pending":
+            call.status = "in_progress"  # many agents say nothing more until it is done
         changes.append(touch(call))
     return changes
 
