@@ -104,11 +104,17 @@ def title_of(call: ToolCall, cwd: str) -> str:
     if call.kind == "execute":
         return title  # a command is shown as it is
     if _only_names_a_file(title, call):
-        title = f"{_VERBS.get(call.kind, '')} {title}".strip()
+        title = f"{_verb(call)} {title}".strip()
     if not cwd.strip("/"):
         return title
     base = re.escape(f"{cwd.rstrip('/')}/")
     return re.sub(rf"(?<![\w/.~-]){base}(?=\S)", "", title)
+
+
+def _verb(call: ToolCall) -> str:
+    diffs = [item for item in call.content if isinstance(item, Diff)]
+    new = diffs and all(diff.old is None and diff.patch is None for diff in diffs)
+    return "Write" if new and call.kind == "edit" else _VERBS.get(call.kind, "")
 
 
 def _only_names_a_file(title: str, call: ToolCall) -> bool:
@@ -172,6 +178,8 @@ def verdict(entry: Permission) -> tuple[str, str, str]:
 
 def answered_by(entry: Permission, most: int | None = None) -> str:
     """Who, with the words of the option (so many characters of them) where they say more than yes or no."""
+    if entry.outcome == "cancelled" and entry.by == "you":
+        return ""  # then the end of the turn says it
     parts: list[str] = []
     if entry.option is not None and (entry.by == "you" or not entry.option.kind.endswith("_once")):
         name = entry.option.name

@@ -191,6 +191,17 @@ def test_what_is_allowed_is_going_on(talk: Talk, answer: str, status: str) -> No
     assert talk.only(ToolCall).status == status
 
 
+def test_a_call_that_ended_before_its_answer_waited_until_its_end(talk: Talk) -> None:
+    talk.tool("t", kind="execute")
+    talk.asks_permission(7, toolCall={"toolCallId": "t"})
+    talk.cancel()
+    call = talk.only(ToolCall)
+    talk.thinks("…")
+    talk.reply(7, {"outcome": {"outcome": "cancelled"}})
+    assert call.ended_at is not None
+    assert call.ended_at - call.began == 1
+
+
 def test_a_call_made_by_its_own_question_begins_with_the_answer(talk: Talk) -> None:
     talk.asks_permission(7, toolCall={"toolCallId": "t"})
     talk.thinks("…")

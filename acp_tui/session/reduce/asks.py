@@ -63,8 +63,9 @@ def permission_answered(session: Session, event: ev.PermissionAnswered, at: floa
         permission.by, permission.why = "turn", "The turn was cancelled"
     changes = [touch(permission), fact("permissions")]
     call = session.tool_calls.get(permission.call_id)
-    if call is not None and call.turn == permission.turn and not call.done:
-        call.waited += max(0.0, at - max(permission.at, call.at))
+    if call is not None and call.turn == permission.turn:
+        until = at if call.ended_at is None else call.ended_at
+        call.waited += max(0.0, until - max(permission.at, call.at))
         allowed = permission.option is not None and permission.option.kind.startswith("allow")
         if allowed and call.status == "pending":
             call.status = "in_progress"  # many agents say nothing more until it is done

@@ -92,6 +92,24 @@ def test_the_directory_of_a_command_is_no_file() -> None:
     assert not any(CWD in line for line in shown)
 
 
+@pytest.mark.parametrize(
+    ("title", "sent", "below"),
+    [
+        ("make all", {"command": "make all", "cwd": f"{CWD}/"}, []),
+        ("Bash", {"command": "make all"}, ["$ make all"]),
+        ("make all", {"command": "make all", "cwd": f"{CWD}/sub"}, ["$ make all  in sub"]),
+    ],
+)
+def test_a_command_without_output_yet_is_no_json(title: str, sent: dict[str, str], below: list[str]) -> None:
+    running = call(title=title, kind="execute", status="in_progress", raw_input=sent)
+    assert [line.strip() for line in lines(body(running, context()))[1:]] == below
+
+
+def test_a_file_that_was_not_there_is_written() -> None:
+    made = call(title="app.py", kind="edit", content=[Diff(f"{CWD}/app.py", None, "a\n")])
+    assert "✎ Write app.py" in headline(made)
+
+
 def test_the_input_as_text_is_the_input() -> None:
     text = Content("text", text='{"b": [1], "a": "x"}')
     asked = call(title="Ask", status="completed", raw_input={"a": "x", "b": [1]}, content=[text])

@@ -56,7 +56,10 @@ def pieces(call: ToolCall, context: Context) -> Iterator[Piece]:
         empty = False
         yield piece
     if empty:  # all that is known of it then
-        if call.raw_input not in (None, {}, ""):
+        if call.kind == "execute" and command_of(call.raw_input):
+            if (command := _command_piece(call, context)) is not None:
+                yield command
+        elif call.raw_input not in (None, {}, ""):
             yield Piece("input", call.raw_input, "input")
         if call.raw_output not in (None, {}, ""):
             yield Piece("output", call.raw_output, "output")
@@ -77,19 +80,25 @@ def _piece(item: ToolContent, call: ToolCall, context: Context, *, several: bool
     return Piece("content", item, MESSAGE if failure else call.kind)
 
 
-def _command_piece(call: ToolCall, context: Context, shown: Piece) -> Piece | None:
+def _command_piece(call: ToolCall, context: Context, shown: Piece | None = None) -> Piece | None:
     """The whole command, and where it runs, unless the headline says so much."""
-    if shown.sort == "terminal":
+    if shown is not None and shown.sort == "terminal":
         terminal: Terminal = shown.what
         command = ran(terminal, context.cwd) or command_of(call.raw_input)
         where = relative(terminal.cwd, context.cwd) if elsewhere(terminal, context) else ""
     elif call.kind == "execute":
-        command, where = command_of(call.raw_input), ""
+        command, given = command_of(call.raw_input), call.raw_input
+        cwd = visible_line(str(given.get("cwd") or "")) if isinstance(given, dict) else ""
+        where = relative(cwd, context.cwd) if cwd.rstrip("/") not in ("", context.cwd.rstrip("/")) else ""
     else:
         return None
-    title = title_of(call, context.cwd)
-    said = visible_line(command) in title and _title_fits(call, context)
-    return Piece("command", command or title, where) if where or not said else None
+    command = command or title_of(call, context.cwd)
+    return Piece("command", command, where) if where or not _said(command, call, context) else None
+
+
+def _said(command: str, call: ToolCall, context: Context) -> bool:
+    """Does the headline tell all of it?"""
+    return visible_line(command) in title_of(call, context.cwd) and _title_fits(call, context)
 
 
 def _title_fits(call: ToolCall, context: Context) -> bool:
