@@ -301,12 +301,19 @@ class PaneKeys(EntryKeys):
     async def _revert_file(self, path: str) -> None:
         from acp_tui.session.state import Choice
         from acp_tui.ui.screens.choose import ChooseScreen
+        from acp_tui.ui.widgets.panes.files import FilesPane
         from acp_tui.ui.widgets.transcript.bodies.headline import relative
 
+        assert self._panes is not None
+        change = self._panes.pane(FilesPane).change_of(path)
+        if change is not None and change.kind == "added":
+            what, done = "Delete it: it was not there when the session began", "is deleted"
+        else:
+            what, done = "Put it back as it was when the session began", "is as it was"
         name = visible_line(relative(path, self.transcript.stack.cwd))
         choices = [
             Choice("keep", "Leave it as it is"),
-            Choice("revert", "Put it back as it was when the session began", "What it holds now is lost."),
+            Choice("revert", what, "What it holds now is lost."),
         ]
         taken = await self.app.push_screen_wait(ChooseScreen(f"Revert {name}?", choices, self._palette))
         if taken != "revert" or self.held is None:
@@ -316,5 +323,5 @@ class PaneKeys(EntryKeys):
         except UserError as error:
             self._complain(error)
         else:
-            self.notify(f"{name} is as it was.", timeout=4, markup=False)
+            self.notify(f"{name} {done}.", timeout=4, markup=False)
         self._look_at_disk()

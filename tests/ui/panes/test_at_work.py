@@ -86,6 +86,21 @@ async def test_a_file_goes_back_only_when_that_is_confirmed(open_desk: Open, fil
         assert "file.txt is as it was." in one.toasts()
 
 
+async def test_a_file_that_is_new_is_deleted_and_the_question_says_so(open_desk: Open) -> None:
+    async with open_desk(size=(120, 30)) as one:
+        await one.press("f8", "2")
+        path = one.made[0].conversation.cwd / "new.txt"
+        await one.send(["disk", str(path), "one\n"], call(path, "completed"))
+        await one.sees("A new.txt")
+        await one.press("f8")
+        await one.until(lambda: panes(one.app).current.chosen == str(path))
+        await one.press("r")
+        await one.sees("Revert new.txt?", "Delete it: it was not there")
+        await one.press("down", "enter")
+        await one.until(lambda: not path.exists())
+        await one.until(lambda: "new.txt is deleted." in one.toasts())
+
+
 async def test_a_file_that_cannot_go_back_says_why(open_desk: Open, file: Path) -> None:
     async with open_desk(size=(120, 30)) as one:
         await change(one, file)
