@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from acp_tui.workbench import Workbench
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Awaitable, Callable
 
     from acp_tui.agents.launch import Launch
     from acp_tui.config.policies import Policy
@@ -71,12 +73,22 @@ class Held:
             if self._welcome and self.conversation.launch.name == DEMO:
                 self.conversation.note(Noticed("info", WELCOME))
 
-    async def choose(self) -> None:
-        """Set the mode and the options that the command line names, in a session that is open."""
+    async def choose(self, failed: Callable[[UserError], None] | None = None) -> None:
+        """Set the mode and the options that the command line names, in a session that is open.
+
+        `failed` is told what cannot be set; without it that ends everything.
+        """
+        wishes: list[Callable[[Conversation], Awaitable[None]]] = []
         if self._args.mode:
-            await set_mode(self.conversation, self._args.mode)
-        for key, value in self._args.set:
-            await set_option(self.conversation, key, value)
+            wishes.append(partial(set_mode, wanted=self._args.mode))
+        wishes += [partial(set_option, key=key, value=value) for key, value in self._args.set]
+        for wish in wishes:
+            try:
+                await wish(self.conversation)
+            except UserError as error:
+                if failed is None:
+                    raise
+                failed(error)
 
     def _options(self, launch: Launch) -> Options:
         args, stored = self._args, self._stored

@@ -81,7 +81,10 @@ def assignment(text: str) -> tuple[str, str]:
 
 
 def agent_and_prompt(words: list[str], program: str | None, *, needed: bool) -> tuple[str | None, str | None]:
-    """What the free words are: the agent, unless `--command` names one, and the prompt."""
+    """What the free words are: the agent, unless `--command` names one, and the prompt.
+
+    `needed`: there is no screen on which either could be chosen or written.
+    """
     words = list(words)
     agent = words.pop(0) if words and program is None else None
     if agent is None and program is None and needed:
@@ -89,7 +92,8 @@ def agent_and_prompt(words: list[str], program: str | None, *, needed: bool) -> 
             "name an agent (`acp-tui agents` lists them) or give --command 'prog args'.", exit_code=USAGE
         )
     if len(words) > 1:
-        raise UserError("give the prompt as one argument, in quotes, or - to read it.", exit_code=USAGE)
+        read = ", or - to read it" if needed else ""
+        raise UserError(f"give the prompt as one argument, in quotes{read}.", exit_code=USAGE)
     return agent, words[0] if words else None
 
 

@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a session's id or the beginning of one, its folder, or a file with a recording",
     )
     parser.add_argument(
-        "--speed", type=_speed, default=1.0, metavar="N", help="so many times as fast; max: at once"
+        "--speed", type=speed, default=1.0, metavar="N", help="so many times as fast; max: at once"
     )
     add_theme_option(parser)
     parser.add_argument("--text", action="store_true", help="print the conversation as text instead")
@@ -68,12 +68,12 @@ def _play(path: Path, args: argparse.Namespace) -> int:
     return show(app)
 
 
-def _speed(text: str) -> float:
+def speed(text: str) -> float:
     """Nothing is infinitely slow, so 0 means what is meant by it elsewhere: no waiting."""
-    speed = float("inf") if text == "max" else float(text)
-    if not speed >= 0:
+    times = float("inf") if text == "max" else float(text)
+    if not times >= 0:
         raise ValueError
-    return speed or float("inf")
+    return times or float("inf")
 
 
 def print_recording(path: Path, *, thoughts: bool = False) -> None:
@@ -95,6 +95,8 @@ def read_records(path: Path) -> tuple[list[Record], list[str]]:
         raise UserError(f"{path} cannot be read: {error.strerror or error}.") from error
     if not damaged:
         return records, []
+    if not records:
+        raise UserError(f"{path} is no recording of a session.")
     more = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
     return records, [f"line {damaged[0]}{more} of {path} cannot be read: left out."]
 

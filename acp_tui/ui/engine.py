@@ -30,8 +30,8 @@ class Held(Protocol):
     async def open(self) -> None:
         """Open its session, once its agent runs."""
 
-    async def choose(self) -> None:
-        """Set the modes and options that were asked for, in a session that is open."""
+    async def choose(self, failed: Callable[[UserError], None]) -> None:
+        """Set the modes and options that were asked for, in a session that is open; tell what cannot be."""
 
 
 class Watcher(Protocol):
@@ -179,10 +179,7 @@ class Engine:
     async def _choose(self) -> None:
         """A wish that cannot be fulfilled keeps nobody from working."""
         assert self.held is not None
-        try:
-            await self.held.choose()
-        except UserError as error:
-            self.watcher.trouble(error)
+        await self.held.choose(self.watcher.trouble)
 
     def _turn_failed(self, error: UserError, text: str) -> None:
         from acp_tui.controller import SignInNeeded

@@ -123,3 +123,20 @@ def test_a_speed_is_a_number_or_max(speed: str, capsys: pytest.CaptureFixture[st
         main(["replay", "any", f"--speed={speed}"])
     assert ended.value.code == 2
     assert "--speed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("how", [[], ["--text"]])
+def test_a_file_that_is_no_recording_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, how: list[str]
+) -> None:
+    monkeypatch.setattr("acp_tui.cli.replay.need_a_terminal", lambda _: None)
+    other = tmp_path / "notes.txt"
+    other.write_text("one\ntwo\n", encoding="utf-8")
+    assert main(["replay", str(other), *how]) == 1
+    assert capsys.readouterr().err == f"acp-tui: {other} is no recording of a session.\n"
+
+
+def test_a_speed_that_is_none_is_called_so(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["replay", "x", "--speed", "quick"])
+    assert "invalid speed value: 'quick'" in capsys.readouterr().err
