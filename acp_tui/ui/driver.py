@@ -145,9 +145,7 @@ class Terminal(LinuxDriver):
         try:
             if data := os.read(self.fileno, BLOCK):
                 return data
-            termios.tcgetattr(
-                self.fileno
-            )  # nothing is also what Ctrl+D gives where somebody set the lines back
+            termios.tcgetattr(self.fileno)  # Ctrl+D gives nothing, too, where somebody has set lines back
         except (OSError, termios.error):
             return None
         return b""
@@ -164,19 +162,16 @@ class Terminal(LinuxDriver):
         """Stop as any program does: where nobody could wake us again, the system does not let us."""
         if self._auto_restart:  # else another program has the terminal
             self.suspend_application_mode()
-        before = {
-            number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTSTP, signal.SIGCONT)
-        }
+        numbers = (signal.SIGTSTP, signal.SIGCONT)
+        handlers = [signal.signal(number, signal.SIG_DFL) for number in numbers]
         signal.raise_signal(signal.SIGTSTP)
-        for number, handler in before.items():
+        for number, handler in zip(numbers, handlers, strict=True):
             signal.signal(number, handler)
         self._wake()
 
     def _wake(self) -> None:
-        """Draw again, where we may."""
-        if (
-            self._outlet.hurried or not self._auto_restart
-        ):  # woken to end, or the terminal is another program's
+        """Draw again, where we may, and not just to end."""
+        if self._outlet.hurried or not self._auto_restart:  # … or it is another program that draws
             return
         if not self._in_foreground():
             self._loop.call_later(DOZE, self._sleep_on)

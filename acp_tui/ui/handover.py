@@ -18,8 +18,18 @@ if TYPE_CHECKING:
 PATIENCE = 2.0
 """Seconds that a program has to leave the terminal when we end."""
 
-_programs: dict[asyncio.subprocess.Process, asyncio.Event] = {}
-"""There is one terminal, so at most one. The event: whoever started it has gone on."""
+
+class _Program:
+    """One that has the terminal, or is being started."""
+
+    def __init__(self) -> None:
+        self.process: asyncio.subprocess.Process | None = None
+        self.started = asyncio.Event()
+        self.left = asyncio.Event()
+        """Whoever wanted it has gone on."""
+
+
+_programs: list[_Program] = []  # there is one terminal, so at most one
 
 
 @contextmanager
@@ -56,21 +66,29 @@ async def run_program(command: list[str], environment: Mapping[str, str] | None 
 
     The signals of the keyboard are handled from before it starts.
     """
-    with _keyboard_signals(_nothing):
-        process = await asyncio.create_subprocess_exec(*command, env=environment)
-        left = _programs[process] = asyncio.Event()
-        try:
+    program = _Program()
+    _programs.append(program)
+    try:
+        with _keyboard_signals(_nothing):
+            program.process = await asyncio.create_subprocess_exec(*command, env=environment)
+            program.started.set()
             with _keyboard_signals(signal.SIG_IGN):
-                return await process.wait()
-        finally:
-            left.set()
-            if process.returncode is not None:  # else nobody waits for it any more
-                del _programs[process]
+                return await program.process.wait()
+    finally:
+        program.started.set()
+        program.left.set()
+        if (
+            program.process is None or program.process.returncode is not None
+        ):  # else nobody waits for it any more
+            _programs.remove(program)
 
 
 async def end_programs() -> None:
     """Whoever has the terminal is told that it goes away, as by the terminal itself."""
-    for process, left in list(_programs.items()):
+    for program in _programs.copy():
+        await program.started.wait()
+        if (process := program.process) is None:
+            continue
         _signal(process, signal.SIGHUP)
         _signal(process, signal.SIGCONT)  # it may be asleep
         try:
@@ -78,7 +96,7 @@ async def end_programs() -> None:
         except TimeoutError:
             _signal(process, signal.SIGKILL)
             await process.wait()
-        await left.wait()
+        await program.left.wait()
 
 
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:

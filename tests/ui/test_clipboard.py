@@ -15,6 +15,7 @@ import pytest
 from acp_tui.ui import clipboard
 from acp_tui.ui.clipboard import MOST, copied, osc52, programs
 from acp_tui.ui.passing import SCREEN_LIMIT, passed
+from tests.leftovers import processes_with
 from tests.recordings import WIRELOGS
 from tests.ui.terminal import PROGRAM, Terminal
 
@@ -174,7 +175,7 @@ def test_the_bytes_reach_the_terminal(tmp_path: Path, between: dict[str, str]) -
 
 
 @pytest.fixture
-def tmux(tmp_path: Path) -> Iterator[Callable[..., str]]:
+def tmux(tmp_path: Path, until: Callable[[Callable[[], bool]], None]) -> Iterator[Callable[..., str]]:
     """A tmux server of the test's own."""
     if shutil.which("tmux") is None:
         pytest.skip("tmux is not installed")
@@ -187,6 +188,7 @@ def tmux(tmp_path: Path) -> Iterator[Callable[..., str]]:
 
     yield call
     call("kill-server")
+    until(lambda: processes_with(str(socket)) == [])  # what ran in it has it in its environment
 
 
 @pytest.mark.parametrize("way", ["its program", "the sequence"])

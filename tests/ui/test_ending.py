@@ -93,7 +93,7 @@ def replay(terminal: Terminal) -> None:
     terminal.wait_for("write")
 
 
-SIGN_IN = '[{"id": "shell", "name": "Here", "type": "terminal", "args": ["/nowhere", "--login"]}]'
+SIGN_IN = '[{"id": "shell", "name": "Here", "type": "terminal", "args": ["signed-in", "--login"]}]'
 STAGES: dict[str, tuple[Callable[[Terminal], None], list[str]]] = {
     "the first frame": (first_frame, ["--command", agent("script")]),
     "connecting": (connecting, ["--command", agent("faulty", "never_answers")]),
@@ -101,7 +101,7 @@ STAGES: dict[str, tuple[Callable[[Terminal], None], list[str]]] = {
     "processes of the agent's": (processes, ["--command", agent("faulty", "leaves_processes")]),
     "a question": (question, ["--command", agent("script")]),
     "an editor": (editor, ["--command", agent("script")]),
-    "a sign-in": (signing_in, ["--command", f"{agent('signs_in', SIGN_IN)} /nowhere"]),
+    "a sign-in": (signing_in, ["--command", f"{agent('signs_in', SIGN_IN)} signed-in"]),
     "the end": (quitting, ["--command", agent("faulty", "will_not_end")]),
     "the launcher": (launcher, ["--choose"]),
     "a replay": (replay, ["replay", str(RECORDING)]),
