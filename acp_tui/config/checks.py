@@ -11,9 +11,8 @@ from acp_tui.config.policies import POLICIES
 from acp_tui.config.problems import nearest, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
-
-"""How permission requests are answered when no rule does, from the strictest on."""
 
 _SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kMG]?)B", re.IGNORECASE)
 _FACTORS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
@@ -65,24 +64,25 @@ def size(value: Any) -> int:
     raise wrong('a number of bytes or a size such as "500 MB"', value)
 
 
-def policy(value: Any) -> str:
-    """One of the policies."""
-    if value in POLICIES:
-        return str(value)
-    meant = nearest(value, POLICIES) if isinstance(value, str) else None
-    hint = f"; did you mean {meant!r}?" if meant else ""
-    raise WrongValueError(f"expected one of {', '.join(POLICIES)}, not {shown(value)}{hint}")
+def one_of(*names: str) -> Callable[[Any], str]:
+    """A check for one of these."""
+
+    def check(value: Any) -> str:
+        if value in names:
+            return str(value)
+        meant = nearest(value, names) if isinstance(value, str) else None
+        hint = f"; did you mean {meant!r}?" if meant else ""
+        raise WrongValueError(f"expected one of {', '.join(names)}, not {shown(value)}{hint}")
+
+    return check
 
 
-NOTIFY = ("off", "bell", "terminal", "all")
+policy = one_of(*POLICIES)
+"""How permission requests are answered when no rule does, from the strictest on."""
+notify = one_of("off", "bell", "terminal", "all")
 """How the user is called when the window has not the focus."""
-
-
-def notify(value: Any) -> str:
-    """One of the ways to be called."""
-    if value in NOTIFY:
-        return str(value)
-    raise wrong(f"one of {', '.join(NOTIFY)}", value)
+panes = one_of("none", "plan", "files", "terminals", "session")
+"""What is open beside the conversation when it begins."""
 
 
 def texts(value: Any) -> list[str]:

@@ -77,6 +77,7 @@ class Settings:
     agent: str | None = None  # the one that is started when none is named
     policy: str | None = None  # None: each command has its own default
     theme: str = "dark"  # the colours of the screen
+    panes: str = "none"  # which of them is open beside a conversation that begins
     keys: dict[str, str] = field(default_factory=dict)  # by the action's id, which only the screen knows
     notify: str = "all"  # how the user is called who looks elsewhere
     notify_command: list[str] = field(default_factory=list)  # … and a program of theirs
@@ -107,6 +108,7 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
     "agent": checks.text,
     "policy": checks.policy,
     "theme": checks.text,
+    "panes": checks.panes,
     "notify": checks.notify,
     "notify_command": checks.command,
     "timeouts.initialize": checks.seconds,
@@ -122,7 +124,7 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
 
 SECTIONS = {key.partition(".")[0] for key in CHECKS if "." in key}
 ENTRIES = frozenset({"mcp_servers", "agents", "keys"})
-HARMLESS = ("agent", "theme")
+HARMLESS = ("agent", "theme", "panes")
 """What a project's file may set: a folder from elsewhere must not choose commands, servers or rules."""
 
 

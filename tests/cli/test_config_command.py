@@ -50,6 +50,7 @@ def test_every_value_is_shown_with_its_origin(
         "agent": '"pi" .acp-tui.toml:2',
         "policy": '"deny" config.toml:1',
         "theme": '"dark" built in',
+        "panes": '"none" built in',
         "notify": '"all" built in',
         "notify_command": "[] built in",
         "timeouts.initialize": "60.0 built in",

@@ -36,6 +36,7 @@ def test_every_key_of_the_file_is_read_and_knows_its_line(write_config: WriteCon
 agent = "gemini"
 policy = "read-only"
 theme = "nord"
+panes = "plan"
 notify = "bell"
 notify_command = "notify-send --app-name acp-tui"
 timeouts = {{ initialize = 5, session = 1.5 }}
@@ -54,7 +55,7 @@ max_baseline_file_size = 100
     settings = load(project, environ={})
     assert settings.problems == []
     assert (settings.agent, settings.policy) == ("gemini", "read-only")
-    assert settings.theme == "nord"
+    assert (settings.theme, settings.panes) == ("nord", "plan")
     assert (settings.timeouts.initialize, settings.timeouts.session) == (5.0, 1.5)
     assert (settings.log.enabled, settings.log.keep_sessions, settings.log.keep_bytes) == (
         False,
@@ -64,7 +65,7 @@ max_baseline_file_size = 100
     assert settings.workspace.additional_directories == [project / "more"]
     assert (settings.workspace.sensitive, settings.workspace.max_baseline_file_size) == (["*.secret"], 100)
     lines = [settings.origin(key).line for key in CHECKS]
-    assert lines == [2, 3, 4, 5, 6, 7, 7, 8, 9, 10, 13, 16, 17]
+    assert lines == [2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 11, 14, 17, 18]
     assert str(settings.origin("policy")) == f"{file}:3"
 
 
@@ -210,7 +211,7 @@ def test_a_project_cannot_set_what_could_do_harm(project: Path, key: str, text: 
     (project / ".acp-tui.toml").write_text(text)
     settings = load(project, environ={})
     assert said(settings) == [
-        (1, key, "not used: a project may set only agent, theme; config.toml may set all")
+        (1, key, "not used: a project may set only agent, theme, panes; config.toml may set all")
     ]
     settings.problems.clear()
     assert settings == Settings()

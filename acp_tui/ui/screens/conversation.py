@@ -130,6 +130,7 @@ class ConversationScreen(SignIn, Prompting, Exporting):
         self.prompt.history = held.workbench.history(conversation.cwd)
         self.prompt.load_draft(held.workbench.draft(conversation))
         self.transcript.use_session(session, str(conversation.cwd))
+        self.begin_with_pane(held.workbench.settings.panes)
         self._show_queue()
         self._show_facts()
         settings = held.workbench.settings

@@ -82,7 +82,12 @@ class PaneKeys(EntryKeys):
         else:
             self._open_panes(focus=True)
 
-    def _open_panes(self, *, focus: bool) -> None:
+    def begin_with_pane(self, name: str) -> None:
+        """As the settings want it, where there is room for it beside the transcript."""
+        if self._panes is None and name != "none" and self._is_wide:
+            self._open_panes(focus=False, first=name)
+
+    def _open_panes(self, *, focus: bool, first: str = "plan") -> None:
         panes = self._panes
         if panes is None:
             from acp_tui.ui.widgets.panes.beside import Beside
@@ -90,7 +95,7 @@ class PaneKeys(EntryKeys):
             from acp_tui.ui.widgets.panes.panes import Panes
 
             source = Source(self.session, self.transcript.stack.cwd, self.held)
-            panes = self._panes = Panes(source, self._palette)
+            panes = self._panes = Panes(source, self._palette, first)
             self._beside = Beside(self.transcript, panes)
             self.mount(panes, after=self.transcript)
         elif not panes.display:

@@ -197,6 +197,25 @@ async def test_the_disk_is_looked_at_only_while_files_are_seen(open_desk: Open) 
         await one.sees("A file.txt")
 
 
+@pytest.mark.parametrize("name", ["plan", "files", "terminals", "session"])
+async def test_the_settings_open_one_beside_a_conversation(
+    open_desk: Open, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "project" / ".acp-tui.toml").write_text(f'panes = "{name}"\n')
+    async with open_desk(size=(120, 30)) as one:
+        await one.until(lambda: panes(one.app).current.TITLE.lower() == name)
+        await one.press(*"hello")
+        assert one.prompt.text == "hello"
+        await one.press("ctrl+b")
+        assert one.screen.panes is None
+
+
+async def test_they_open_none_over_it(open_desk: Open, tmp_path: Path) -> None:
+    (tmp_path / "project" / ".acp-tui.toml").write_text('panes = "files"\n')
+    async with open_desk(size=(99, 30)) as one:
+        assert one.screen.panes is None
+
+
 async def test_what_is_new_below_is_not_told_over_the_panes(open_desk: Open) -> None:
     async with open_desk(size=(80, 24)) as one:
         await one.send(["repeat", 40, "line\n\n"])

@@ -35,7 +35,8 @@ class Panes(Vertical):
     Panes > Pane { margin: 1 0 0 0; display: none; }
     """
 
-    def __init__(self, source: Source, palette: Palette) -> None:
+    def __init__(self, source: Source, palette: Palette, first: str = "plan") -> None:
+        """`first`: the one to begin with, by its title."""
         super().__init__()
         self.source = source
         self._palette = palette
@@ -43,7 +44,7 @@ class Panes(Vertical):
             kind(source, palette) for kind in (PlanPane, FilesPane, TerminalsPane, SessionPane)
         ]
         self._tabs = PaneTabs([pane.TITLE for pane in self._panes], palette)
-        self._current = 0
+        self._current = next(at for at, pane in enumerate(self._panes) if pane.TITLE.lower() == first)
         self.zoomed = False
 
     def compose(self) -> ComposeResult:
@@ -52,7 +53,7 @@ class Panes(Vertical):
         yield from self._panes
 
     def on_mount(self) -> None:
-        """Begin with the first."""
+        """Begin with that one."""
         self.turn_to(self._current)
 
     # ------------------------------------------------------------------------- what is shown
