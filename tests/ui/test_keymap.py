@@ -174,16 +174,16 @@ def toasts(app: object) -> list[str]:
 
 async def test_own_keys_work_and_are_shown_wherever_keys_are_told(config: Path, tmp_path: Path) -> None:
     config.write_text(
-        '[keys]\n"app.help" = "f2"\n"app.palette" = "ctrl+g"\n"choose.close" = "f9"\n"help.close" = "f9"\n'
+        '[keys]\n"app.help" = "f2"\n"app.palette" = "f4"\n"choose.close" = "f9"\n"help.close" = "f9"\n'
     )
     app = app_of("--cwd", str(tmp_path))
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
-        await sees(pilot, "F2 help", "Ctrl+G palette")
+        await sees(pilot, "F2 help", "F4 palette")
         await pilot.press("f1")
-        await sees(pilot, "F2 help", "Ctrl+G palette")
+        await sees(pilot, "F2 help", "F4 palette")
         await pilot.press("f2")
         await sees(pilot, "F9 close")
-        await pilot.press("f9", "ctrl+g")
+        await pilot.press("f9", "f4")
         await sees(pilot, "F9 leave it")
         app.screen.query_one(Input).value = "what they act on"
         await sees(pilot, "The keys, and what they act on", "F2")
