@@ -43,16 +43,8 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `acp-tui`; returns the exit code."""
-    words = _with_command(list(sys.argv[1:] if argv is None else argv))
-    prepare_streams()
-    parser = _parser(words)
-    args = parser.parse_args(words)
-    if args.command is None:
-        parser.print_help()
-        return 2
-    module = _module(args.command)
     try:
-        code = module.run(args)
+        code = _run(list(sys.argv[1:] if argv is None else argv))
         sys.stdout.flush()  # here, where a reader that has gone is no traceback
     except UserError as error:
         print(f"acp-tui: {error}", file=sys.stderr)
@@ -69,6 +61,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"acp-tui: the output cannot be written: {error.strerror}.", file=sys.stderr)
         return 1
     return code
+
+
+def _run(given: list[str]) -> int:
+    words = _with_command(given)
+    prepare_streams()
+    parser = _parser(words)
+    args = parser.parse_args(words)
+    if args.command is None:
+        parser.print_help()
+        return 2
+    return _module(args.command).run(args)
 
 
 def _with_command(words: list[str]) -> list[str]:

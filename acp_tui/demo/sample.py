@@ -11,6 +11,7 @@ from pathlib import Path
 
 from acp_tui.config.paths import paths, private_directory
 from acp_tui.demo.sample_files import BUG, FILES, FIX, MODULE
+from acp_tui.errors import UserError
 
 NAME = "basket"
 KEPT_DAYS = 14
@@ -19,12 +20,16 @@ KEPT_DAYS = 14
 
 def make_project() -> Path:
     """A fresh copy of the sample project, in a folder of its own below the cache directory."""
-    home = private_directory(paths().cache / "demo")
-    _remove_old_copies(home)
-    project = Path(tempfile.mkdtemp(prefix="sample-", dir=home)) / NAME
-    project.mkdir()
-    for name, text in FILES.items():
-        (project / name).write_text(text, encoding="utf-8")
+    home = paths().cache / "demo"
+    try:
+        private_directory(home)
+        _remove_old_copies(home)
+        project = Path(tempfile.mkdtemp(prefix="sample-", dir=home)) / NAME
+        project.mkdir()
+        for name, text in FILES.items():
+            (project / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"The demo's project cannot be made in {home}: {error.strerror or error}.") from error
     _make_repository(project)
     return project.resolve()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import sys
 import termios
 from codecs import getincrementaldecoder
 from contextlib import suppress
@@ -77,8 +78,7 @@ class Terminal(LinuxDriver):
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
-        assert self._file is not None
-        self._outlet = Outlet(self._file, self._lost)
+        self._outlet = Outlet(_screen(), self._lost)
         self._file = self._outlet  # type: ignore[assignment]  # it is only written to and flushed
 
     def hurry(self) -> None:
@@ -191,6 +191,12 @@ class Terminal(LinuxDriver):
             return os.tcgetpgrp(self.fileno) == os.getpgrp()
         except OSError:  # a terminal without jobs
             return True
+
+
+def _screen() -> TextIO:
+    """Where to draw: not into a file that somebody collects errors in."""
+    streams = [stream for stream in (sys.__stderr__, sys.__stdout__) if stream is not None]
+    return next((stream for stream in streams if stream.isatty()), streams[-1])
 
 
 def _without_waiting(descriptor: int) -> int:

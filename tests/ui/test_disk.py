@@ -9,7 +9,7 @@ import pytest
 
 from tests.recordings import WIRELOGS
 from tests.ui.desk import agent
-from tests.ui.terminal import Terminal
+from tests.ui.terminal import OFF, Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,6 +45,14 @@ def test_without_a_home_one_can_talk_and_is_told(tmp_path: Path, nowhere: Path) 
         assert terminal.ended() == 0
         assert b"Traceback" not in terminal.raw
         assert b"--resume" not in terminal.raw
+
+
+def test_the_demo_says_that_it_has_no_place_for_its_project(tmp_path: Path, nowhere: Path) -> None:
+    with Terminal("demo", cwd=tmp_path) as terminal:
+        assert terminal.ended() == 1
+        told = " ".join(terminal.raw[terminal.raw.rindex(OFF[-1]) :].decode().split())
+        assert "acp-tui: The demo's project cannot be made in " in told
+        assert terminal.settings == terminal.before
 
 
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="limits of others can be set on Linux only")

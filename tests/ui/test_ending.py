@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from typing import TYPE_CHECKING, ClassVar
@@ -10,7 +11,7 @@ import pytest
 
 from tests.recordings import WIRELOGS
 from tests.ui.desk import agent
-from tests.ui.terminal import OFF, ON, Terminal
+from tests.ui.terminal import OFF, ON, PROGRAM, REPOSITORY, Shell, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -200,7 +201,47 @@ def test_what_was_saved_in_an_editor_is_kept(start: Callable[[str], Terminal], h
     assert "saved in the editor" in (home / "state" / "drafts.jsonl").read_text(encoding="utf-8")
 
 
+def test_what_hangs_has_no_say_in_it(tmp_path: Path, home: Path) -> None:
+    """Such as a thread that reads from a server that is gone: Python would wait for it."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import threading\n"
+        "from acp_tui.cli import screen\n"
+        "screen.GRACE = 0.5\n"
+        "threading.Thread(target=threading.Event().wait).start()\n"
+    )
+    paths = f"{tmp_path}{os.pathsep}{REPOSITORY}"
+    with Terminal("--command", agent("script"), cwd=tmp_path, PYTHONPATH=paths) as terminal:
+        terminal.wait_for("idle")
+        terminal.signal(signal.SIGTERM)
+        assert terminal.ended() == 128 + signal.SIGTERM
+        assert_in_order(terminal, home)
+
+
+def test_ctrl_c_before_there_is_anything_to_end(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'acp_tui.cli.run':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+    )
+    paths = f"{tmp_path}{os.pathsep}{REPOSITORY}"
+    with Terminal("--command", agent("script"), cwd=tmp_path, PYTHONPATH=paths) as terminal:
+        assert terminal.ended() == 128 + signal.SIGINT
+        assert terminal.raw == b""
+
+
 # --------------------------------------------------------------------------- what does not end it
+
+
+def test_errors_that_somebody_collects(tmp_path: Path) -> None:
+    with Shell(cwd=tmp_path) as terminal:
+        terminal.type(f"{PROGRAM} --choose 2> errors\n")
+        terminal.wait_for("Demo agent")
+        terminal.type("\x11")
+        assert terminal.code() == 0
+        assert (tmp_path / "errors").read_bytes() == b""
 
 
 def test_bytes_that_are_no_text(tmp_path: Path, home: Path) -> None:
