@@ -41,7 +41,9 @@ _LETTERS = {
 FRAME = 5
 """Rows of the dialog beside what is asked and the options: borders, head, a blank row, keys."""
 ROOMY = 30
-"""Rows of a screen on which a blank row more can be had."""
+"""Rows of a screen on which a blank row more can be had, and a quarter for the conversation."""
+LEAST_SPARED = 2
+"""Rows for it on any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,7 @@ class PermissionScreen(Dialog[Taken | None]):
             self.set_timer(max(0.01, self._quiet.left), self._hint)
 
     def _fit(self) -> None:
-        """What is asked gets the room it needs; some of the conversation stays in sight where it can."""
+        """What is asked gets the room it needs; the conversation stays in sight where there is more."""
         if not self.is_mounted:
             return
         width, height = self.app.size
@@ -182,7 +184,8 @@ class PermissionScreen(Dialog[Taken | None]):
         self.query_one("#dialog").set_class(roomy, "roomy")
         page, options = self.query_one(Page), self.query_one(Rows)
         inner = width - 4  # border and padding
-        limit = height if self._full else height - max(2, height // 4)
+        spared = 0 if self._full else height // 4 if roomy else LEAST_SPARED
+        limit = height - spared
         room = max(2, limit - FRAME - roomy)
         wanted = page.height_at(inner - 1)
         choices = min(options.height_at(inner), max(room // 2, room - wanted))

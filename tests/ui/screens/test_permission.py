@@ -480,3 +480,13 @@ async def test_no_title_pushes_the_command_out_of_sight_and_all_of_it_is_there()
         assert "rm -r build" in dialog.in_sight()
         assert "harmless 0 harmless 1" in dialog.in_sight()
         assert "harmless 499" in dialog.text()
+
+
+async def test_on_a_small_screen_the_question_comes_before_the_conversation() -> None:
+    old = "".join(f"line {number}\n" for number in range(10))
+    diff = Diff(f"{CWD}/login.py", old, old.replace("line 5", "five"))
+    question = permission("Edit login.py", "edit", options=ALL, why="the policy asks", content=[diff])
+    always = {"allow_always": "editing login.py", "reject_always": "editing login.py"}
+    async with shown(question, size=(80, 24), remember_words=always) as dialog:
+        assert "five" in dialog.in_sight()
+        assert dialog.screen.query_one("#dialog").region.height <= 22
