@@ -57,11 +57,11 @@ class Facts:
 
 
 def _phase(session: Session, *, asking: bool) -> Phase:
-    if session.phase == "prompting":
-        if session.cancelling:
-            return "cancelling"
-        return "asking" if asking else "working"
-    return session.phase
+    if session.phase == "prompting" and session.cancelling:
+        return "cancelling"
+    if session.phase in ("prompting", "idle") and asking:  # some ask outside of any turn
+        return "asking"
+    return "working" if session.phase == "prompting" else session.phase
 
 
 def _mode(session: Session) -> str:

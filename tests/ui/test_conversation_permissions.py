@@ -123,6 +123,17 @@ async def test_a_question_that_the_agent_takes_back_goes_away(open_desk: Open) -
         assert "waits for your answer" not in desk.status()
 
 
+async def test_a_question_outside_of_any_turn_waits_for_an_answer_too(open_desk: Open) -> None:
+    params = {"toolCall": CALL, "options": [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]}
+    async with open_desk() as desk:
+        await desk.send(["request", "session/request_permission", params, "one"])
+        await desk.asked()
+        await desk.ready()
+        assert "waits for your answer" in desk.status()
+        await desk.press("a")
+        await desk.until(lambda: "idle" in desk.status())
+
+
 @pytest.mark.parametrize("covered", [False, True])
 async def test_a_question_goes_away_when_the_agent_dies(
     open_desk: Open, tmp_path: Path, covered: bool
