@@ -6,7 +6,7 @@ All texts here come from the agent or from files: they are made safe, and are ne
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segment
 from textual.strip import Strip
@@ -68,7 +68,7 @@ def asked(question: Question, context: Context, *, raw: bool = False) -> list[Bo
     groups += [[part] for part in _content(question, context)]
     groups += [_diff(diff, question, context) for diff in _diffs(question)]
     groups.append([_whole_title(question, context)])
-    if raw or not _tells(question):
+    if raw or not (_tells(question) or _given(question) == {}):
         groups.append(_raw(question, context))
     blank: Body = Lines([Strip([Segment(" ")])], "")
     seen = [group for group in groups if any(body.height for body in group)]
@@ -279,10 +279,14 @@ def _content(question: Question, context: Context) -> Iterator[Lines]:
             yield Lines([*paragraphs(text.strip("\n"), context.palette.text, context.width, 0)], text)
 
 
+def _given(question: Question) -> Any:
+    return question.call.raw_input if question.call is not None else None
+
+
 def _raw(question: Question, context: Context) -> list[Body]:
     palette, width = context.palette, context.width
-    given = question.call.raw_input if question.call is not None else None
-    if given is None:
+    given = _given(question)
+    if not given:
         none = [Segment("The agent sent no raw input with this question.", palette.dim)]
         return [Lines(headed([], none, width, indent=0), "")]
     head = Lines(headed([], [Segment("raw input", palette.dim)], width, indent=0), "")

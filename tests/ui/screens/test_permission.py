@@ -325,6 +325,13 @@ async def test_words_to_be_replaced_are_shown_where_they_are() -> None:
         assert "2 + one 2" in dialog.text()
 
 
+async def test_input_that_is_empty_is_shown_on_a_key_only() -> None:
+    async with shown(permission("Approve Plan", "switch_mode", raw_input={})) as dialog:
+        assert "raw input\n" not in dialog.text()
+        await dialog.press("i")
+        assert "sent no raw input" in dialog.text()
+
+
 async def test_danger_is_loud() -> None:
     async with shown(questions.dangerous()) as dialog:
         assert " DANGEROUS " in dialog.text()
