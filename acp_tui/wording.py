@@ -148,15 +148,32 @@ def ran(terminal: Terminal, cwd: str) -> str:
 _SHELL = re.compile(r"(?:/\S*/)?(?:ba|da|z)?sh -l?c (?=\S)")
 
 
+_LONGEST_INPUT = 20_000
+"""Characters; longer texts are not looked into."""
+
+
 def only_input(content: Content, call: ToolCall) -> bool:
     """Is it just the raw input once more? Some agents send that as text, too, to show it while it grows."""
+    if call.raw_input is None:  # … or before that; of one that has completed it would be the output
+        given = command_of(_as_json(content)) if call.kind == "execute" else ""
+        return bool(given) and call.status != "completed"
+    return isinstance(call.raw_input, dict) and _as_json(content) == call.raw_input
+
+
+def command_given(call: ToolCall) -> str:
+    """The command that a call is about, as far as it can be told; it may have several lines."""
+    texts = (_as_json(item) for item in call.content if isinstance(item, Content) and only_input(item, call))
+    return next(filter(None, map(command_of, (call.raw_input, *texts))), "")
+
+
+def _as_json(content: Content) -> Any:
     text = content.text.strip()
-    if content.kind != "text" or not text.startswith("{") or not isinstance(call.raw_input, dict):
-        return False
+    if content.kind != "text" or not text.startswith("{") or len(text) > _LONGEST_INPUT:
+        return None
     try:
-        return bool(json.loads(text) == call.raw_input)
+        return json.loads(text)
     except ValueError:
-        return False
+        return None
 
 
 def verdict(entry: Permission) -> tuple[str, str, str]:

@@ -105,6 +105,15 @@ def test_a_command_without_output_yet_is_no_json(title: str, sent: dict[str, str
     assert [line.strip() for line in lines(body(running, context()))[1:]] == below
 
 
+def test_a_command_that_is_told_only_as_text_is_a_command() -> None:
+    told = Content("text", text='{"command": "make all"}')
+    asked = call(title="Bash", kind="execute", content=[Content("text", text="May I?"), told])
+    assert [line.strip() for line in lines(body(asked, context()))[1:]] == ["$ make all", "May I?"]
+    ended = call(title="Bash", kind="execute", status="completed", content=[told])
+    assert '{"command": "make all"}' in lines(body(ended, context()))[-1]
+    assert not any("$" in line for line in lines(body(ended, context())))
+
+
 def test_a_file_that_was_not_there_is_written() -> None:
     made = call(title="app.py", kind="edit", content=[Diff(f"{CWD}/app.py", None, "a\n")])
     assert "✎ Write app.py" in headline(made)

@@ -10,7 +10,7 @@ from acp_tui.session.state import Diff, Terminal, TerminalRef
 from acp_tui.session.text import visible_line
 from acp_tui.ui.widgets.transcript.bodies.call_text import MESSAGE
 from acp_tui.ui.widgets.transcript.bodies.terminal import elsewhere
-from acp_tui.wording import command_of, only_input, ran, relative, title_of
+from acp_tui.wording import command_given, only_input, ran, relative, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,7 +56,7 @@ def pieces(call: ToolCall, context: Context) -> Iterator[Piece]:
         empty = False
         yield piece
     if empty:  # all that is known of it then
-        if call.kind == "execute" and command_of(call.raw_input):
+        if call.kind == "execute" and command_given(call):
             if (command := _command_piece(call, context)) is not None:
                 yield command
         elif call.raw_input not in (None, {}, ""):
@@ -84,10 +84,10 @@ def _command_piece(call: ToolCall, context: Context, shown: Piece | None = None)
     """The whole command, and where it runs, unless the headline says so much."""
     if shown is not None and shown.sort == "terminal":
         terminal: Terminal = shown.what
-        command = ran(terminal, context.cwd) or command_of(call.raw_input)
+        command = ran(terminal, context.cwd) or command_given(call)
         where = relative(terminal.cwd, context.cwd) if elsewhere(terminal, context) else ""
     elif call.kind == "execute":
-        command, given = command_of(call.raw_input), call.raw_input
+        command, given = command_given(call), call.raw_input
         cwd = visible_line(str(given.get("cwd") or "")) if isinstance(given, dict) else ""
         where = relative(cwd, context.cwd) if cwd.rstrip("/") not in ("", context.cwd.rstrip("/")) else ""
     else:
