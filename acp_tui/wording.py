@@ -122,6 +122,17 @@ def _only_names_a_file(title: str, call: ToolCall) -> bool:
     return any(path == title or path.endswith(f"/{title}") for path in map(visible_line, paths))
 
 
+def fate(diff: Diff, kind: str = "") -> str:
+    """What became of a file as a whole, in a call of that kind: `new`, `deleted`, `now empty`, or nothing."""
+    if diff.patch is not None:
+        return ""
+    if diff.old is None:
+        return "new"
+    if diff.new is None or (not diff.new and kind == "delete"):
+        return "deleted"
+    return "" if diff.new else "now empty"
+
+
 def command_of(raw_input: Any) -> str:
     """The command that a call was given, as far as it can be told; it may have several lines."""
     command = raw_input.get("command") if isinstance(raw_input, dict) else None

@@ -19,7 +19,7 @@ from acp_tui.session.state import (
     TurnEnd,
 )
 from acp_tui.session.text import visible, visible_json, visible_line
-from acp_tui.wording import answered_by, command_of, duration, relative, title_of, verdict
+from acp_tui.wording import answered_by, command_of, duration, fate, relative, title_of, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,7 +96,7 @@ def call_pieces(call: ToolCall, session: Session, cwd: str) -> Iterator[Piece]:
     ran = {item.terminal_id for item in call.content if isinstance(item, TerminalRef)}
     if command and visible_line(command) != name and not ran & session.terminals.keys():
         yield Piece("command", command)
-    shown = [piece for item in call.content if (piece := _content_piece(item, session, cwd)) is not None]
+    shown = [piece for item in call.content if (piece := _content_piece(item, call.kind, session, cwd))]
     yield from shown
     if not shown:
         for label, value in (("input", call.raw_input), ("output", call.raw_output)):
@@ -104,21 +104,16 @@ def call_pieces(call: ToolCall, session: Session, cwd: str) -> Iterator[Piece]:
                 yield Piece("raw", visible(value) if isinstance(value, str) else visible_json(value), label)
 
 
-def _content_piece(item: Content | Diff | TerminalRef, session: Session, cwd: str) -> Piece | None:
+def _content_piece(item: Content | Diff | TerminalRef, kind: str, session: Session, cwd: str) -> Piece | None:
     if isinstance(item, Diff):
-        return Piece("diff", item, f"{relative(item.path, cwd)}{_new_or_gone(item)}")
+        became = fate(item, kind)
+        return Piece("diff", item, f"{relative(item.path, cwd)}{f' ({became})' if became else ''}")
     if isinstance(item, TerminalRef):
         terminal = session.terminals.get(item.terminal_id)
         return Piece("terminal", terminal) if terminal is not None else None
     if item.kind == "text" and not item.text.strip():
         return None
     return Piece("content", item)
-
-
-def _new_or_gone(diff: Diff) -> str:
-    if diff.patch is not None or (diff.old is None) is (diff.new is None):
-        return ""
-    return " (new)" if diff.old is None else " (deleted)"
 
 
 def call_facts(call: ToolCall) -> list[str]:

@@ -17,7 +17,7 @@ from acp_tui.ui.widgets.long_text import LongText
 from acp_tui.ui.widgets.transcript.bodies.folding import headed, paragraphs
 from acp_tui.ui.widgets.transcript.body import Lines
 from acp_tui.ui.widgets.transcript.wrap import fold, padded, shortened
-from acp_tui.wording import only_input
+from acp_tui.wording import fate, only_input
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -259,8 +259,8 @@ def _diff(diff: Diff, question: Question, context: Context) -> list[Body]:
     remarks = [
         _remark(one.path, one.real, one.inside) for one in question.subject.targets if one.path == diff.path
     ]
-    if diff.patch is None and None in (diff.old, diff.new):
-        remarks.append("new file" if diff.old is None else "deleted")
+    became = fate(diff, question.subject.kind)
+    remarks.append("new file" if became == "new" else became)
     remark = Segment(f"  {', '.join(filter(None, remarks))}", palette.warning)
     head = [Segment(f"{visible_line(diff.path)} ", palette.strong), *counts, remark]
     first = first_line(question.call, diff) if question.call is not None else 1

@@ -198,6 +198,9 @@ def test_a_call_that_fails_is_made_anew_so_that_it_opens() -> None:
 def test_a_new_and_a_deleted_file_are_told_from_a_change() -> None:
     assert "new  +1" in headline(call(kind="edit", content=[Diff("a", None, "x\n")]))
     assert "deleted  −1" in headline(call(kind="edit", content=[Diff("a", "x\n", None)]))
+    # The protocol wants a text, so what is deleted comes as an empty one.
+    assert "deleted  −1" in headline(call(kind="delete", content=[Diff("a", "x\n", "")]))
+    assert "now empty  −1" in headline(call(kind="edit", content=[Diff("a", "x\n", "")]))
 
 
 def test_one_file_named_by_the_title_needs_no_heading_and_several_do() -> None:

@@ -10,10 +10,10 @@ from acp_tui.session.state import Diff, Terminal, TerminalRef
 from acp_tui.session.text import visible_line
 from acp_tui.ui.widgets.transcript.bodies.call_text import MESSAGE
 from acp_tui.ui.widgets.transcript.bodies.terminal import elsewhere
-from acp_tui.wording import command_given, only_input, ran, relative, title_of
+from acp_tui.wording import command_given, fate, only_input, ran, relative, title_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from acp_tui.session.state import Location, ToolCall, ToolContent
     from acp_tui.ui.widgets.transcript.body import Context
@@ -68,7 +68,7 @@ def pieces(call: ToolCall, context: Context) -> Iterator[Piece]:
 def _piece(item: ToolContent, call: ToolCall, context: Context, *, several: bool) -> Piece | None:
     if isinstance(item, Diff):
         label = relative(item.path, context.cwd) if several or not _says(call, item.path, context.cwd) else ""
-        if label and (what := new_or_gone([item])):
+        if label and (what := fate(item, call.kind)):
             label = f"{label}  ({what})"
         return Piece("diff", item, label, first_line(call, item))
     if isinstance(item, TerminalRef):
@@ -105,12 +105,9 @@ def _title_fits(call: ToolCall, context: Context) -> bool:
     return cell_len(title_of(call, context.cwd)) <= context.width - BESIDE_TITLE
 
 
-def new_or_gone(diffs: Iterable[Diff]) -> str:
+def common_fate(call: ToolCall) -> str:
     """What to say where files were made or deleted and nothing else was done to any."""
-    done = {
-        "" if diff.patch is not None else "new" if diff.old is None else "deleted" if diff.new is None else ""
-        for diff in diffs
-    }
+    done = {fate(item, call.kind) for item in call.content if isinstance(item, Diff)}
     return done.pop() if len(done) == 1 else ""
 
 

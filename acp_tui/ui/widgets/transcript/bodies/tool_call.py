@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from acp_tui.session.state import Diff
-from acp_tui.ui.widgets.transcript.bodies.call_pieces import Piece, first_line, new_or_gone, pieces
+from acp_tui.ui.widgets.transcript.bodies.call_pieces import Piece, common_fate, first_line, pieces
 from acp_tui.ui.widgets.transcript.bodies.call_text import plain_strips, text_body
 from acp_tui.ui.widgets.transcript.bodies.content import content_lines
 from acp_tui.ui.widgets.transcript.bodies.diff import DiffBody, difference
@@ -119,8 +119,8 @@ class ToolCallBody:
         palette = context.palette
         facts: list[Text] = []
         found = [difference(item, first_line(call, item)) for item in call.content if isinstance(item, Diff)]
-        if new := new_or_gone(item for item in call.content if isinstance(item, Diff)):
-            facts.append((new, palette.dim))
+        if became := common_fate(call):
+            facts.append((became, palette.dim))
         facts += changed_lines(sum(one.added for one in found), sum(one.removed for one in found), palette)
         terminals = [piece.what for piece in pieces(call, context) if piece.sort == "terminal"]
         facts += [(exit_fact(terminal), palette.error) for terminal in terminals if exit_fact(terminal)]
