@@ -56,7 +56,8 @@ def place_for(agent: Agent, launch: Launch, directories: Iterable[Path], servers
     http, sse = (agent.can("mcpCapabilities", transport) for transport in ("http", "sse"))
     sent, others = for_agent(servers, launch.name, http=http, sse=sse)
     given = [ServerGiven(server["name"], server.get("type", "stdio")) for server in sent]
-    for server, reason in others:
+    for server, reason, wished in others:
         given.append(ServerGiven(server.name, server.transport, reason))
-        left_out.append(f"The MCP server {server.name} is left out: {reason}.")
+        if not wished:
+            left_out.append(f"The MCP server {server.name} is left out: {reason}.")
     return Place(names, sent, given, left_out)

@@ -167,6 +167,17 @@ async def test_servers_and_folders_that_the_agent_does_not_take_are_said(hold: H
     assert "The MCP server web is left out" in second
 
 
+async def test_servers_that_nobody_wants_are_left_out_without_a_word(hold: Hold, tmp_path: Path) -> None:
+    file = tmp_path / "mcp.json"
+    servers = {"off": {"command": sys.executable, "disabled": True}, "on": {"command": sys.executable}}
+    file.write_text(json.dumps({"mcpServers": servers}))
+    held = hold(servers=from_json_file(file))
+    await held.open()
+    assert held.notices() == []
+    told = {server.name: server.why_not for server in held.conversation.mcp_servers}
+    assert told == {"off": "it is disabled", "on": None}
+
+
 async def test_updates_of_another_session_are_kept_apart(hold: Hold) -> None:
     held = hold()
     await held.open()

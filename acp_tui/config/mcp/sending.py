@@ -25,10 +25,15 @@ class LeftOut(NamedTuple):
 
     server: Server
     reason: str  # a sentence without its first capital and full stop
+    wished: bool = False  # by what the user has written: it surprises nobody
 
 
 class _Unfit(Exception):  # noqa: N818 - a reason, never seen outside
     """Why a server cannot be sent."""
+
+
+class _Unwanted(_Unfit):
+    """Why it is not to be sent."""
 
 
 def for_agent(
@@ -53,18 +58,19 @@ def for_agent(
             _check(server, agent, last[server.name], {"stdio": True, "http": http, "sse": sse})
             sent.append(_as_sent(server, environment))
         except _Unfit as reason:
-            left_out.append(LeftOut(server, str(reason)))
+            left_out.append(LeftOut(server, str(reason), wished=isinstance(reason, _Unwanted)))
     return sent, left_out
 
 
 def _check(server: Server, agent: str, last: Server, takes: dict[str, bool]) -> None:
     """Raise when the server is not for this agent."""
     if server is not last:
-        raise _Unfit(f"replaced by the one in {last.file}:{last.line}")
+        raise _Unwanted(f"replaced by the one in {last.file}:{last.line}")
     if not server.enabled:
-        raise _Unfit("it is disabled")
+        raise _Unwanted("it is disabled")
     if server.agents is not None and agent not in server.agents:
-        raise _Unfit(f"it is only for {', '.join(server.agents)}" if server.agents else "it is for no agent")
+        whom = f"only for {', '.join(server.agents)}" if server.agents else "for no agent"
+        raise _Unwanted(f"it is {whom}")
     if server.problems:
         raise _Unfit("; ".join(server.problems))
     if not takes[server.transport]:
