@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.config.mcp import Server, for_agent
+from acp_tui.config.mcp import LeftOut, Server, for_agent
 
 
 def server(tmp_path: Path, **fields: Any) -> Server:
@@ -162,7 +162,7 @@ def test_of_two_with_one_name_the_last_is_sent(tmp_path: Path) -> None:
     last = server(tmp_path, args=["last"], line=9)
     found, left_out = for_agent([first, last], "demo", http=False, sse=False)
     assert [entry["args"] for entry in found] == [["last"]]
-    assert left_out == [(first, f"replaced by the one in {tmp_path}/mcp.json:9")]
+    assert left_out == [LeftOut(first, f"replaced by the one in {tmp_path}/mcp.json:9", wished=True)]
 
 
 def test_one_that_cannot_be_sent_does_not_keep_others_back(tmp_path: Path) -> None:
