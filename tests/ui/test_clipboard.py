@@ -73,7 +73,10 @@ async def test_windows_gets_its_own_encoding(bin_folder: Path, tmp_path: Path) -
     assert (tmp_path / "got").read_bytes().decode("utf-16-le") == TEXT
 
 
-async def test_a_program_that_fails_took_nothing(bin_folder: Path) -> None:
+async def test_a_program_that_fails_took_nothing(
+    bin_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # for the last resort
     program(bin_folder, "xclip", "cat > /dev/null; exit 1")
     program(bin_folder, "xsel", "exit 1")  # does not even read
     sent: list[str] = []
