@@ -112,6 +112,10 @@ def _launcher(args: argparse.Namespace, made: Callable[[Held], None], palette: P
 
 
 def _say_how_to_go_on(held: Held) -> None:
-    conversation = held.conversation
-    if conversation.folder.id and conversation.session.turn:
-        print(f"To go on with this conversation: acp-tui --resume {conversation.folder.id}")
+    folder, session = held.conversation.folder, held.conversation.session
+    if not (folder.id and session.turn):
+        return
+    if session.agent is not None and session.agent.keeps_sessions:
+        print(f"To go on with this conversation: acp-tui --resume {folder.id}")
+    else:
+        print(f"To look at this conversation again: acp-tui replay {folder.id}")

@@ -203,7 +203,7 @@ class Conversation:
         """Go on with a session that the agent keeps: resumed, or loaded where it cannot be resumed."""
         agent = self.session.agent
         resume = agent is not None and agent.can("sessionCapabilities", "resume")
-        if not resume and not (agent is not None and agent.can("loadSession")):
+        if agent is None or not agent.keeps_sessions:
             raise NotOffered(f"{self.launch.title} can neither resume nor load a session.")
         self._tracking.begin()
         cwd, directories, servers = self._place()

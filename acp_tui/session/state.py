@@ -346,6 +346,11 @@ class Agent:
             found = found.get(name)
         return found is not None and found is not False
 
+    @property
+    def keeps_sessions(self) -> bool:
+        """Can one go on with a session of it at another time?"""
+        return self.can("sessionCapabilities", "resume") or self.can("loadSession")
+
 
 @plain()
 class Mode:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from typing import TYPE_CHECKING
 
@@ -29,8 +30,19 @@ def test_it_starts_answers_a_prompt_and_quits(tmp_path: Path) -> None:
         terminal.type("\x11")  # Ctrl+Q
         assert terminal.ended() == 0
         assert_sane(terminal)
-        assert "To go on with this conversation: acp-tui --resume " in terminal.raw.decode()
+        assert "To look at this conversation again: acp-tui replay " in terminal.raw.decode()
         assert terminal.left_behind() == []
+
+
+def test_it_says_how_to_go_on_with_an_agent_that_keeps_sessions(tmp_path: Path) -> None:
+    offers = json.dumps({"capabilities": {"loadSession": True}})
+    with Terminal("--command", agent("script", offers), cwd=tmp_path) as terminal:
+        terminal.wait_for("Message scripted")
+        terminal.type("hello there\r")
+        terminal.until(lambda: terminal.new_text().count("hello there") >= 2)
+        terminal.type("\x11")  # Ctrl+Q
+        assert terminal.ended() == 0
+        assert "To go on with this conversation: acp-tui --resume " in terminal.raw.decode()
 
 
 def test_keys_that_come_all_at_once_keep_their_order(tmp_path: Path) -> None:
