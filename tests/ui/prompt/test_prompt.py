@@ -109,6 +109,17 @@ async def test_a_draft_never_replaces_what_is_being_written() -> None:
         assert app.prompt.text == "of last time"
 
 
+async def test_a_draft_says_what_is_not_kept_with_it() -> None:
+    app = Host()
+    async with app.run_test() as pilot:
+        app.prompt.load_draft("see [image 1] and [output of ls #2], but not [this]")
+        await pilot.pause()
+        (told,) = app._notifications
+        assert told.message == (
+            "What [image 1] and [output of ls #2] stood for is not kept with a draft: attach it again."
+        )
+
+
 async def test_the_draft_is_told_while_writing_and_gone_once_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acp_tui.ui.widgets.prompt.prompt.DRAFT_PAUSE", 0.001)
     app = Host()

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 LONGEST_COMMAND = 30
 MOST_REMEMBERED = 1000
+_FORMS = r"\[image \d+\]|\[output of [^\]\n]+\]"
+"""Tokens of what is in no file. Compiled when it is needed, as all of them."""
 
 
 class Attachments:
@@ -100,6 +102,10 @@ class Attachments:
         if not names:
             return text
         return re.sub("|".join(map(re.escape, names)), lambda found: names[found[0]], text)
+
+    def lost(self, text: str) -> list[str]:
+        """Tokens in a text of another time that stand for nothing any more."""
+        return [token for token in re.findall(_FORMS, text) if token not in self._kept]
 
     def _other(self, one: Picture | CommandOutput) -> str:
         if isinstance(one, Picture):

@@ -181,6 +181,9 @@ class Prompt(AttachingPrompt):
         """Put a draft of another time there, unless something is written already."""
         if text and self._editor.is_empty:
             self.load(text)
+            if lost := self._attachments.lost(text):
+                said = f"What {' and '.join(lost)} stood for is not kept with a draft: attach it again."
+                self.notify(said, severity="warning", timeout=10, markup=False)
 
     def insert(self, text: str) -> None:
         """Write at the cursor what was typed or pasted elsewhere."""
