@@ -415,3 +415,12 @@ async def test_the_footer_says_what_escape_does_now(open_desk: Open) -> None:
         await desk.until(lambda: "Esc stop" in says())
         await desk.press("ctrl+b", "f8")
         await desk.until(lambda: "Esc back" in says())
+
+
+async def test_what_is_typed_after_a_click_into_the_conversation_is_text(open_desk: Open) -> None:
+    async with open_desk() as desk:
+        await desk.send("hello")
+        await desk.ready()
+        await desk.pilot.click(desk.transcript, offset=(6, 1))
+        await desk.press(*"xyz")
+        assert desk.prompt.text == "xyz"

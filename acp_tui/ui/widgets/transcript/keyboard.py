@@ -20,6 +20,7 @@ class Transcript(TranscriptView):
     """What the user moves about in. Letters act here, and anything else that is typed goes to the prompt."""
 
     BINDINGS: ClassVar = keys.bindings("transcript")
+    FOCUS_ON_CLICK = False  # who selects with the mouse and goes on typing means no commands
 
     _typing = False  # somebody types, and the focus is on its way to the prompt
 
