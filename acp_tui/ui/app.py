@@ -7,6 +7,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import App
 
 from acp_tui.ui import keys
@@ -28,7 +29,7 @@ class AcpTui(App[int]):
 
     TITLE = "acp-tui"
     ENABLE_COMMAND_PALETTE = False  # ours looks like the other lists, and takes their keys
-    DEFAULT_MODE = "bottom"  # one of Textual's modes for each screen at the bottom: such can be taken away
+    DEFAULT_MODE = "first"  # one of Textual's modes for each screen at the bottom: such can be taken away
     BINDINGS: ClassVar = keys.bindings("app")
     CSS = """
     Screen { background: $background; }
@@ -59,7 +60,7 @@ class AcpTui(App[int]):
         self._launcher = launcher
         self._bottom: BottomScreen | None = None
         self._launched = False
-        self.add_mode(self.DEFAULT_MODE, self._first_screen)
+        self._early: list[events.Key] | None = []  # keys that came before there was something to type into
         self._put_on(loaded)
         self.keymap = self._own_keys()
         """What is bound otherwise than in the table: keys by the id of the action."""
@@ -92,6 +93,8 @@ class AcpTui(App[int]):
 
     def on_mount(self) -> None:
         """What was wrong is told when there is something to tell it on."""
+        # As the name of a mode only now: known before its screen, it costs another reading of all styles.
+        self.add_mode(self.DEFAULT_MODE, self.get_default_screen)
         # After Ctrl+Z and `fg` the terminal is empty, and Textual would draw only what changes.
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
         self.call_after_refresh(self._first_frame)
@@ -99,6 +102,28 @@ class AcpTui(App[int]):
     def _first_frame(self) -> None:
         self._drawn = True
         self._tell_problems()
+
+    async def on_event(self, event: events.Event) -> None:
+        """What is typed before the first screen stands is kept for it."""
+        if self._early is not None and isinstance(event, events.Key):
+            if self.focused is None:
+                self._early.append(event)
+                return
+            await self.catch_up()
+        await super().on_event(event)
+
+    def early_text(self) -> str:
+        """What was typed first, up to the first key that does not write; it can stand in the first frame."""
+        text = ""
+        while self._early and self._early[0].is_printable:
+            text += self._early.pop(0).character or ""
+        return text
+
+    async def catch_up(self) -> None:
+        """The first screen stands: it gets what was typed for it."""
+        early, self._early = self._early, None
+        for event in early or ():
+            await super().on_event(event)
 
     def _tell_problems(self) -> None:
         while self._problems:
@@ -133,8 +158,8 @@ class AcpTui(App[int]):
 
     # ------------------------------------------------------------------------- the screen at the bottom
 
-    def _first_screen(self) -> BottomScreen:
-        """The one at the bottom: a blank one below it would only cost time."""
+    def get_default_screen(self) -> BottomScreen:
+        """The first one at the bottom: a blank one below it would only cost time."""
         self._bottom = self._first(self.palette)
         return self._bottom
 
