@@ -22,7 +22,7 @@ MISTAKES = {
         import acp_tui.ui.facts as facts
         def broken(self, *args, **more):
             raise RuntimeError('a mistake [of] ours')
-        facts.Facts._look_at_new_entries = broken
+        facts.Facts.of = broken
         """,
     "in a handler": """
         import acp_tui.ui.screens.conversation as conversation
