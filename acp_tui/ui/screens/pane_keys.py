@@ -312,9 +312,9 @@ class PaneKeys(EntryKeys):
         assert self._panes is not None
         change = self._panes.pane(FilesPane).change_of(path)
         if change is not None and change.kind == "added":
-            what, done = "Delete it: it was not there when the session began", "is deleted"
+            what, done = "Delete it: it was not there when the session was opened", "is deleted"
         else:
-            what, done = "Put it back as it was when the session began", "is as it was"
+            what, done = "Put it back as it was when the session was opened", "is as it was"
         name = visible_line(relative(path, self.transcript.stack.cwd))
         choices = [
             Choice("keep", "Leave it as it is"),
