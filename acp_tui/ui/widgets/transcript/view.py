@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import TRANSPARENT
-from textual.geometry import Offset, Size
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
@@ -23,6 +23,7 @@ from acp_tui.session.state import TurnEnd
 from acp_tui.ui.widgets.transcript.look import Look
 from acp_tui.ui.widgets.transcript.marking import Marking, restyled
 from acp_tui.ui.widgets.transcript.seen import Seen
+from acp_tui.ui.widgets.transcript.selecting import WHOLE, place_in_selection, selected_lines
 from acp_tui.ui.widgets.transcript.stack import Stack
 
 if TYPE_CHECKING:
@@ -47,13 +48,6 @@ FOLD_WIDTH = 6
 """Cells at the left of an entry's first line that fold it when they are clicked."""
 KEPT_LINES = 500
 """Of one entry, ready for the screen: some screenfuls."""
-LINE_BITS = 20
-"""A place in a selection is an entry and a line of it in one number, so that it does not move with them."""
-
-
-def anchor_of(block: Block, line: int) -> int:
-    """A line's place in a selection."""
-    return (block.entry.id << LINE_BITS) + line
 
 
 def thumb_of(total: int, page: int, y: int) -> tuple[int, int]:
@@ -279,7 +273,7 @@ class TranscriptView(ScrollView, can_focus=True):
         place = self.stack.place_of(entry_id)
         if place is None:
             return []
-        self.stack.settle_lines(place, 0, 1 << LINE_BITS)
+        self.stack.settle_lines(place, 0, WHOLE)
         body = self.stack.settle(place)
         return [line for line in range(body.height) if needle in body.line(line).text.lower()]
 
@@ -347,8 +341,8 @@ class TranscriptView(ScrollView, can_focus=True):
         if self.marking.needle:
             strip = self.marking.laid_over(strip, block.entry.id, line, self.stack.palette)
         if selection is not None:
-            strip = self._with_selection(strip, selection, anchor_of(block, line))
-        return look.filtered(strip.apply_offsets(0, anchor_of(block, line)))
+            strip = self._with_selection(strip, selection, place_in_selection(block, line))
+        return look.filtered(strip.apply_offsets(0, place_in_selection(block, line)))
 
     def _drawn(self, block: Block, line: int) -> Strip:
         """A line with its margin, as it goes to the terminal. Those that stay are not made again."""
@@ -360,7 +354,9 @@ class TranscriptView(ScrollView, can_focus=True):
         if len(block.drawn) >= KEPT_LINES:  # a long message that runs through the screen
             block.drawn.clear()
         look = self._look
-        strip = look.spread(self._with_margin(block, source)).apply_offsets(0, anchor_of(block, line))
+        strip = look.spread(self._with_margin(block, source)).apply_offsets(
+            0, place_in_selection(block, line)
+        )
         strip = look.filtered(strip)
         block.drawn[line] = source, strip
         return strip
@@ -389,30 +385,9 @@ class TranscriptView(ScrollView, can_focus=True):
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The selected text as it is drawn, without the margin."""
-        blocks = self.stack.blocks
-        if not blocks:
+        if not len(self.stack):
             return None
-        first = selection.start or Offset(0, blocks[0].entry.id << LINE_BITS)
-        last = selection.end.y >> LINE_BITS if selection.end is not None else blocks[-1].entry.id
-        lines: list[str] = []
-        for place in range(self.stack.place_of(first.y >> LINE_BITS) or 0, len(blocks)):
-            block = blocks[place]
-            if block.entry.id > last:
-                break
-            self.stack.settle_lines(place, 0, 1 << LINE_BITS)
-            lines += [""] * (block.gap if lines and self.stack.heights[place] else 0)
-            lines += self._selected_lines(block, selection)
-        return "\n".join(lines), "\n"
-
-    def _selected_lines(self, block: Block, selection: Selection) -> list[str]:
-        assert block.body is not None
-        found: list[str] = []
-        for line in range(block.body.height):
-            span = selection.get_span(anchor_of(block, line))
-            if span is not None:
-                start, end = max(0, span[0] - MARGIN), span[1] - MARGIN if span[1] != -1 else None
-                found.append(block.body.line(line).text[start:end].rstrip())
-        return found
+        return "\n".join(selected_lines(self.stack, selection, MARGIN)), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002  # Textual's signature
         """Draw it."""
