@@ -1,0 +1,82 @@
+"""The screen with agents that people use, in a real terminal: what is asked, shown, and stopped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.real.conftest import launcher
+from tests.real.test_real_agents import AGENTS, WITH_TOOLS
+from tests.ui.terminal import Terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def opened(name: str, project: Path) -> Terminal:
+    return Terminal("--command", launcher(name), cwd=project)
+
+
+def quit_it(terminal: Terminal) -> None:
+    terminal.type("\x11")  # Ctrl+Q
+    assert terminal.ended() == 0
+    assert b"Traceback" not in terminal.raw
+    assert terminal.left_behind() == []
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_it_answers(name: str, project: Path) -> None:
+    with opened(name, project) as terminal:
+        terminal.wait_for("idle")
+        terminal.type("mock:plain\r")
+        terminal.wait_for("working")
+        if name == "ts-example":  # it asks about a file, whatever is said
+            terminal.wait_for("asks to change a file", "config.json", "PgDn")
+            terminal.type("r")
+        terminal.wait_for("idle")
+        quit_it(terminal)
+
+
+@pytest.mark.parametrize("name", WITH_TOOLS)
+def test_an_edit_is_asked_about_in_its_line_and_shown(name: str, project: Path) -> None:
+    with opened(name, project) as terminal:
+        terminal.wait_for("idle")
+        terminal.type(f"mock:edit {project}/notes.txt two 2\r")
+        terminal.wait_for("asks to change a file", "one two three", "one 2 three", "PgDn")
+        terminal.type("a")
+        terminal.wait_for("+1", "I replaced")
+        assert (project / "notes.txt").read_text() == "one 2 three\n"
+        assert "acts without asking" not in terminal.raw.decode(errors="replace")
+        quit_it(terminal)
+
+
+@pytest.mark.parametrize("name", WITH_TOOLS)
+def test_a_command_is_asked_about_and_its_output_shown(name: str, project: Path) -> None:
+    with opened(name, project) as terminal:
+        terminal.wait_for("idle")
+        terminal.type("mock:shell python3 -c 'print(6 * 7, 8 * 9)'\r")
+        terminal.wait_for("asks to run a command", "PgDn")
+        terminal.type("a")
+        terminal.wait_for("42 72", "The command ran.")
+        quit_it(terminal)
+
+
+@pytest.mark.parametrize("name", WITH_TOOLS)
+def test_a_thought_is_folded_when_it_has_ended(name: str, project: Path) -> None:
+    with opened(name, project) as terminal:
+        terminal.wait_for("idle")
+        terminal.type("mock:think\r")
+        terminal.wait_for("thought for", "After thinking")
+        quit_it(terminal)
+
+
+@pytest.mark.parametrize("name", WITH_TOOLS)
+def test_a_turn_is_stopped(name: str, project: Path) -> None:
+    with opened(name, project) as terminal:
+        terminal.wait_for("idle")
+        terminal.type("mock:long 4000\r")
+        terminal.wait_for("streamed answer")
+        terminal.type("\x1b")
+        terminal.wait_for("stopped", "idle")
+        quit_it(terminal)
