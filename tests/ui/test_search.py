@@ -65,4 +65,27 @@ async def test_nothing_pasted_into_a_line_reaches_the_terminal_as_a_command(wher
         line = app.screen.query_one(Line)
         line.post_message(events.Paste("a\x1b[31m\x07b"))
         await pilot.pause()
-        assert line.value == "a[31mb"
+        assert line.value == "ab"
+
+
+async def test_a_search_that_is_over_goes_on_with_n_and_is_there_again_with_its_key() -> None:
+    app = stage("dark")
+    async with app.run_test(size=(100, 24)) as pilot:
+        await pilot.press("ctrl+f", *"paragraph", "enter", "enter", "escape")
+        await pilot.pause()
+        assert "paragraph" not in row(app, 2), "the line is gone"
+        await pilot.press("n")
+        await pilot.pause()
+        assert told(app) == "1 of 30"
+        await pilot.press("n", "n", "N")
+        await pilot.pause()
+        assert told(app) == "2 of 30"
+        await pilot.press("ctrl+f", "escape", "ctrl+f")
+        await pilot.pause()
+        assert told(app) == "30 found"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert told(app) == "1 of 30"
+        await pilot.press(*"nothing like this")
+        await pilot.pause()
+        assert told(app) == "nothing found"

@@ -68,7 +68,11 @@ class EntryKeys(BottomScreen):
         self.query_one(FindLine).open()
 
     def action_find_next(self, step: int) -> None:
-        """The next hit, or the one before."""
+        """The next hit, or the one before; of the last search when that is over."""
+        line = self.query_one(FindLine)
+        if not line.shown and line.needle:
+            line.show()
+            self.finder.search(line.needle)
         if not self.finder.move(step):
             self.app.bell()
         self._tell_hits()

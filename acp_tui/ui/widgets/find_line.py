@@ -45,11 +45,23 @@ class FindLine(Horizontal):
         """The search is over."""
 
     def open(self) -> None:
-        """Show it. Until the first time it has nothing in it: that would cost every start."""
+        """Show it, with what was looked for before. Until the first time it has nothing in it: that would
+        cost every start."""
         if not self.children:
             self.mount(Static("Search "), Line(), Static("", id="hits"))
-        self.add_class("shown")
+        if not self.shown and self.needle:
+            self.post_message(self.Changed(self.needle))
+        self.show()
         self.query_one(Line).focus()
+
+    def show(self) -> None:
+        """Have it there, while the user stays elsewhere."""
+        self.add_class("shown")
+
+    @property
+    def needle(self) -> str:
+        """What is or was looked for."""
+        return self.query_one(Line).value if self.children else ""
 
     @property
     def shown(self) -> bool:
@@ -60,7 +72,7 @@ class FindLine(Horizontal):
         """Which hit of how many."""
         if not self.children:
             return
-        if not self.query_one(Line).value:
+        if not self.needle:
             words = ""
         elif not total:
             words = "nothing found"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from acp_tui.session import events as ev
 from acp_tui.session.state import AgentMessage, Thought, ToolCall
 from acp_tui.ui.theming import load
 from acp_tui.ui.widgets.transcript.keyboard import Transcript
@@ -320,6 +321,38 @@ async def test_a_search_far_away_draws_only_what_it_must() -> None:
         assert app.sees("answer 17 ")
         drawn = sum(block.body is not None for block in app.view.stack.blocks)
         assert drawn < 100
+
+
+async def test_what_comes_while_one_searches_is_found_too() -> None:
+    async with shown(messages(3, lines=1)) as (app, _):
+        app.finder.search("answer")
+        assert app.finder.move(-1)
+        assert (app.finder.number, app.finder.total) == (3, 3)
+        app.talk.says("a fourth answer")
+        app.view.take(app.talk.pending)
+        assert app.finder.move(1)
+        assert (app.finder.number, app.finder.total) == (4, 4)
+        assert app.sees("a fourth answer")
+
+
+async def test_the_output_of_a_command_is_found_also_where_only_its_end_is_shown() -> None:
+    talk = mixed()
+    output = "".join(f"\x1b[31mline\x1b[0m {number}\n" for number in range(100))
+    talk.client(ev.TerminalCreated("t", "user", "make all"))
+    talk.client(ev.TerminalOutput("t", output))
+    talk.client(ev.TerminalCreated("shown", "user", "in a call"))
+    talk.tool("call", kind="execute", title="Call", content=[{"type": "terminal", "terminalId": "shown"}])
+    async with shown(talk) as (app, _):
+        for needle, where in (
+            ("make all", "make all"),
+            ("line 99", "line 99"),
+            ("line 3\n", "make all"),
+            ("in a call", "Call"),
+        ):
+            app.finder.search(needle)
+            assert app.finder.total == 1
+            assert app.finder.move(1)
+            assert app.sees(where)
 
 
 # --------------------------------------------------------------------------- many
