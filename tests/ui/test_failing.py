@@ -102,6 +102,7 @@ BESIDE = {
         import asyncio
         import acp_tui.ui.screens.conversation as conversation
         async def fail():
+            await asyncio.sleep(0)
             raise RuntimeError('a mistake [of] ours')
         def broken(self):
             asyncio.get_running_loop().create_task(fail())
