@@ -11,6 +11,7 @@ from textual import on
 from textual.app import SuspendNotSupported
 
 from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
 from acp_tui.ui.screens.bottom import BottomScreen
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.transcript.keyboard import Transcript
@@ -149,12 +150,22 @@ class EntryKeys(BottomScreen):
         from acp_tui.ui import entry_actions, pictures
 
         content = entry_actions.picture_of(entry)
-        if content is None:
-            self.notify("There is nothing to open here.", timeout=3)
-        elif content.data is not None:
+        if content is not None and content.data is not None:
             self.notify(pictures.opened(content), markup=False)
+        elif links := self.transcript.links(entry.id):
+            self.run_worker(self._open_one_of(links), group="link", exclusive=True)
         else:
-            self._open_link(content.uri or "")
+            self.notify("There is nothing to open here.", timeout=3)
+
+    async def _open_one_of(self, links: list[str]) -> None:
+        from acp_tui.session.state import Choice
+        from acp_tui.ui.screens.choose import ChooseScreen
+
+        link: str | None = links[0]
+        if len(links) > 1:
+            choices = [Choice(link, visible_line(link)) for link in links]
+            link = await self.app.push_screen_wait(ChooseScreen("Open which?", choices, self._palette))
+        self._open_link(link or "")
 
     @on(Transcript.LinkClicked)
     def _link_clicked(self, event: Transcript.LinkClicked) -> None:

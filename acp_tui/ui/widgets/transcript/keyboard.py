@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Entry
 
 
+ALL_LINES = 1 << 30
+
+
 class Transcript(TranscriptView):
     """What the user moves about in. Letters act here, and anything else that is typed goes to the prompt."""
 
@@ -100,6 +103,16 @@ class Transcript(TranscriptView):
         """To the next prompt, tool call or error, or to the one before."""
         if not self.move_cursor(step, wanted):
             self.app.bell()
+
+    def links(self, entry_id: int) -> list[str]:
+        """What an entry links to, as it is drawn: each once, in order."""
+        place = self.stack.place_of(entry_id)
+        if place is None:
+            return []
+        self.stack.settle_lines(place, 0, ALL_LINES)
+        body = self.stack.settle(place)
+        styles = (segment.style for number in range(body.height) for segment in body.line(number))
+        return list(dict.fromkeys(style.meta["link"] for style in styles if style and "link" in style.meta))
 
     # ------------------------------------------------------------------------- scrolling
 

@@ -1,0 +1,116 @@
+"""What an entry links to is opened with a key: pictures, pages, files."""
+
+from __future__ import annotations
+
+import re
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acp_tui.ui import pictures
+from tests.ui.desk import agent
+from tests.ui.terminal import Terminal
+
+if TYPE_CHECKING:
+    from tests.ui.desk import Desk, Open
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+@pytest.fixture
+def visited(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The pages that the browser was sent to."""
+    pages: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", pages.append)
+    return pages
+
+
+def content(**fields: Any) -> list[Any]:
+    """A step that sends a block."""
+    return ["update", {"sessionUpdate": "agent_message_chunk", "content": fields}]
+
+
+async def on_the_answer(desk: Desk, *steps: Any) -> None:
+    """The cursor is on it."""
+    await desk.send(*steps)
+    await desk.ready()
+    await desk.press("alt+up")
+
+
+async def test_a_picture_is_written_to_a_private_file(
+    open_desk: Open, monkeypatch: pytest.MonkeyPatch, visited: list[str]
+) -> None:
+    monkeypatch.setattr(pictures, "OPENERS", ())
+    async with open_desk() as desk:
+        await on_the_answer(desk, content(type="image", data=PIXEL, mimeType="image/png"))
+        await desk.sees("▣ image  image/png  70 B")
+        await desk.press("o")
+        await desk.until(desk.toasts)
+        found = re.fullmatch(r"It is in (/.*\.png)\.", desk.toasts()[-1])
+        assert found is not None
+        file = Path(found[1])
+        assert file.read_bytes().startswith(b"\x89PNG")
+        assert file.stat().st_mode & 0o077 == 0
+        file.unlink()
+    assert visited == []
+
+
+async def test_what_is_no_picture_is_told(open_desk: Open) -> None:
+    async with open_desk() as desk:
+        await on_the_answer(desk, content(type="image", data="%%%", mimeType="image/png"))
+        await desk.press("o")
+        await desk.until(lambda: desk.toasts() == ["What the agent sent cannot be decoded."])
+
+
+@pytest.mark.parametrize(
+    "text", ["see [it](https://example.com/page)", "https://example.com/page", "<https://example.com/page>."]
+)
+async def test_the_page_of_a_link_is_opened(open_desk: Open, visited: list[str], text: str) -> None:
+    async with open_desk() as desk:
+        await on_the_answer(desk, ["say", f"{text} and [another](javascript:alert(1))"])
+        await desk.press("o")
+        await desk.until(lambda: visited == ["https://example.com/page"])
+
+
+async def test_one_of_several_links_is_chosen(open_desk: Open, visited: list[str]) -> None:
+    async with open_desk() as desk:
+        await on_the_answer(desk, ["say", "[a](https://a.example) [b](https://b.example) https://a.example"])
+        await desk.press("o")
+        await desk.sees("Open which?", "https://a.example", "https://b.example")
+        await desk.press("down", "enter")
+        await desk.until(lambda: visited == ["https://b.example"])
+
+
+async def test_a_linked_page_of_the_agent_is_opened(open_desk: Open, visited: list[str]) -> None:
+    async with open_desk() as desk:
+        link = content(type="resource_link", uri="https://example.com/page", name="A page")
+        await on_the_answer(desk, link)
+        await desk.press("o")
+        await desk.until(lambda: visited == ["https://example.com/page"])
+
+
+async def test_where_there_is_nothing_to_open_that_is_told(open_desk: Open, visited: list[str]) -> None:
+    async with open_desk() as desk:
+        await on_the_answer(desk, ["say", "just words, and javascript:alert(1)"])
+        await desk.press("o")
+        await desk.until(lambda: desk.toasts() == ["There is nothing to open here."])
+        assert visited == []
+
+
+def test_a_linked_file_opens_in_the_editor(tmp_path: Path) -> None:
+    editor, told = tmp_path / "editor", tmp_path / "told"
+    editor.write_text(f'#!/bin/sh\necho "$@" > {told}\n', encoding="utf-8")
+    editor.chmod(0o755)
+    notes = tmp_path / "notes.md"
+    notes.write_text("some\n", encoding="utf-8")
+    prompt = f"[words]({notes.as_uri()})"
+    command = ("--command", agent("script"), prompt)
+    with Terminal(*command, cwd=tmp_path, EDITOR=str(editor), VISUAL="") as terminal:
+        terminal.until(lambda: terminal.new_text().count("words") >= 2)  # the prompt, the answer
+        terminal.type("\x1b[1;3Ao")
+        terminal.until(told.exists)
+        terminal.type("\x11")
+        assert terminal.ended() == 0
+    assert told.read_text(encoding="utf-8").strip() == str(notes)
