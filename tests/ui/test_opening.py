@@ -108,7 +108,7 @@ def test_a_linked_file_opens_in_the_editor(tmp_path: Path) -> None:
     prompt = f"[words]({notes.as_uri()})"
     command = ("--command", agent("script"), prompt)
     with Terminal(*command, cwd=tmp_path, EDITOR=str(editor), VISUAL="") as terminal:
-        terminal.until(lambda: terminal.new_text().count("words") >= 2)  # the prompt, the answer
+        terminal.wait_for("   words", "idle")
         terminal.type("\x1b[1;3Ao")
         terminal.until(told.exists)
         terminal.type("\x11")
