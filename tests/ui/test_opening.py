@@ -109,7 +109,9 @@ def test_a_linked_file_opens_in_the_editor(tmp_path: Path) -> None:
     command = ("--command", agent("script"), prompt)
     with Terminal(*command, cwd=tmp_path, EDITOR=str(editor), VISUAL="") as terminal:
         terminal.wait_for("   words", "idle")
-        terminal.type("\x1b[1;3Ao")
+        terminal.type("\x1b[1;3A")
+        terminal.wait_for("Space fold")
+        terminal.type("o")
         terminal.until(told.exists)
         terminal.type("\x11")
         assert terminal.ended() == 0
