@@ -11,6 +11,7 @@ from textual import events
 from textual.app import App
 
 from acp_tui.ui import keys
+from acp_tui.ui.telling import Standing, tell_problems
 from acp_tui.ui.theming import DEFAULT, PREFIX, Loaded, load
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
     from textual.driver import Driver
+    from textual.notifications import SeverityLevel
 
     from acp_tui.config.first import First
     from acp_tui.ui.palette import Palette
@@ -33,7 +35,9 @@ class AcpTui(App[int]):
     BINDINGS: ClassVar = keys.bindings("app")
     CSS = """
     Screen { background: $background; }
-    ToastRack { dock: top; align: right top; margin: 1 0 0 0; }  /* not over the prompt */
+    ToastRack {  /* never over the prompt and the last lines of the conversation */
+        dock: top; align: right top; margin: 1 0 0 0; max-height: 50%; scrollbar-size: 0 0;
+    }
     Toast { padding: 0 1; background: $panel; }
     """
 
@@ -56,6 +60,7 @@ class AcpTui(App[int]):
         self.ended_by: int | None = None
         """… or which signal."""
         self._drawn = self._mishap = False
+        self._standing = Standing()
         self._first = first
         self._launcher = launcher
         self._bottom: BottomScreen | None = None
@@ -125,9 +130,23 @@ class AcpTui(App[int]):
         for event in early or ():
             await super().on_event(event)
 
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Tell something beside the conversation, unless it stands there already."""
+        timeout = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
+        if self._standing.begins(message, timeout):
+            super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
+
     def _tell_problems(self) -> None:
-        while self._problems:
-            self.notify(self._problems.pop(0), severity="warning", timeout=10, markup=False)
+        tell_problems(self, self._problems)
+        self._problems = []
 
     # ------------------------------------------------------------------------- colours
 

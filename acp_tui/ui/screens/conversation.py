@@ -21,6 +21,7 @@ from acp_tui.ui.questions import Questions
 from acp_tui.ui.screens.exporting import Exporting
 from acp_tui.ui.screens.prompting import Prompting
 from acp_tui.ui.screens.sign_in import SignIn
+from acp_tui.ui.telling import tell_problems
 from acp_tui.ui.widgets.prompt import Prompt
 from acp_tui.ui.widgets.queue import QueueStrip
 from acp_tui.ui.widgets.status_line import StatusLine
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
 
 AGENT_WIDTH = 40
 """Cells for an agent's own title in a question: it must not push aside what is asked."""
-MOST_PROBLEMS = 5
-"""… of the settings are told; a file can be wrong from end to end."""
 
 
 class ConversationScreen(SignIn, Prompting, Exporting):
@@ -134,9 +133,9 @@ class ConversationScreen(SignIn, Prompting, Exporting):
         self._show_queue()
         self._show_facts()
         settings = held.workbench.settings
-        wrong = [*settings.problems[:MOST_PROBLEMS], *self.attention.follow(settings)]
-        for problem in (*wrong, *held.workbench.notices):
-            self.notify(str(problem), severity="warning", timeout=10, markup=False)
+        tell_problems(self.app, [*settings.problems, *self.attention.follow(settings)])
+        for notice in held.workbench.notices:
+            self.notify(notice, severity="warning", timeout=10, markup=False)
         if self._first_prompt:
             self.engine.submit(self._first_prompt, self.prompt.attachments_in(self._first_prompt))
 

@@ -15,6 +15,7 @@ from acp_tui import __version__
 from acp_tui.session.text import visible_line
 from acp_tui.ui import collecting, keys
 from acp_tui.ui.screens.bottom import BottomScreen
+from acp_tui.ui.telling import tell_problems
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.line import Line
@@ -38,7 +39,6 @@ DIGITS = 9
 COLUMN = 20
 FEW = 6
 """Sessions that are shown before anything is typed."""
-MOST_PROBLEMS = 5
 
 
 class Filter(Line):
@@ -102,8 +102,7 @@ class LauncherScreen(BottomScreen):
         self._column = min(COLUMN, max(cell_len(agent.title) for agent in self._offers.agents))
         self._show()
         if first:
-            for problem in self._offers.problems[:MOST_PROBLEMS]:
-                self.notify(problem, severity="warning", timeout=10, markup=False)
+            tell_problems(self.app, self._offers.problems)
 
     # ------------------------------------------------------------------------- what is shown
 
