@@ -64,18 +64,18 @@ class ConversationScreen(SignIn, Prompting, Exporting):
         *,
         first_prompt: str | None = None,
     ) -> None:
-        super().__init__(SessionState(), Facts(agent), palette)  # until the engine has made the real session
+        # A session of its own until the engine has made the real one.
+        super().__init__(SessionState(), Facts(agent), palette, Prompt(agent_title=agent))
         self.questions = Questions(self._question_changed)
         self.engine = Engine(make, self.questions, self)
         self.attention = Attention.of(self)
         self._first_prompt = first_prompt
-        self._prompt = Prompt(agent_title=agent)
         self._asked: Waiting | None = None  # the question that is on the screen
         self._dialog: PermissionScreen | None = None  # … and what shows it
 
     def below(self) -> Iterable[Widget]:
         """What waits, and where the user writes."""
-        return QueueStrip(), self._prompt
+        return QueueStrip(), self.prompt
 
     def on_mount(self) -> None:
         """The first frame comes first; then the agent is started."""
@@ -101,11 +101,6 @@ class ConversationScreen(SignIn, Prompting, Exporting):
     def held(self) -> Conversation | None:
         """The conversation, once it is there."""
         return self.engine.conversation
-
-    @property
-    def prompt(self) -> Prompt:
-        """Where the user writes."""
-        return self._prompt
 
     def typed(self, text: str) -> None:
         """What is typed in the transcript belongs into the prompt."""

@@ -29,14 +29,11 @@ class Prompting(SessionScreen):
 
     engine: Engine
 
-    def __init__(self, session: Session, facts: Facts, palette: Palette) -> None:
+    def __init__(self, session: Session, facts: Facts, palette: Palette, prompt: Prompt) -> None:
         super().__init__(session, facts, palette)
-        self._own: list[Terminal] = []  # commands of the user that run
-
-    @property
-    def prompt(self) -> Prompt:
+        self.prompt = prompt
         """Where the user writes."""
-        raise NotImplementedError
+        self._own: list[Terminal] = []  # commands of the user that run
 
     # ------------------------------------------------------------------------- prompts
 

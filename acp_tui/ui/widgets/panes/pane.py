@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.message import Message
 
 from acp_tui.ui import keys
+from acp_tui.ui.widgets.abstract import Abstract
 from acp_tui.ui.widgets.pane_messages import Frame, Wanted
 from acp_tui.ui.widgets.panes.listing import Item, Listing
 from acp_tui.ui.widgets.transcript.body import Context
@@ -33,7 +35,7 @@ class Source:
     conversation: Conversation | None = None  # None: what is shown is only a recording
 
 
-class Pane(Listing):
+class Pane(Listing, metaclass=Abstract):
     """One pane. Letters act only while it has the focus."""
 
     BINDINGS: ClassVar = keys.bindings("pane")
@@ -64,13 +66,13 @@ class Pane(Listing):
         if self.concerned(changes):
             self.renew()
 
+    @abstractmethod
     def items(self) -> Sequence[Item]:
         """What there is to see."""
-        raise NotImplementedError
 
+    @abstractmethod
     def concerned(self, changes: Iterable[Change]) -> bool:
         """Do these changes anything that is seen here? Costs no more than there are changes."""
-        raise NotImplementedError
 
     def context(self, width: int) -> Context:
         """What bodies of the transcript want to know."""

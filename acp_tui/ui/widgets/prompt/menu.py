@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
+from acp_tui.ui.widgets.abstract import Abstract
 from acp_tui.ui.widgets.prompt.popup import Popup
 
 if TYPE_CHECKING:
@@ -17,21 +19,21 @@ class Completion(NamedTuple):
     text: str
 
 
-class Menu(Popup):
+class Menu(Popup, metaclass=Abstract):
     """What the keys of the menu act on while it is open."""
 
     @property
+    @abstractmethod
     def is_complete(self) -> bool:
         """Is the chosen one written out already?"""
-        raise NotImplementedError
 
+    @abstractmethod
     def completion(self, *, taking: bool) -> Completion | None:
         """What writes the chosen one out; None when it cannot be taken. `taking`: it is the last word."""
-        raise NotImplementedError
 
+    @abstractmethod
     def dismiss(self) -> None:
         """The user does not want it for what is being written."""
-        raise NotImplementedError
 
     def move(self, step: int) -> None:
         """Move the mark."""
