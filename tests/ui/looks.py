@@ -103,7 +103,7 @@ def _bodies(
     bodies: list[Body] = []
     for entry, folded in entries:
         context = Context(
-            width=width - 1, palette=palette, session=session or Session(), folded=folded, cwd="/work"
+            width=width - 1, palette=palette, session=session or Session(), folded=folded, cwd="/project"
         )
         bodies += [settled(make_body(entry, context)), Lines([_blank()], "")]
     return bodies

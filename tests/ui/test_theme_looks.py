@@ -55,7 +55,7 @@ OUTPUT = (
 
 def conversation() -> tuple[Session, list[Entry]]:
     """Something of everything."""
-    session = Session(cwd="/work")
+    session = Session(cwd="/project")
     user = UserMessage(id=101, at=100.0, parts=[GrowingText("Fix the login bug, please")])
     thought = Thought(id=102, at=100.0, ended_at=104.0, parts=[GrowingText("Where are the users?")])
     edit = call(
@@ -64,9 +64,9 @@ def conversation() -> tuple[Session, list[Entry]]:
         kind="edit",
         status="completed",
         ended_at=100.4,
-        content=[Diff("/work/login.py", OLD, NEW)],
+        content=[Diff("/project/login.py", OLD, NEW)],
     )
-    terminal(session, OUTPUT, terminal_id="a", command="pytest -q", cwd="/work", exit_code=1, ended_at=100.8)
+    terminal(session, OUTPUT, terminal_id="a", command="pytest -q", cwd="/project", exit_code=1, ended_at=100.8)
     run = call(
         session,
         title="pytest -q",

@@ -86,10 +86,10 @@ def _text(kind: Any, text: str, *content: Content, **facts: Any) -> Entry:
     return made
 
 
-IMAGE = Content("image", data="A" * 40_000, mime="image/png", uri="file:///work/screen%20shot.png")
-LINK = Content("resource_link", uri="file:///work/src/login.py", name="login.py", size=2_345)
+IMAGE = Content("image", data="A" * 40_000, mime="image/png", uri="file:///project/screen%20shot.png")
+LINK = Content("resource_link", uri="file:///project/src/login.py", name="login.py", size=2_345)
 FILE = Content(
-    "resource", text="import hashlib\n\n" * 9, uri="file:///work/src/users.py", mime="text/x-python"
+    "resource", text="import hashlib\n\n" * 9, uri="file:///project/src/users.py", mime="text/x-python"
 )
 HIDDEN = Content("resource", text="x" * 5_000, annotations=Annotations(audience=("assistant",)))
 UNKNOWN = Content("hologram", raw={"type": "hologram", "depth": 3})

@@ -12,7 +12,7 @@ from tests.ui.looks import every_look, every_width, shows_all
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CWD = "/work"
+CWD = "/project"
 OLD = '''import hashlib
 
 

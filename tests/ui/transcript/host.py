@@ -59,7 +59,7 @@ class Host(App[None]):
         yield self.view
 
     def on_mount(self) -> None:
-        self.view.use_session(self.talk.session, "/work")
+        self.view.use_session(self.talk.session, "/project")
         self.view.focus()
 
     def _tell(self, message: Message) -> None:

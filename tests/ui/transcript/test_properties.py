@@ -57,7 +57,7 @@ def add(talk: Live, kind: str, number: int, size: int) -> None:
         case "edit":
             diff = {
                 "type": "diff",
-                "path": f"/work/{number}.txt",
+                "path": f"/project/{number}.txt",
                 "oldText": None,
                 "newText": "\n".join(lines),
             }
