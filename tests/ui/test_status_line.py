@@ -47,7 +47,18 @@ def test_the_least_important_goes_first() -> None:
         gone += [part for part in parts if part not in line and part not in gone]
         assert "Claude Code" in line
         assert "● working 0:12" in line
-    assert gone == ["$0.05", "Sonnet", "main", "ctx", "my-project", "Ask"]
+    assert gone == ["$0.05", "Sonnet", "main", "my-project", "Ask", "ctx"]
+
+
+def test_a_long_title_gives_way_to_what_is_needed() -> None:
+    title = "The Exceptionally Thorough Coding Agent of the Company, Limited"
+    mode, model = "Ask before everything that is dangerous", "The model with the longest name of all of them"
+    facts = replace(FACTS, agent=title, mode=mode, model=model, policy="yolo", project="project " * 9)
+    line = said(facts, 80)
+    assert all(part in line for part in ("The Ex", "YOLO: asks nothing", "ctx 27%", "● working 0:12"))
+    line = said(facts, 64)
+    assert all(part in line for part in ("The Ex", "YOLO: asks nothing", "ctx 27%", "● working 0:12"))
+    assert said(replace(FACTS, agent=title), 200).startswith(f" {title} · my-project · main ")
 
 
 @pytest.mark.parametrize("width", [8, 10, 20, 33, 50, 64, 80, 200])

@@ -11,6 +11,10 @@ from acp_tui.ui.widgets.transcript.wrap import shortened
 
 SILENCE = 60.0
 """Seconds after which it is said what an agent was last heard with."""
+LEAST_AGENT = 12
+"""Cells that are left of an agent's title before anything that is needed goes."""
+NEEDED = 4
+"""The rank of what is needed while one works: a mark, the context, the mode."""
 NEARLY_FULL = 0.8
 """Of the context: from here on it stands out."""
 
@@ -60,10 +64,15 @@ class _Item:
 
 def layout(facts: StatusFacts, width: int, now: float) -> list[Piece]:
     """The line in exactly so many cells: who and where at the left, the rest at the right."""
-    items = [*_left(facts), *_right(facts, now)]
+    items = [*_left(facts, width), *_right(facts, now)]
     room = width - 2  # a blank cell at both ends
-    while _cells(items) > room and any(item.rank for item in items):
-        items.remove(max(items, key=lambda item: item.rank))
+    while (over := _cells(items) - room) > 0 and any(item.rank for item in items):
+        least = max(items, key=lambda item: item.rank)
+        agent = cell_len(items[0].piece.text)
+        if least.rank <= NEEDED and agent - over >= LEAST_AGENT:
+            items[0] = _agent(facts, agent - over)
+        else:
+            items.remove(least)
     if _cells(items) > room:
         items = _shortened(items, room)
     left = _joined([item.piece for item in items if item.left], " · ")
@@ -73,10 +82,14 @@ def layout(facts: StatusFacts, width: int, now: float) -> list[Piece]:
     return [piece for piece in line if piece.text]
 
 
-def _left(facts: StatusFacts) -> list[_Item]:
-    items = [_Item(Piece(facts.agent, "strong", "agent"), 0, left=True)]
+def _agent(facts: StatusFacts, width: int) -> _Item:
+    return _Item(Piece(shortened(facts.agent, width), "strong", "agent"), 0, left=True)
+
+
+def _left(facts: StatusFacts, width: int) -> list[_Item]:
+    items = [_agent(facts, max(LEAST_AGENT, width // 3))]  # some tell their life in their title
     if facts.project:
-        items.append(_Item(Piece(shortened(facts.project, 30), "text", "project"), 4, left=True))
+        items.append(_Item(Piece(shortened(facts.project, 30), "text", "project"), 5, left=True))
     if facts.branch:
         items.append(_Item(Piece(shortened(facts.branch, 30), "dim", "branch"), 6, left=True))
     return items
@@ -89,11 +102,11 @@ def _right(facts: StatusFacts, now: float) -> list[_Item]:
     elif facts.acts_unasked:
         items.append(_Item(Piece("! acts without asking", "warning", "mark"), 2))
     if facts.mode:
-        items.append(_Item(Piece(f"{shortened(facts.mode, 20)} ▾", "accent", "mode"), 3))
+        items.append(_Item(Piece(f"{shortened(facts.mode, 20)} ▾", "accent", "mode"), 4))
     if facts.model:
         items.append(_Item(Piece(f"{shortened(facts.model, 24)} ▾", "dim", "model"), 7))
     if facts.used is not None:
-        items.append(_Item(_context(facts.used, facts.size), 5))
+        items.append(_Item(_context(facts.used, facts.size), 3))
     if facts.cost is not None:
         items.append(_Item(Piece(money(facts.cost, facts.currency), "dim", "cost"), 8))
     return [*items, _Item(_phase(facts, now), 0)]
