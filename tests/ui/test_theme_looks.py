@@ -66,7 +66,9 @@ def conversation() -> tuple[Session, list[Entry]]:
         ended_at=100.4,
         content=[Diff("/project/login.py", OLD, NEW)],
     )
-    terminal(session, OUTPUT, terminal_id="a", command="pytest -q", cwd="/project", exit_code=1, ended_at=100.8)
+    terminal(
+        session, OUTPUT, terminal_id="a", command="pytest -q", cwd="/project", exit_code=1, ended_at=100.8
+    )
     run = call(
         session,
         title="pytest -q",
