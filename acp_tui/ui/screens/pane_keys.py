@@ -41,6 +41,8 @@ class PaneKeys(EntryKeys):
     session: Session
     _panes: Panes | None = None
     _beside: Beside | None = None
+    _was_wide: bool = False
+    _made_way: bool = False  # they were beside the transcript, until there was no room for that
     _look_again: bool = False
     _looking: bool = False
 
@@ -66,6 +68,24 @@ class PaneKeys(EntryKeys):
         return self._panes if self._panes is not None and self._panes.display else None
 
     # ------------------------------------------------------------------------- open, zoomed, closed
+
+    def on_resize(self) -> None:
+        """Panes beside the transcript never come to cover it: they make way, and come back with the room."""
+        if self._is_wide == self._was_wide:
+            return
+        self._was_wide = self._is_wide
+        panes = self.panes
+        if self._is_wide and self._made_way:
+            self._open_panes(focus=False)
+        elif not self._is_wide and panes is not None and not self._in_panes:
+            self.close_panes()
+            self._made_way = True
+        self.refresh_bindings()
+
+    @property
+    def _in_panes(self) -> bool:
+        """Is the user there?"""
+        return self.panes is not None and (self.panes.zoomed or self.panes.current.has_focus)
 
     def action_toggle_panes(self) -> None:
         """Open or close them. Beside the transcript they leave the focus where it is."""
@@ -101,6 +121,8 @@ class PaneKeys(EntryKeys):
         elif not panes.display:
             panes.display = True
             self._renew_panes(panes)
+        self._made_way = False
+        self.refresh_bindings()
         if focus:
             panes.call_after_refresh(panes.current.focus)
 
@@ -112,6 +134,8 @@ class PaneKeys(EntryKeys):
         had_focus = panes.current.has_focus
         self._zoom_panes(on=False)
         panes.display = False
+        self._made_way = False
+        self.refresh_bindings()
         if had_focus:
             self._focus_back()
 
@@ -145,6 +169,7 @@ class PaneKeys(EntryKeys):
         if self._panes is not None and self._beside is not None:
             self._beside.zoomed = on
             self._panes.zoom(on=on)
+            self.refresh_bindings()
             self._panes.refresh(layout=True)  # which tells the screen that its arrangement is out of date
 
     @on(Frame)

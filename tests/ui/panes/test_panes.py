@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.widgets.panes.pane import Pane
+    from tests.ui.desk import Open
 
 WIDE, NARROW = (120, 30), (80, 24)
 
@@ -318,3 +319,40 @@ async def test_the_theme_changes_with_them() -> None:
         app.use_theme("light")
         await pilot.pause()
         assert panes(app).current.palette is app.palette
+
+
+async def test_when_room_goes_they_make_way_and_come_back_with_it() -> None:
+    app = stage("dark")
+    async with app.run_test(size=WIDE) as pilot:
+        await press(pilot, "ctrl+b")
+        await pilot.resize_terminal(*NARROW)
+        await pilot.pause()
+        assert not panes(app).display
+        await pilot.resize_terminal(*WIDE)
+        await pilot.pause()
+        assert panes(app).display
+        assert panes(app).region.right == 120
+        await press(pilot, "ctrl+b")  # what was closed stays closed
+        await pilot.resize_terminal(*NARROW)
+        await pilot.resize_terminal(*WIDE)
+        await pilot.pause()
+        assert not panes(app).display
+
+
+async def test_who_is_in_them_stays_there_when_room_goes() -> None:
+    app = stage("dark")
+    async with app.run_test(size=WIDE) as pilot:
+        await press(pilot, "ctrl+b", "f8")
+        await pilot.resize_terminal(*NARROW)
+        await pilot.pause()
+        assert panes(app).display
+        assert panes(app).current.has_focus
+
+
+async def test_the_footer_knows_whether_they_lie_over_the_conversation(open_desk: Open) -> None:
+    async with open_desk(size=NARROW) as desk:
+        footer = desk.screen.query_one(KeyBar)
+        await desk.press("alt+up", "ctrl+b", "ctrl+f", "escape")
+        await desk.until(lambda: "Esc close" in footer.render_line(0).text)
+        await desk.press("escape")
+        await desk.until(lambda: "Esc prompt" in footer.render_line(0).text)
