@@ -298,13 +298,13 @@ class AcpTui(App[int]):
         else:
             self.push_screen(HelpScreen.over(self.screen, self.keymap))
 
-    def action_palette(self) -> None:
+    async def action_palette(self) -> None:
         """Every command by its name."""
         from acp_tui.ui.commands import commands_of
         from acp_tui.ui.screens.palette import PaletteScreen
 
         commands = commands_of(self.screen, self.keymap)
-        self.push_screen(PaletteScreen("Commands", commands, self.palette))
+        await self.push_screen(PaletteScreen("Commands", commands, self.palette))
 
     def action_theme(self) -> None:
         """All themes; the one the cursor is on is shown."""

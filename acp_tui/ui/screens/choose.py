@@ -74,7 +74,8 @@ class ChooseScreen(Dialog[str | None]):
         return [(f"↑↓ {take}", "choose"), (close, "leave it")]
 
     def on_mount(self) -> None:
-        """The list gets the room there is."""
+        """The list gets the room there is, and the filter the next key."""
+        self.set_focus(self.query_one(Line))
         self._fit()
         self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette())
 

@@ -52,7 +52,7 @@ class FindLine(Horizontal):
         if not self.shown and self.needle:
             self.post_message(self.Changed(self.needle))
         self.show()
-        self.query_one(Line).focus()
+        self.screen.set_focus(self.query_one(Line))  # at once: the next key is for it
 
     def show(self) -> None:
         """Have it there, while the user stays elsewhere."""

@@ -80,7 +80,7 @@ class HistorySearch(Popup):
 
     def on_mount(self) -> None:
         """Begin with everything."""
-        self.query_one(SearchLine).focus()
+        self.screen.set_focus(self.query_one(SearchLine))  # at once: the next key is for it
         self._search("")
 
     @on(Input.Changed)
