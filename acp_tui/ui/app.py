@@ -111,7 +111,7 @@ class AcpTui(App[int]):
     async def on_event(self, event: events.Event) -> None:
         """What is typed before the first screen stands is kept for it."""
         if self._early is not None and isinstance(event, events.Key):
-            if self.focused is None:
+            if self.focused is None or not self.screen.is_mounted:
                 self._early.append(event)
                 return
             await self.catch_up()
