@@ -278,7 +278,7 @@ TABLE: tuple[Key, ...] = (
         "The error before, after",
     ),
     Key("transcript.help", "question_mark", "app.help", "", "transcript", "The keys, and what they act on"),
-    Key("transcript.find", "slash", "search", "search", "transcript", "Search", 5),
+    Key("transcript.find", "slash", "screen.search", "search", "transcript", "Search", 5),
     Key("transcript.find_next", "n", "find_next(1)", "", "transcript", "The next hit, the one before"),
     Key("transcript.find_previous", "N", "find_next(-1)", "", "transcript", "The next hit, the one before"),
     Key("transcript.leave", "i", "leave", "prompt", "transcript", "Back to the prompt, as any other typing"),

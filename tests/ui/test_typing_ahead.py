@@ -19,6 +19,17 @@ async def at_once(desk: Desk, *keys: str) -> None:
     await desk.pilot.pause()
 
 
+@pytest.mark.parametrize("key", ["slash", "ctrl+f", "ctrl+p"])
+async def test_also_after_a_key_in_the_conversation(open_desk: Open, key: str) -> None:
+    async with open_desk() as desk:
+        await desk.send("hello")
+        await desk.until(desk.said)
+        await desk.press("alt+up")
+        await at_once(desk, key, *"hell")
+        await desk.until(lambda: any(line.value == "hell" for line in desk.app.screen.query(Input)))
+        assert desk.prompt.text == ""
+
+
 @pytest.mark.parametrize("key", ["ctrl+r", "ctrl+f", "ctrl+p"], ids=["history", "search", "palette"])
 @pytest.mark.parametrize("time", ["first", "second"])
 async def test_what_is_typed_after_the_key_that_opens_something_is_for_that(

@@ -101,8 +101,6 @@ class EntryKeys(BottomScreen):
     def _wanted(self, event: Transcript.Wanted) -> None:
         event.stop()
         match event.what:
-            case "search":
-                self.action_search()
             case "find":
                 self.action_find_next(event.step)
             case "leave":

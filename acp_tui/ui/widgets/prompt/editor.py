@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from textual.actions import SkipAction
-from textual.events import Key
 from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import Selection
 
 from acp_tui.session.text import visible_line, without_controls
 from acp_tui.ui.keys import bindings
+from acp_tui.ui.widgets.ahead import handed_on
 from acp_tui.ui.widgets.component_style import foreground
 from acp_tui.ui.widgets.prompt.pastes import Pastes
 from acp_tui.ui.widgets.transcript.wrap import shortened
@@ -100,17 +100,13 @@ class PromptEditor(TextArea, inherit_bindings=False):
 
     # ------------------------------------------------------------------------- typing
 
-    async def _on_key(self, event: Key) -> None:
+    async def _on_key(self, event: events.Key) -> None:
         """Keys do what they do at once, in the order they came; what Enter does is up to the bindings, too.
 
         Textual would ask the bindings only when the key has passed through the queues of all that is around
         us, and what was typed after it would come before it: “teh”, twice backspace and “he” typed ahead.
-        What was typed after a key that has opened something is for that.
         """
-        if self.app.focused not in (self, None):
-            event.prevent_default()
-            event.stop()
-            self.app.post_message(Key(event.key, event.character))
+        if handed_on(self, event):
             return
         if (event.key == "enter" or not event.is_printable) and self.has_focus:
             if self._ahead:  # a key that acts on a menu means the one that belongs to what was just typed

@@ -8,6 +8,7 @@ from textual.message import Message
 
 from acp_tui.session.state import AgentMessage, Notice, ToolCall, TurnEnd, UserMessage
 from acp_tui.ui import keys
+from acp_tui.ui.widgets.ahead import handed_on
 from acp_tui.ui.widgets.transcript.view import TranscriptView
 
 if TYPE_CHECKING:
@@ -50,13 +51,19 @@ class Transcript(TranscriptView):
             return entry
         return self.stack.blocks[-1].entry if self.stack.blocks else None
 
-    def on_key(self, event: events.Key) -> None:
-        """Typing goes to the prompt; so does the rest of a word that came before the focus was there."""
-        if event.is_printable and event.character and (self._typing or not self._is_bound(event.key)):
-            event.stop()
-            event.prevent_default()
+    async def on_key(self, event: events.Key) -> None:
+        """Typing goes to the prompt; so does the rest of a word that came before the focus was there. Other
+        keys do what they do at once, as in the prompt."""
+        text = (event.is_printable and event.character) or ""
+        if not (text and self._typing) and handed_on(self, event):
+            return
+        event.stop()
+        event.prevent_default()
+        if text and (self._typing or not self._is_bound(event.key)):
             self._typing = True
-            self.post_message(self.Typed(event.character))
+            self.post_message(self.Typed(text))
+        else:
+            await self.app._check_bindings(event.key)
 
     def on_focus(self) -> None:
         """Letters act again."""
@@ -199,10 +206,6 @@ class Transcript(TranscriptView):
     def action_attach(self) -> None:
         """Attach what a command wrote."""
         self.post_message(self.Wanted("attach", self.chosen))
-
-    def action_search(self) -> None:
-        """Search."""
-        self.post_message(self.Wanted("search"))
 
     def action_find_next(self, step: int) -> None:
         """The next hit."""
