@@ -96,6 +96,8 @@ async def test_the_placeholder_names_the_agent_as_plain_text() -> None:
         app.prompt.agent_title = "[b]Claude[/b]\x1b[31m"
         await pilot.pause()
         assert str(app.editor.placeholder) == "Message [b]Claude[/b]␛[31m"
+        app.prompt.agent_title = "Very " * 100 + "Long"
+        assert str(app.editor.placeholder) == f"Message {'Very ' * 11}Very…"
 
 
 async def test_a_draft_never_replaces_what_is_being_written() -> None:

@@ -21,6 +21,7 @@ from acp_tui.ui.widgets.prompt.attaching import AttachingPrompt
 from acp_tui.ui.widgets.prompt.choices import Choices
 from acp_tui.ui.widgets.prompt.command_menu import CommandMenu
 from acp_tui.ui.widgets.prompt.recall import Recall
+from acp_tui.ui.widgets.transcript.wrap import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 DRAFT_PAUSE = 0.5
 """Seconds between two drafts that are told."""
+
+LONGEST_TITLE = 60
+"""Cells of an agent's title, some of which are essays."""
 
 MARKERS = {False: "❯", True: "$"}
 """Before the text: for the agent, for the shell."""
@@ -372,4 +376,4 @@ class Prompt(AttachingPrompt):
 
 
 def _placeholder(title: str) -> Content:
-    return Content(f"Message {visible_line(title)}")
+    return Content(f"Message {shortened(visible_line(title), LONGEST_TITLE)}")
