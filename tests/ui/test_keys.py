@@ -88,9 +88,10 @@ def test_every_key_is_bound_under_its_id_to_something_that_is_done(entry: object
     owner = OWNERS[key.where]
     bound = {binding.id for _, binding in owner._merge_bindings()}
     assert key.id in bound
-    name = key.action.split("(")[0]
-    target: type[DOMNode] = AcpTui if name.startswith("app.") else owner
-    assert hasattr(target, f"action_{name.removeprefix('app.')}")
+    *elsewhere, name = key.action.split("(")[0].split(".")
+    namespaces: dict[str, type[DOMNode]] = {"app": AcpTui, "screen": SessionScreen}
+    target = namespaces[elsewhere[0]] if elsewhere else owner
+    assert hasattr(target, f"action_{name}")
 
 
 def test_every_place_is_bound_somewhere_and_explained() -> None:
