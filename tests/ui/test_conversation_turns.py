@@ -50,6 +50,8 @@ async def test_the_first_prompt_of_the_command_line_is_sent_when_the_session_is_
 ) -> None:
     async with open_desk(options=("hello there",)) as desk:
         await desk.until(lambda: desk.said() == ["hello there"])
+        await desk.press("up")  # as any other, it is in the history
+        assert desk.prompt.text == "hello there"
 
 
 async def test_what_is_typed_before_the_session_is_ready_is_sent_then_in_order(open_desk: Open) -> None:

@@ -132,6 +132,7 @@ class ConversationScreen(SignIn, Prompting, Exporting):
         for notice in held.workbench.notices:
             self.notify(notice, severity="warning", timeout=10, markup=False)
         if self._first_prompt:
+            self.prompt.remember(self._first_prompt)
             self.engine.submit(self._first_prompt, self.prompt.attachments_in(self._first_prompt))
 
     def happened(self, _record: Record, _events: Sequence[Event], changes: Sequence[Change]) -> None:

@@ -261,8 +261,7 @@ class Prompt(AttachingPrompt):
         # Only what can be seen goes along: not what a folded paste happens to mention.
         attachments = self.attachments_in(self._editor.text)
         self._end_offer()
-        if self.history is not None:
-            self.history.add(text)
+        self.remember(text)
         self._recall.end()
         self._editor.clear_all()
         self._tell_draft()
@@ -273,6 +272,11 @@ class Prompt(AttachingPrompt):
         self._editor.newline()
 
     # ------------------------------------------------------------------------- history
+
+    def remember(self, text: str) -> None:
+        """It is sent: from now on it is in the history."""
+        if self.history is not None:
+            self.history.add(text)
 
     def action_up(self) -> None:
         """A row up, or back in time."""
