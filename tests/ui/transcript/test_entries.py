@@ -306,6 +306,20 @@ async def test_hits_are_marked_and_the_current_one_differently() -> None:
         assert "".join(marked) == "answer 2"
 
 
+async def test_words_are_found_as_they_are_seen() -> None:
+    talk = messages(3, lines=1)
+    talk.says("\n\nThe **cause** is `find_user` in _this_ file.")
+    async with shown(talk) as (app, _):
+        for needle in ("the cause is find", "find_user", "in this file"):
+            app.finder.search(needle)
+            assert app.finder.total == 1
+            assert app.finder.move(1)
+            strip = app.view.render_line(app.row_of("The cause"))
+            current = app.view.stack.palette.match_current.bgcolor
+            marked = [text for text, style, _ in strip if style and style.bgcolor == current]
+            assert "".join(marked).lower() == needle
+
+
 async def test_a_hit_in_what_is_folded_unfolds_it() -> None:
     async with shown(mixed(), size=(60, 30)) as (app, _):
         assert not app.sees("of two lines")

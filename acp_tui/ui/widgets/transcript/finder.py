@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Entry, Session
     from acp_tui.ui.widgets.transcript.view import TranscriptView
 
+MARKS = "*_`~"
+"""Of Markdown: written among the words, and not seen."""
+
 
 class Finder:
     """Finds a text in the entries. Only entries that hold it are ever drawn for that."""
@@ -66,7 +69,7 @@ class Finder:
         stack, needle = self._view.stack, self._view.marking.needle
         self._counts = {}
         for block in stack.blocks if needle else ():
-            if count := source_text(block.entry, stack.session).lower().count(needle):
+            if count := _count_in(source_text(block.entry, stack.session).lower(), needle):
                 self._counts[block.entry.id] = count
 
     def move(self, step: int) -> bool:
@@ -107,6 +110,15 @@ class Finder:
             view.toggle_fold(entry_id)
             lines = view.lines_with(entry_id, needle)
         return lines or [0]
+
+
+def _count_in(text: str, needle: str) -> int:
+    """Of what is seen, too: `the word` is in `the **word**`."""
+    if found := text.count(needle):
+        return found
+    for mark in MARKS:
+        text = text.replace(mark, "")
+    return text.count(needle)
 
 
 def source_text(entry: Entry, session: Session) -> str:
