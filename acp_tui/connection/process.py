@@ -118,6 +118,33 @@ class AgentProcess:
         """
         env = {**os.environ, **launch.env}
         program = _find_program(launch, cwd, env)
+        starting = asyncio.create_task(cls._watched(launch, program, cwd, env, on_stderr))
+        try:
+            process = await asyncio.shield(starting)
+        except asyncio.CancelledError:  # what was half started would be nobody's: it is started, and ended
+            with contextlib.suppress(CannotStart):
+                await (await starting).close(patience=0)
+            raise
+        try:
+            process.pid = await asyncio.shield(process._started)  # it is told also when nobody waits
+        except OSError as error:
+            await process.close()
+            raise CannotStart(_exec_failure(launch, program, error)) from None
+        except BaseException:
+            await process.close(patience=0)
+            raise
+        return process
+
+    @classmethod
+    async def _watched(
+        cls,
+        launch: Launch,
+        program: str,
+        cwd: str,
+        env: dict[str, str],
+        on_stderr: Callable[[bytes], None] | None,
+    ) -> AgentProcess:
+        """Its watcher runs, and is about to start it."""
         ours, theirs = socket.socketpair()
         try:
             with theirs:
@@ -133,21 +160,10 @@ class AgentProcess:
                     env=env,
                 )
             reader, control = await asyncio.open_connection(sock=ours)
-        except BaseException as error:
+        except OSError as error:  # arguments too long, no more processes, …
             ours.close()
-            if isinstance(error, OSError):  # arguments too long, no more processes, …
-                raise CannotStart(f"{launch.title} cannot be started: {error.strerror}.") from error
-            raise
-        process = cls(watcher, reader, control, on_stderr)
-        try:
-            process.pid = await asyncio.shield(process._started)  # it is told also when nobody waits
-        except OSError as error:
-            await process.close()
-            raise CannotStart(_exec_failure(launch, program, error)) from None
-        except BaseException:
-            await process.close()
-            raise
-        return process
+            raise CannotStart(f"{launch.title} cannot be started: {error.strerror}.") from error
+        return cls(watcher, reader, control, on_stderr)
 
     # ----------------------------------------------------------------- its streams
 

@@ -72,6 +72,8 @@ class Engine:
         self._make = make
         self._asker = asker
         self.watcher = watcher
+        self._making: asyncio.Task[Held] | None = None
+        self._closed = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._early: list[tuple[str, Sequence[Attachment]]] = []  # sent before there was anything to take it
         self._reading = asyncio.Lock()  # what is attached: prompts stay in their order
@@ -89,13 +91,21 @@ class Engine:
 
     async def start(self) -> None:
         """Make the conversation, start the agent, open the session. Nothing of this was imported before."""
+        if self._closed:
+            return
+        self._making = asyncio.create_task(asyncio.to_thread(self._make, self._asker))
         try:
-            self.held = held = await asyncio.to_thread(self._make, self._asker)
+            held = await asyncio.shield(self._making)
         except UserError as error:
             self.watcher.impossible(error)
             return
+        if not self._closed:
+            await self._begin(held)
+
+    async def _begin(self, held: Held) -> None:
         from acp_tui.controller.turns import Turns
 
+        self.held = held
         self.turns = Turns(held.conversation, self._turn_failed)
         held.conversation.listen(self.watcher.happened)
         self.watcher.session_made(held.conversation.session)
@@ -189,12 +199,18 @@ class Engine:
             self.watcher.sign_in_wanted(error.methods)
 
     async def close(self) -> None:
-        """End everything."""
+        """End everything, also what is just being made."""
+        self._closed = True
         for task in list(self._tasks):
             task.cancel()
-        if self.held is not None:
-            await self.held.conversation.close()
-            await asyncio.to_thread(self.held.workbench.prune)
+        if self._making is None:
+            return
+        try:
+            held = await self._making
+        except UserError:
+            return  # there is none, and that was told
+        await held.conversation.close()
+        await asyncio.to_thread(held.workbench.prune)
 
     # ---- prompts
 

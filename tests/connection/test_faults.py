@@ -410,6 +410,18 @@ async def test_grandchildren_and_daemons_end_with_the_agent(client: MakeClient) 
     assert agent.left_behind() == []
 
 
+@pytest.mark.parametrize("steps", range(1, 13))
+async def test_a_start_that_is_given_up_leaves_nothing(client: MakeClient, steps: int) -> None:
+    agent = client("faulty", "never_answers")
+    starting = asyncio.ensure_future(agent.start())
+    for _ in range(steps):  # of the loop: amid whatever it is
+        await asyncio.sleep(0)
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert agent.left_behind() == []
+
+
 async def test_an_agent_that_will_not_end_is_killed(client: MakeClient) -> None:
     agent = client("faulty", "will_not_end")
     await agent.open()

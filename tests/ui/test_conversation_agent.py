@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from acp_tui.connection.errors import NotOffered
 from acp_tui.controller import conversation as controller
 from acp_tui.errors import UserError
+from acp_tui.ui.engine import Engine
 from acp_tui.ui.screens.session import SessionScreen
-from tests.ui.desk import Desk, agent, desk, offers
+from tests.ui.desk import Desk, agent, app_of, desk, offers
 
 if TYPE_CHECKING:
+    from acp_tui.cli.holding import Held
     from tests.ui.desk import Open
 
 LOADS = offers(capabilities={"loadSession": True})
@@ -48,6 +52,29 @@ async def test_a_name_that_nobody_knows_ends_the_app_with_a_sentence(tmp_path: P
         await one.until(lambda: one.app._exit)
     assert isinstance(one.app.failure, UserError)
     assert "no-such-agent" in str(one.app.failure)
+
+
+async def test_the_end_while_the_conversation_is_being_made_ends_that_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Held] = []
+    go_on = threading.Event()
+    close = Engine.close
+
+    def slowly(held: Held) -> None:
+        made.append(held)
+        go_on.wait()
+
+    async def closing(engine: Engine) -> None:
+        go_on.set()
+        await close(engine)
+
+    monkeypatch.setattr(Engine, "close", closing)
+    app = app_of("--cwd", str(tmp_path), "--command", agent("script"), made=slowly)
+    async with app.run_test() as pilot:
+        await Desk(app, pilot).until(lambda: made)
+    with pytest.raises(NotOffered, match="The conversation is closed"):
+        await made[0].conversation.start()
 
 
 async def test_an_agent_that_dies_at_once_shows_why(open_desk: Open) -> None:
