@@ -11,7 +11,7 @@ import pytest
 
 from acp_tui.ui import pictures
 from tests.ui.desk import agent
-from tests.ui.terminal import Terminal
+from tests.ui.terminal import ON, Terminal
 
 if TYPE_CHECKING:
     from tests.ui.desk import Desk, Open
@@ -112,7 +112,7 @@ def test_a_linked_file_opens_in_the_editor(tmp_path: Path) -> None:
         terminal.type("\x1b[1;3A")
         terminal.wait_for("Space fold")
         terminal.type("o")
-        terminal.until(told.exists)
+        terminal.until(lambda: terminal.raw.count(ON[0]) == 2)  # the screen is back
         terminal.type("\x11")
         assert terminal.ended() == 0
     assert told.read_text(encoding="utf-8").strip() == str(notes)
