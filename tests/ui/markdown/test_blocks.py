@@ -11,6 +11,14 @@ def test_a_paragraph_is_wrapped_and_its_line_breaks_are_spaces() -> None:
     assert lines("one two\nthree four five", width=20) == ["one two three four", "five"]
 
 
+def test_prose_is_no_wider_than_one_reads_code_and_tables_are() -> None:
+    words = " ".join(["word"] * 40)
+    for text in (words, f"- {words}", f"> {words}"):
+        assert 100 < max(map(len, lines(text, width=200))) <= 120
+    for text in (f"```\n{words[:180]}\n```", f"| {words[:90]} | {words[:90]} |\n| --- | --- |"):
+        assert max(map(len, lines(text, width=200))) > 170
+
+
 def test_hard_breaks_and_br_begin_a_new_line() -> None:
     assert lines("one  \ntwo\\\nthree<br>four <br/> five") == ["one", "two", "three", "four", "five"]
 

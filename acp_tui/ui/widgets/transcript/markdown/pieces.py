@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 UNSEEN = 30
 """Lines that came unseen in one go while code still comes; they get their colours when it is complete."""
+MEASURE = 120
+"""Cells of a line of prose at most: the eye loses its way back from the end of a longer one."""
 NARROW = 16
 """Cells that are left for a section, however deep its list is."""
 
@@ -62,7 +64,8 @@ class TextPiece:
         self.settled = False
         self._frame = frame
         self._indent = frame.indent(section)
-        self._width = frame.width - self._indent
+        width = frame.width - self._indent
+        self._width = width if section.kind == "table" else min(width, MEASURE)
         self._strips: list[Strip] = []
         self.height = self._estimate()
 
