@@ -11,6 +11,7 @@ from acp_tui.ui.widgets.transcript.keyboard import Transcript
 from acp_tui.ui.widgets.transcript.view import TranscriptView
 from tests.ui.transcript.host import Host, Live, messages, shown
 
+GONE = {"type": "content", "content": {"type": "text", "text": "gone"}}
 OUTPUT = {"type": "content", "content": {"type": "text", "text": "some output\nmore of it"}}
 
 
@@ -51,6 +52,27 @@ async def test_short_entries_stand_close_and_those_that_show_more_apart() -> Non
     async with shown(talk, size=(60, 30)) as (app, _):
         rows = [app.row_of(name) for name in ("one", "two", "three", "waiting for your answer", "four")]
         assert rows == [1, 2, 4, 7, 9]
+
+
+async def test_one_that_shows_more_now_stands_apart_and_what_is_read_below_stays() -> None:
+    talk = Live()
+    talk.opened()
+    talk.prompt("look")
+    for name in ("one", "two", "three"):
+        talk.tool(name, kind="fetch", title=f"Fetch {name}", status="in_progress")
+    async with shown(talk) as (app, _):
+        assert [app.row_of(f"Fetch {name}") for name in ("one", "two", "three")] == [3, 4, 5]
+        talk.tool_update("two", status="failed", content=[GONE])
+        app.show()
+        assert [app.row_of(words) for words in ("Fetch one", "Fetch two", "gone", "Fetch three")] == [
+            3, 5, 6, 8,
+        ]  # fmt: skip
+        app.say("\n\n".join(["line"] * 30))
+        app.view.scroll_lines(-(app.view.scroll_offset.y - 8))
+        assert app.row_of("Fetch three") == 0
+        talk.tool_update("one", status="failed", content=[GONE])
+        app.show()
+        assert app.row_of("Fetch three") == 0
 
 
 async def test_what_a_refusal_took_back_is_dimmed_at_once_but_not_the_refusal() -> None:

@@ -15,7 +15,8 @@ class Anchor:
     """One line of one entry, held on to in the way that lasts longest."""
 
     place: int  # of the entry
-    line: int  # of the entry, the blank line above it counted
+    line: int  # of the entry, the blank lines above it counted
+    gap: int = 0  # … so many
     from_end: int | None = None  # of an entry never drawn: its height is a guess, so its end is surer
     inside: Any = None  # a long body's own name for the line
     body: Body | None = None  # the one that gave the name; None: any body of the entry understands it
@@ -24,7 +25,7 @@ class Anchor:
     def line_in(self, body: Body, gap: int) -> int:
         """Where the line is now, when this is the entry's body."""
         height = gap + body.height
-        line = self.line
+        line = self.line + (gap - self.gap if self.line >= self.gap else 0)
         line_of = getattr(body, "line_of", None)
         if self.from_end is not None:
             line = height - self.from_end

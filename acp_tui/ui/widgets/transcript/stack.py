@@ -73,6 +73,7 @@ class Stack:
 
     def refresh(self, place: int) -> None:
         """An entry has changed: its body takes it in, if it has one."""
+        self._set_apart(place)
         block = self.blocks[place]
         if block.entry.withdrawn:
             block.drawn.clear()  # the same lines, dimmed
@@ -84,6 +85,15 @@ class Stack:
         else:
             block.body = None
             self.settle(place)
+
+    def _set_apart(self, place: int) -> None:
+        """Blank lines come where an entry shows more than its title now; none goes again."""
+        for number in range(max(1, place), min(place + 2, len(self.blocks))):
+            block = self.blocks[number]
+            missing = gap_between(self.blocks[number - 1].entry, block.entry) - block.gap
+            if missing > 0:
+                block.gap += missing
+                self.heights[number] += missing if self.heights[number] else 0
 
     def rebuild(self) -> None:
         """Begin anew with the entries of the session."""
@@ -198,10 +208,10 @@ class Stack:
         place, line = self.heights.at(y)
         block = self.blocks[place]
         if block.body is None:
-            return Anchor(place, line, from_end=self.heights[place] - line)
+            return Anchor(place, line, gap=block.gap, from_end=self.heights[place] - line)
         name = getattr(block.body, "place_of", None)
         inside = name(line - block.gap) if name is not None and line >= block.gap else None
-        return Anchor(place, line, inside=inside, body=block.body)
+        return Anchor(place, line, gap=block.gap, inside=inside, body=block.body)
 
     def _settle_from(self, y: int, page: int) -> None:
         bottom = y + max(1, page)
