@@ -1,7 +1,11 @@
-"""Collects what has changed and shows it, so many times a second and no more."""
+"""Collects what has changed and shows it, so many times a second and no more.
+
+Not by a timer of Textual's: one for a millisecond is never rung when the machine takes longer to set it.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TYPE_CHECKING
 
@@ -9,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from textual.message_pump import MessagePump
-    from textual.timer import Timer
 
     from acp_tui.session.change import Change
 
@@ -24,7 +27,7 @@ class Frames:
         self._show = show
         self._changes: list[Change] = []
         self._entries: set[int] = set()  # of updated entries: once a frame is enough
-        self._waiting: Timer | None = None
+        self._waiting = False
         self._last = 0.0
 
     def add(self, changes: Sequence[Change]) -> None:
@@ -35,15 +38,16 @@ class Frames:
                     continue
                 self._entries.add(change.entry.id)
             self._changes.append(change)
-        if self._waiting is None and self._changes:
-            wait = max(0.001, self._last + INTERVAL - time.monotonic())
-            self._waiting = self._owner.set_timer(wait, self.flush)
+        if not self._waiting and self._changes:
+            self._waiting = True
+            wait = max(0.0, self._last + INTERVAL - time.monotonic())
+            asyncio.get_running_loop().call_later(wait, self._owner.call_next, self.flush)
 
     def flush(self) -> None:
         """Show what has come."""
-        self._waiting = None
+        self._waiting = False
         changes, self._changes = self._changes, []
         self._entries.clear()
-        if changes:
+        if changes and not self._owner.app._exit:  # then there may be nothing left to show it on
             self._show(changes)
         self._last = time.monotonic()

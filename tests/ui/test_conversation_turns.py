@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,6 +39,16 @@ async def test_a_prompt_is_sent_and_answered(open_desk: Open) -> None:
         assert desk.prompts() == desk.said() == ["hello"]
         assert desk.prompt.text == ""
         assert "idle" in desk.status()
+
+
+async def test_an_answer_is_shown_also_where_the_machine_stands_still_now_and_then(
+    open_desk: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = itertools.count(time.monotonic(), 0.005)
+    async with open_desk() as desk:
+        monkeypatch.setattr("textual._time.get_time", lambda: next(clock))  # between any two looks at it
+        await desk.send("hello")
+        await desk.sees("   hello")
 
 
 async def test_ctrl_j_and_alt_enter_make_lines(open_desk: Open) -> None:

@@ -173,7 +173,7 @@ class PermissionScreen(Dialog[Taken | None]):
         """Show the keys that count; look again when that will have changed."""
         self.query_one("#keys", Hints).tell(self._hints(), self._palette)
         if not self._quiet.armed:
-            self.set_timer(max(0.01, self._quiet.left), self._hint)
+            self.set_timer(max(0.05, self._quiet.left), self._hint)
 
     def _fit(self) -> None:
         """What is asked gets the room it needs; the conversation stays in sight where there is more."""
