@@ -48,6 +48,6 @@ class Frames:
         self._waiting = False
         changes, self._changes = self._changes, []
         self._entries.clear()
-        if changes and not self._owner.app._exit:  # then there may be nothing left to show it on
+        if changes and self._owner.is_attached:  # else there may be nothing left to show it on
             self._show(changes)
         self._last = time.monotonic()
