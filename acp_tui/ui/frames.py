@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from textual.message_pump import MessagePump
+    from textual.dom import DOMNode
 
     from acp_tui.session.change import Change
 
@@ -22,7 +22,7 @@ INTERVAL = 1 / 30
 class Frames:
     """The first change after a pause is shown at once, the others of a flood together."""
 
-    def __init__(self, owner: MessagePump, show: Callable[[list[Change]], None]) -> None:
+    def __init__(self, owner: DOMNode, show: Callable[[list[Change]], None]) -> None:
         self._owner = owner
         self._show = show
         self._changes: list[Change] = []
@@ -48,6 +48,6 @@ class Frames:
         self._waiting = False
         changes, self._changes = self._changes, []
         self._entries.clear()
-        if changes and self._owner.is_attached:  # else there may be nothing left to show it on
+        if changes and self._owner.display:  # else it is being taken down, and its parts are gone
             self._show(changes)
         self._last = time.monotonic()

@@ -112,7 +112,8 @@ def test_a_linked_file_opens_in_the_editor(tmp_path: Path) -> None:
         terminal.type("\x1b[1;3A")
         terminal.wait_for("Space fold")
         terminal.type("o")
-        terminal.until(lambda: terminal.raw.count(ON[0]) == 2)  # the screen is back
+        terminal.until(lambda: terminal.raw.count(ON[0]) == 2)
+        terminal.until(lambda: b"Space" in terminal.raw.rpartition(ON[0])[2])  # the screen is back
         terminal.type("\x11")
         assert terminal.ended() == 0
     assert told.read_text(encoding="utf-8").strip() == str(notes)
