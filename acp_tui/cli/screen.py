@@ -82,6 +82,9 @@ async def _shown(app: AcpTui) -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, ended)
+    # A signal may come to any thread while the one that has to act sleeps in the loop. A loop that listens to
+    # one of them is woken by all.
+    loop.add_signal_handler(signal.SIGCONT, lambda: None)
     loop.set_exception_handler(lambda _, context: _mishap(app, context))
     await app.run_async()
 

@@ -183,8 +183,12 @@ class Terminal(LinuxDriver):
 
     def _sleep_on(self) -> None:
         """In the background nothing can be drawn; we are stopped as if we had tried."""
-        if not self._outlet.hurried and not self._in_foreground():
+        if self._outlet.hurried:
+            return
+        if not self._in_foreground():
             signal.raise_signal(signal.SIGTTOU)
+        elif self._writer_thread is None:  # fetched meanwhile, of which a job that runs is not told
+            self._wake()
 
     def _in_foreground(self) -> bool:
         try:

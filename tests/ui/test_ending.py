@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import pytest
@@ -15,7 +16,6 @@ from tests.ui.terminal import OFF, ON, PROGRAM, REPOSITORY, Shell, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 RECORDING = next(path for path in WIRELOGS if path.stem == "claude-code-edit")
 EDITOR = """#!/bin/sh
@@ -142,6 +142,25 @@ def test_a_signal(start: Callable[[str], Terminal], home: Path, stage: str, numb
     with start(stage) as terminal:
         terminal.signal(number)
         assert terminal.ended() == 128 + number
+        assert_in_order(terminal, home)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody chooses the thread")
+def test_a_signal_that_comes_to_another_thread(tmp_path: Path, home: Path) -> None:
+    with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+        terminal.wait_for("idle")
+        tasks = Path(f"/proc/{terminal.process.pid}/task")
+        looks: list[str] = []
+
+        def rests() -> bool:
+            """Did the first thread do nothing for twenty looks?"""
+            looks.append((tasks / f"{terminal.process.pid}/status").read_text().partition("voluntary")[2])
+            return looks[-20:] == looks[-1:] * 20
+
+        terminal.until(rests)
+        threads = {int(task.name) for task in tasks.iterdir()} - {terminal.process.pid}
+        os.kill(threads.pop(), signal.SIGTERM)
+        assert terminal.ended() == 128 + signal.SIGTERM
         assert_in_order(terminal, home)
 
 

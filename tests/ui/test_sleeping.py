@@ -80,6 +80,19 @@ def test_in_the_background_it_sleeps_on(tmp_path: Path) -> None:
         assert_given_back(terminal)
 
 
+def test_in_the_background_for_a_moment_only(tmp_path: Path) -> None:
+    with Shell(cwd=tmp_path) as terminal:
+        terminal.start("--command", agent("script"))
+        terminal.wait_for("idle")
+        terminal.type("\x1a")
+        terminal.wait_for("Stopped", "SHELL> ")
+        terminal.type("bg; fg\n")
+        terminal.wait_for("idle")
+        terminal.type("\x11")
+        assert terminal.code() == 0
+        assert_given_back(terminal)
+
+
 def test_an_editor_sleeps_with_it(tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\necho EDITING\nread line\necho "$line" > "$1"\n')
