@@ -160,9 +160,12 @@ class AgentProcess:
                     env=env,
                 )
             reader, control = await asyncio.open_connection(sock=ours)
-        except OSError as error:  # arguments too long, no more processes, …
+        except BaseException as error:
             ours.close()
-            raise CannotStart(f"{launch.title} cannot be started: {error.strerror}.") from error
+            if isinstance(error, OSError | ValueError):  # arguments too long, or with a NUL in one, …
+                why = getattr(error, "strerror", None) or error
+                raise CannotStart(f"{launch.title} cannot be started: {why}.") from error
+            raise
         return cls(watcher, reader, control, on_stderr)
 
     # ----------------------------------------------------------------- its streams

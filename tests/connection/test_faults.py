@@ -92,6 +92,12 @@ async def test_a_program_that_cannot_run_is_one_sentence(
     assert client.exits == []
 
 
+async def test_arguments_that_no_program_can_be_given_are_one_sentence(tmp_path: Path) -> None:
+    client = Client(Launch("x", "The Agent", [sys.executable, "a\0b"]), tmp_path, "unused-mark")
+    with pytest.raises(CannotStart, match=r"^The Agent cannot be started: embedded null byte\.$"):
+        await client.start()
+
+
 async def test_a_missing_folder_to_work_in_is_named(tmp_path: Path) -> None:
     client = Client(Launch("x", "The Agent", [sys.executable]), tmp_path / "gone", "unused-mark")
     with pytest.raises(CannotStart, match=r"gone: there is no such folder\.$"):
