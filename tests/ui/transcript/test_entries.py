@@ -340,6 +340,9 @@ async def test_words_are_found_as_they_are_seen() -> None:
             current = app.view.stack.palette.match_current.bgcolor
             marked = [text for text, style, _ in strip if style and style.bgcolor == current]
             assert "".join(marked).lower() == needle
+        for needle in ("finduser", "**cause this"):  # seen nowhere
+            app.finder.search(needle)
+            assert app.finder.total == 0
 
 
 async def test_a_hit_in_what_is_folded_unfolds_it() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from acp_tui.session.state import (
+    AgentMessage,
     Compaction,
     Content,
     Diff,
@@ -14,6 +16,7 @@ from acp_tui.session.state import (
     Plan,
     Terminal,
     TerminalRef,
+    Thought,
     ToolCall,
     TurnEnd,
     Unrecognised,
@@ -26,8 +29,8 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Entry, Session
     from acp_tui.ui.widgets.transcript.view import TranscriptView
 
-MARKS = "*_`~"
-"""Of Markdown: written among the words, and not seen."""
+_MARKS = r"(?<!\w)[*_`~]+|[*_`~]+(?!\w)"
+"""Of Markdown: written around words, and not seen there. Within one they are: `snake_case`, `2*3`."""
 
 
 class Finder:
@@ -69,7 +72,7 @@ class Finder:
         stack, needle = self._view.stack, self._view.marking.needle
         self._counts = {}
         for block in stack.blocks if needle else ():
-            if count := _count_in(source_text(block.entry, stack.session).lower(), needle):
+            if count := _count_in(block.entry, stack.session, needle):
                 self._counts[block.entry.id] = count
 
     def move(self, step: int) -> bool:
@@ -112,13 +115,14 @@ class Finder:
         return lines or [0]
 
 
-def _count_in(text: str, needle: str) -> int:
-    """Of what is seen, too: `the word` is in `the **word**`."""
-    if found := text.count(needle):
+def _count_in(entry: Entry, session: Session, needle: str) -> int:
+    """How often an entry holds it, also as it is seen as Markdown: `a word` is in `a **word**`."""
+    text = source_text(entry, session).lower()
+    found = text.count(needle)
+    if found or not isinstance(entry, AgentMessage | Thought):
         return found
-    for mark in MARKS:
-        text = text.replace(mark, "")
-    return text.count(needle)
+    # Looked at closely only where all the words are: a conversation may be long, and this is every keystroke.
+    return re.sub(_MARKS, "", text).count(needle) if all(map(text.__contains__, needle.split())) else 0
 
 
 def source_text(entry: Entry, session: Session) -> str:
