@@ -77,9 +77,8 @@ async def run_program(command: list[str], environment: Mapping[str, str] | None 
     finally:
         program.started.set()
         program.left.set()
-        if (
-            program.process is None or program.process.returncode is not None
-        ):  # else nobody waits for it any more
+        gone = program.process is None or program.process.returncode is not None
+        if gone:  # else nobody waits for it any more, and it is ended with us
             _programs.remove(program)
 
 

@@ -47,7 +47,7 @@ class Block:
 
 
 def gap_between(before: Entry | None, entry: Entry) -> int:
-    """Blank lines between two entries, and above the first, as long as nobody folds them otherwise."""
+    """Blank lines between two entries, and above the first. What the user folds changes none."""
     if not (isinstance(before, CLOSE_TOGETHER) and isinstance(entry, CLOSE_TOGETHER)):
         return 1
     if isinstance(entry, REMARKS):

@@ -9,15 +9,13 @@ from textual.message import Message
 from acp_tui.session.state import AgentMessage, Notice, ToolCall, TurnEnd, UserMessage
 from acp_tui.ui import keys
 from acp_tui.ui.widgets.ahead import handed_on
+from acp_tui.ui.widgets.transcript.selecting import WHOLE
 from acp_tui.ui.widgets.transcript.view import TranscriptView
 
 if TYPE_CHECKING:
     from textual import events
 
     from acp_tui.session.state import Entry
-
-
-ALL_LINES = 1 << 30
 
 
 class Transcript(TranscriptView):
@@ -116,7 +114,7 @@ class Transcript(TranscriptView):
         place = self.stack.place_of(entry_id)
         if place is None:
             return []
-        self.stack.settle_lines(place, 0, ALL_LINES)
+        self.stack.settle_lines(place, 0, WHOLE)
         body = self.stack.settle(place)
         styles = (segment.style for number in range(body.height) for segment in body.line(number))
         return list(dict.fromkeys(style.meta["link"] for style in styles if style and "link" in style.meta))
