@@ -146,3 +146,52 @@ async def test_a_draft_holds_what_was_pasted() -> None:
         await pilot.press("backspace", "up")
         await pilot.pause()
         assert app.editor.text == LINES
+
+
+async def test_undo_of_an_unfolded_paste_that_needed_the_scrollbar() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await paste(pilot, "\n".join(map(str, range(14))))
+        await pilot.press("ctrl+t")
+        await pilot.pause()
+        await pilot.press("ctrl+underscore")
+        await pilot.pause()
+        assert app.editor.text == "[pasted 14 lines]"
+
+
+async def test_undo_of_a_long_text_from_the_editor() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.prompt.load("\n".join(map(str, range(40))))
+        await pilot.pause()
+        await pilot.press("ctrl+underscore")
+        await pilot.pause()
+        assert app.editor.text == ""
+
+
+async def test_redo_of_the_deletion_of_a_long_text() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.prompt.load("\n".join(map(str, range(25))))
+        await pilot.pause()
+        app.editor.select_all()
+        await pilot.press("delete")
+        await pilot.pause()
+        await pilot.press("ctrl+underscore")
+        await pilot.pause()
+        assert app.editor.document.line_count == 25
+        await pilot.press("ctrl+y")
+        await pilot.pause()
+        assert app.editor.text == ""
+
+
+@pytest.mark.parametrize("key", ["ctrl+x", "ctrl+k"])
+async def test_the_last_line_below_a_folded_paste_can_be_deleted(key: str) -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await paste(pilot, LINES)
+        await pilot.press("ctrl+j")
+        await pilot.pause()
+        await pilot.press(key)
+        await pilot.pause()
+        assert app.editor.text.rstrip("\n") == "[pasted 120 lines]"

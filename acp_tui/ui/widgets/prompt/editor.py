@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from textual.actions import SkipAction
+from textual.geometry import Offset
 from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import Selection
@@ -122,6 +123,17 @@ class PromptEditor(TextArea, inherit_bindings=False):
     def find_matching_bracket(self, *_: object) -> None:
         """Not in prose: it would look through the whole text at every step of the cursor."""
 
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Scroll to the cursor, where it is inside the document.
+
+        Undo and redo of Textual 8.2.8 resize the text before they restore the selection. When that shows or
+        hides the scrollbar, its watcher comes here with a cursor that may be beyond the end of the new text.
+        Restoring the selection scrolls again.
+        """
+        if self.cursor_location > self.document.end:
+            return Offset()
+        return super().scroll_cursor_visible(center, animate)
+
     # ------------------------------------------------------------------------- pastes
 
     async def _on_paste(self, event: events.Paste) -> None:
@@ -199,8 +211,13 @@ class PromptEditor(TextArea, inherit_bindings=False):
         return Selection(*(self._edge(place, after=place > before) for place in selection))
 
     def _edge(self, place: Location, *, after: bool) -> Location:
-        """The place itself, or the edge of the token that it is inside of."""
+        """The place itself, or the edge of the token that it is inside of.
+
+        Textual deletes the last line up to the start of a line that does not exist.
+        """
         row, column = place
+        if row >= self.document.line_count:
+            return place
         line = self.document[row]
         tokens = [*self.pastes.tokens(line), *self._attachments.tokens(line)]
         token = next((token for token in tokens if token.start < column < token.end), None)
