@@ -116,6 +116,13 @@ class Gate:
             if rule is not None:
                 question.rules[f"{decision}_always"] = rule
                 question.rule_words[f"{decision}_always"] = f"{matched_words(rule)}, in this project"
+        question.agent_remembers = frozenset(
+            option.kind
+            for option in question.options
+            if question.kind == "permission"
+            and option.kind.endswith("_always")
+            and _option_to_send(question, option) is option
+        )
         answer: Answer = await asker.ask(question)
         if answer.option is None:
             return Verdict(None, None, "the question was put away")
@@ -123,7 +130,8 @@ class Gate:
         if rule is not None:
             self._remember(rule)
         why = f"you answered, and from now on: {words(rule)}" if rule is not None else "you answered"
-        return Verdict(answer.option.kind.startswith("allow"), answer.option, why)
+        sent = answer.option if rule is None else _option_to_send(question, answer.option)
+        return Verdict(answer.option.kind.startswith("allow"), sent, why)
 
     def _covered(self, subject: Subject) -> bool:
         return any(covers(allowed, subject) for allowed in self.allowed_this_turn)
@@ -157,3 +165,14 @@ class Gate:
         except UserError as error:  # the answer counts all the same
             self.session_rules.append(rule)
             self.note(Noticed("warning", f"{error} The answer is remembered for this session only."))
+
+
+def _option_to_send(question: Question, chosen: PermissionOption) -> PermissionOption:
+    """Return the option that the agent gets for an "always" of the user.
+
+    Our rule is narrower than what an agent makes of its own "always", so where we have a rule the agent
+    gets its single `*_once`. Without a rule, or without one such option, it gets what was chosen.
+    """
+    if chosen.kind not in question.rules:
+        return chosen
+    return choose_option(question.options, chosen.kind.startswith("allow")) or chosen

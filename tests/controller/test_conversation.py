@@ -318,9 +318,9 @@ async def test_an_answer_is_remembered_for_what_it_was_given(hold: Hold) -> None
     assert [
         json.loads(line)["outcome"]["optionId"] for line in held.said().replace("}{", "}\n{").splitlines()
     ] == [
-        "allow_always",  # the person's word
-        "reject_always",
-        "allow_once",  # ours: nothing is written into the agent's own memory
+        "allow_once",  # the rule is ours: nothing is written into the agent's own memory
+        "reject_once",
+        "allow_once",
         "reject_once",
     ]
     rules = Workbench.open(held.conversation.cwd).memory.rules()
