@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import config_file, project_file
+from acp_tui.config.small_file import read_small_file
 from acp_tui.session.plain import plain
 
 if TYPE_CHECKING:
@@ -63,7 +64,6 @@ def keys_of(value: Any) -> str | None:
 
 def _data(file: Path) -> dict[str, Any]:
     try:
-        # A fifo or a device in a folder that somebody else made must not hold up the start.
-        return tomllib.loads(file.read_text(encoding="utf-8-sig")) if file.is_file() else {}
+        return tomllib.loads((read_small_file(file) or b"").decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return {}

@@ -17,7 +17,7 @@ from acp_tui.config.first import bindings, keys_of
 from acp_tui.config.paths import config_file as config_file
 from acp_tui.config.paths import paths
 from acp_tui.config.paths import project_file as project_file
-from acp_tui.config.problems import Problem, nearest, unknown
+from acp_tui.config.problems import Problem, nearest
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def _read_config(settings: Settings, config: document.Document) -> None:
         elif name in CHECKS:
             _set(settings, config, (name,), value, "config")
         else:
-            config.complain((name,), unknown(name, _top_level()))
+            config.complain_of_unknown_key((name,), _top_level())
     settings.problems += config.problems
 
 
@@ -175,7 +175,7 @@ def _read_section(settings: Settings, config: document.Document, section: str, v
         if name in known:
             _set(settings, config, (section, name), item, "config")
         else:
-            config.complain((section, name), unknown(name, known))
+            config.complain_of_unknown_key((section, name), known)
 
 
 def _read_keys(settings: Settings, config: document.Document, table: Any) -> None:
@@ -210,7 +210,7 @@ def _read_project(settings: Settings, project: document.Document) -> None:
                 (name,), f"not used: a project may set only {', '.join(HARMLESS)}; config.toml may set all"
             )
         else:
-            project.complain((name,), unknown(name, _top_level()))
+            project.complain_of_unknown_key((name,), _top_level())
     settings.problems += project.problems
 
 

@@ -21,6 +21,7 @@ _STRING = re.compile(
     re.DOTALL,
 )
 _KEY = re.compile(r"""(?:"(?:\\.|[^"\\])*"|'[^']*'|[A-Za-z0-9_\-]+|[ \t]*\.[ \t]*)+""")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_\-]+")
 _BARE = re.compile(r"[^,\]}#\n]+")
 
 
@@ -113,6 +114,8 @@ class _Scanner:
         match = _KEY.match(self.text, self.at)
         assert match is not None, "the text is valid TOML"
         self.at = match.end()
+        if _BARE_KEY.fullmatch(match[0]):
+            return [match[0]]
         node: Any = tomllib.loads(f"{match[0]} = 0")
         names: list[str] = []
         while isinstance(node, dict):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.config import checks, document
 from acp_tui.config.checks import WrongValueError
-from acp_tui.config.problems import unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +81,7 @@ def _read(source: document.Document, name: str, entry: Any, path: tuple[str, ...
     agent = UserAgent(name, source.file, source.line(*path))
     for key, value in entry.items():
         if key not in CHECKS:
-            source.complain((*path, key), unknown(key, CHECKS))
+            source.complain_of_unknown_key((*path, key), CHECKS)
             continue
         try:
             setattr(agent, key, CHECKS[key](value))

@@ -143,7 +143,7 @@ def _read_own(name: str, file: Path) -> tuple[dict[str, Any], list[Problem]]:
     data["terminal"] |= _checked_table(own, "terminal", ("colors",), _sixteen_complaint(data["colors"]))
     known = ("base", *_SWITCHES, *_TABLES)
     for key in own.data.keys() - set(known):
-        own.complain((key,), _unknown(key, known))
+        own.complain_of_unknown_key((key,), known)
     return data, own.problems
 
 
@@ -185,18 +185,12 @@ def _checked_table(
     good: dict[str, Any] = {}
     for key, value in values.items():
         if known is not None and key not in known:
-            own.complain((table, key), _unknown(key, known))
+            own.complain_of_unknown_key((table, key), known)
         elif (wrong := complaint(value)) is not None:
             own.complain((table, key), f"{wrong}; the built-in value is used")
         else:
             good[key] = value
     return good
-
-
-def _unknown(key: str, known: Iterable[str]) -> str:
-    from acp_tui.config.problems import unknown
-
-    return unknown(key, known)
 
 
 def _colour_complaint(value: Any) -> str | None:

@@ -353,3 +353,23 @@ def test_a_wrong_value_on_the_command_line_is_a_usage_error(project: Path) -> No
     with pytest.raises(UserError, match="policy: expected one of deny") as caught:
         load(project, environ={}, overrides={"policy": "maybe"})
     assert caught.value.exit_code == 2
+
+
+def test_a_project_file_of_more_than_a_megabyte_is_not_read(project: Path) -> None:
+    with open(project / ".acp-tui.toml", "wb") as file:
+        file.truncate(10_000_000_000)  # sparse: takes no room on the disk, but would take all memory
+
+    assert first.read(project).theme is None
+    assert said(load(project, environ={})) == [
+        (None, "", "cannot be read: larger than 1 MB; nothing in this file is used")
+    ]
+
+
+def test_only_the_first_unknown_keys_are_named_and_the_rest_counted(project: Path) -> None:
+    (project / ".acp-tui.toml").write_text("".join(f"k{number} = 1\n" for number in range(1_000)))
+
+    problems = load(project, environ={}).problems
+
+    assert len(problems) == 21
+    assert str(problems[0]).startswith(f"{project}/.acp-tui.toml:1: k0: there is no such key")
+    assert str(problems[-1]) == f"{project}/.acp-tui.toml: 980 more unknown keys"

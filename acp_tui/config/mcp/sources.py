@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.config import checks
 from acp_tui.config.mcp import jsonc
 from acp_tui.config.mcp.server import Server, parse
-from acp_tui.config.problems import unknown
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def from_document(config: Document) -> list[Server]:
             path = ("mcp_servers", name, key) if key else ("mcp_servers", name)
             config.complain(path, f"{sentence}; not sent to any agent")
         for key in server.extra:
-            config.complain(("mcp_servers", name, key), unknown(key, _OWN_KEYS))
+            config.complain_of_unknown_key(("mcp_servers", name, key), _OWN_KEYS)
         servers.append(server)
     return servers
 
