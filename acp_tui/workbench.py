@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 import time
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Record
     from acp_tui.store.folders import NullFolder, SessionFolder, StoredSession
 
+log = logging.getLogger(__name__)
+
 
 class ProjectHistory:
     """The prompts of one project, as the prompt wants them."""
@@ -40,8 +43,11 @@ class ProjectHistory:
         self.entries = history.entries
 
     def add(self, text: str) -> None:
-        """Remember one that was sent."""
-        self._history.add(text, time.time())
+        """Save a prompt that was sent. One that cannot be saved is missing later, which stops nothing now."""
+        try:
+            self._history.add(text, time.time())
+        except OSError as error:
+            log.warning("A prompt is missing from the history: %s", error)
 
 
 @dataclass(slots=True)
@@ -117,9 +123,12 @@ class Workbench:
         return self._drafts.load(conversation.folder.id) if conversation.folder.id else ""
 
     def save_draft(self, conversation: Conversation, text: str) -> None:
-        """Keep what is being written."""
+        """Save the unsent prompt. A `UserError` says why it cannot be saved."""
         if conversation.folder.id:
-            self._drafts.save(conversation.folder.id, text)
+            try:
+                self._drafts.save(conversation.folder.id, text)
+            except OSError as error:
+                raise UserError(f"The draft cannot be saved: {error.strerror or error}.") from error
 
     def branch(self, folder: Path) -> str | None:
         """The branch that is checked out there."""
@@ -155,8 +164,8 @@ class Workbench:
 
     def prune(self) -> None:
         """Make room for new sessions, as the settings say."""
-        log = self.settings.log
-        prune.prune(paths().data, keep=log.keep_sessions, max_bytes=log.keep_bytes)
+        limits = self.settings.log
+        prune.prune(paths().data, keep=limits.keep_sessions, max_bytes=limits.keep_bytes)
 
     def _logs(self, wanted: bool) -> bool:
         return wanted and self.settings.log.enabled

@@ -18,9 +18,9 @@ class Drafts:
     def __init__(self, state_dir: Path) -> None:
         self._lines = JsonLines(state_dir / "drafts.jsonl", condense=_current)
 
-    def save(self, session: str, text: str) -> bool:
-        """Keep what is written so far; an empty text forgets it. False: it could not be written."""
-        return self._lines.append({"session": session, "text": text})
+    def save(self, session: str, text: str) -> None:
+        """Save what is written so far; an empty text deletes the draft. Raises `OSError`."""
+        self._lines.append({"session": session, "text": text})
 
     def load(self, session: str) -> str:
         """What was being written, or an empty text."""

@@ -41,6 +41,9 @@ STDERR = "stderr.log"
 META = "meta.json"
 BASELINE = "baseline.git"
 
+LOCK_PATIENCE = 2.0
+"""Seconds to wait, in a thread, for another process that creates, opens or removes a session."""
+
 
 def sessions_directory(data_dir: Path) -> Path:
     """Where the session folders are."""
@@ -272,7 +275,7 @@ def create(
     started = clock()
     try:
         private_directory(sessions)
-        with locked(store_lock(sessions)):  # nobody may prune it before it has its own lock
+        with locked(store_lock(sessions), patience=LOCK_PATIENCE):  # nobody may prune it before it has its own lock
             path = _new_directory(sessions, agent, started)
             try:
                 wire = _open_locked(path)
@@ -310,7 +313,7 @@ def reopen(
     if not isinstance(version, int) or version > FORMAT:
         raise UserError(f"The session {session.id} was written by a newer acp-tui: please update.")
     try:
-        with locked(store_lock(session.path.parent)):
+        with locked(store_lock(session.path.parent), patience=LOCK_PATIENCE):
             wire = _open_locked(session.path)
         return SessionFolder(session.path, session.meta or {"format": FORMAT}, wire, clock, is_sensitive)
     except OSError as error:

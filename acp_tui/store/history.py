@@ -21,9 +21,9 @@ class History:
             state_dir / "history" / f"{_file_name(project)}.jsonl", condense=_last_of_each
         )
 
-    def add(self, text: str, at: float) -> bool:
-        """Remember a prompt. False: it could not be written."""
-        return self._lines.append({"t": at, "text": text})
+    def add(self, text: str, at: float) -> None:
+        """Save a prompt. Raises `OSError`."""
+        self._lines.append({"t": at, "text": text})
 
     def entries(self) -> list[str]:
         """The prompts, the latest last; one given several times stands where it was given last."""

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 
+LOCK_PATIENCE = 0.05
+"""Seconds to wait for another process that writes to the same file."""
+
 
 class JsonLines:
     """Appended to, and condensed when it has grown too large."""
@@ -36,17 +39,13 @@ class JsonLines:
             return []
         return [record for line in lines if (record := _record(line)) is not None]
 
-    def append(self, record: Record) -> bool:
-        """Add a record. False: it could not be written."""
+    def append(self, record: Record) -> None:
+        """Add a record, or raise `OSError`. Called between two keys, so it never waits for long."""
         data = json.dumps(record).encode() + b"\n"
-        try:
-            private_directory(self._path.parent)
-            with locked(self._path.with_name(f".{self._path.name}.lock")):
-                if self._add(data) > self._limit:
-                    self._shrink()
-        except OSError:
-            return False
-        return True
+        private_directory(self._path.parent)
+        with locked(self._path.with_name(f".{self._path.name}.lock"), patience=LOCK_PATIENCE):
+            if self._add(data) > self._limit:
+                self._shrink()
 
     def _add(self, data: bytes) -> int:
         """Returns the size of the file."""

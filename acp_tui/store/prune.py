@@ -10,7 +10,7 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.store.folders import BASELINE, StoredSession, list_folders, sessions_directory, store_lock
+from acp_tui.store.folders import BASELINE, LOCK_PATIENCE, StoredSession, list_folders, sessions_directory, store_lock
 from acp_tui.store.locks import locked, try_lock
 
 if TYPE_CHECKING:
@@ -64,13 +64,13 @@ def _take_away(session: StoredSession, path: Path) -> bool:
     """Take the folder of a session, or one in it, out of everybody's sight; not while somebody uses it."""
     sessions = session.path.parent
     # Nobody can open it for writing while we hold the lock of the store.
-    with locked(store_lock(sessions)):
-        try:
+    try:
+        with locked(store_lock(sessions), patience=LOCK_PATIENCE):
             if _in_use(session):
                 return False
             path.rename(sessions / f"{_REMOVED}{session.id}{path.suffix}")
-        except OSError:
-            return False
+    except OSError:
+        return False
     return True
 
 

@@ -78,6 +78,7 @@ class Engine:
         self._early: list[tuple[str, Sequence[Attachment]]] = []  # sent before there was anything to take it
         self._reading = asyncio.Lock()  # what is attached: prompts stay in their order
         self._attempts = 0  # to open the session
+        self._draft_failed = False
         self._signing_in: asyncio.Task[None] | None = None
         self.held: Held | None = None
         self.turns: Turns | None = None
@@ -269,9 +270,17 @@ class Engine:
             self.turns.remove(prompt_id)
 
     def save_draft(self, text: str) -> None:
-        """Keep what is being written."""
-        if self.held is not None:
+        """Save the unsent prompt; say once when that stops working."""
+        if self.held is None:
+            return
+        try:
             self.held.workbench.save_draft(self.held.conversation, text)
+        except UserError as error:
+            if not self._draft_failed:
+                self.watcher.trouble(error)
+            self._draft_failed = True
+        else:
+            self._draft_failed = False
 
     # ---- the user's own commands
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import subprocess
 import sys
 from typing import TYPE_CHECKING
+
+import pytest
 
 from acp_tui.store.drafts import Drafts
 from acp_tui.store.history import History
@@ -40,7 +43,7 @@ def test_the_last_draft_of_each_session_counts(tmp_path: Path) -> None:
 def test_history_is_per_project_and_names_each_prompt_once(tmp_path: Path) -> None:
     history = History(tmp_path, "/home/me/project")
     for at, text in enumerate(["a", "b", "a", "c"]):
-        assert history.add(text, at)
+        history.add(text, at)
 
     assert history.entries() == ["b", "a", "c"]
     assert History(tmp_path, "/home/me/project").entries() == ["b", "a", "c"]
@@ -109,6 +112,20 @@ def test_two_processes_at_once_lose_nothing_but_the_oldest(tmp_path: Path) -> No
 def test_where_nothing_can_be_written_the_caller_is_told(tmp_path: Path) -> None:
     (tmp_path / "state").touch()
 
-    assert not History(tmp_path / "state", "/p").add("a", 1)
-    assert not Drafts(tmp_path / "state").save("s", "a")
+    with pytest.raises(OSError, match="exists|directory"):
+        History(tmp_path / "state", "/p").add("a", 1)
+    with pytest.raises(OSError, match="exists|directory"):
+        Drafts(tmp_path / "state").save("s", "a")
     assert Drafts(tmp_path / "state").load("s") == ""
+
+
+def test_a_draft_is_given_up_while_another_process_holds_the_lock(tmp_path: Path) -> None:
+    drafts = Drafts(tmp_path)
+    drafts.save("s", "before")
+    with open(tmp_path / ".drafts.jsonl.lock", "rb") as held_by_other:
+        fcntl.flock(held_by_other, fcntl.LOCK_EX)
+        with pytest.raises(OSError, match="another process holds the lock"):
+            drafts.save("s", "during")
+    drafts.save("s", "after")
+
+    assert drafts.load("s") == "after"

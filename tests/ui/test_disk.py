@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import resource
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
@@ -45,6 +47,30 @@ def test_without_a_home_one_can_talk_and_is_told(tmp_path: Path, nowhere: Path) 
         assert terminal.ended() == 0
         assert b"Traceback" not in terminal.raw
         assert b"--resume" not in terminal.raw
+
+
+def test_held_locks_stop_neither_the_start_nor_the_typing(tmp_path: Path, home: Path) -> None:
+    locks = [home / "data" / "sessions" / ".lock", home / "state" / ".drafts.jsonl.lock"]
+    with ExitStack() as held_by_other:
+        for lock in locks:
+            lock.parent.mkdir(parents=True, exist_ok=True)
+            fcntl.flock(held_by_other.enter_context(open(lock, "wb")), fcntl.LOCK_EX)
+        with Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+            terminal.wait_for("The session cannot be recorded: another process", "idle")
+            terminal.type("hello\r")
+            terminal.wait_for("┃ hello", "idle")
+            terminal.type("\x11")
+            assert terminal.ended() == 0
+
+
+def test_a_draft_that_cannot_be_saved_is_reported_once(tmp_path: Path, home: Path) -> None:
+    lock = home / "state" / ".drafts.jsonl.lock"
+    lock.parent.mkdir(parents=True)
+    with open(lock, "wb") as held_by_other, Terminal("--command", agent("script"), cwd=tmp_path) as terminal:
+        fcntl.flock(held_by_other, fcntl.LOCK_EX)
+        terminal.wait_for("idle")
+        terminal.type("half a thought")
+        terminal.wait_for("The draft cannot be saved")
 
 
 def test_the_demo_says_that_it_has_no_place_for_its_project(tmp_path: Path, nowhere: Path) -> None:
