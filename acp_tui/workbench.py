@@ -174,8 +174,9 @@ class Workbench:
         self, launch: Launch, options: Options, resumed: StoredSession | None
     ) -> SessionFolder | NullFolder:
         hides = self.is_sensitive_in(options.cwd)
+        max_bytes = self.settings.log.max_session_bytes
         if resumed is not None:
-            return folders.reopen(resumed, is_sensitive=hides)
+            return folders.reopen(resumed, is_sensitive=hides, max_bytes=max_bytes)
         try:
             return folders.create(
                 paths().data,
@@ -184,6 +185,7 @@ class Workbench:
                 cwd=str(options.cwd),
                 command=launch.command,
                 is_sensitive=hides,
+                max_bytes=max_bytes,
             )
         except UserError as error:  # a full disk must not keep anybody from working
             self.notices.append(str(error))

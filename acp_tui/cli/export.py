@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.options import USAGE
 from acp_tui.cli.replay import print_safely, read_records, recording_of
-from acp_tui.config.paths import paths
+from acp_tui.config.paths import paths, write_private
 from acp_tui.errors import UserError
 from acp_tui.export import FORMATS, About, export
 from acp_tui.store.folders import read_folder, sessions_directory
@@ -96,11 +95,15 @@ def _spare_recordings(output: Path, source: Path) -> None:
 
 
 def write_export(path: Path, text: str) -> None:
-    """Write a file that nobody else can read, until its owner says otherwise."""
+    """Replace the file at once or not at all; a new one is readable by its owner only."""
+    real = path.resolve()
     try:
-        with open(
-            path, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)
-        ) as file:
-            file.write(text)
+        if real.exists() and not real.is_file():  # /dev/stdout or a pipe: there is nothing to replace
+            real.write_text(text, encoding="utf-8")
+        else:
+            if not real.parent.is_dir():
+                raise UserError(f"{path} cannot be written: there is no directory {real.parent}.")
+            mode = real.stat().st_mode & 0o777 if real.exists() else 0o600
+            write_private(real, text, mode=mode)
     except OSError as error:
         raise UserError(f"{path} cannot be written: {error.strerror or error}.") from error

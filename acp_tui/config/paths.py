@@ -55,15 +55,16 @@ def private_directory(path: Path) -> Path:
     return path
 
 
-def write_private(path: Path, text: str) -> None:
-    """Replace a file of ours atomically; readable by nobody else."""
+def write_private(path: Path, text: str, mode: int = 0o600) -> None:
+    """Replace a file atomically; by default it is readable by nobody else."""
     private_directory(path.parent)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # made 0600
     try:
         with open(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
-            os.fsync(file.fileno())
+            os.fchmod(descriptor, mode)
+            os.fsync(descriptor)
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

@@ -43,6 +43,7 @@ class Log:
     enabled: bool = True
     keep_sessions: int = 200
     keep_bytes: int = 1_000_000_000
+    max_session_bytes: int = 100_000_000  # where the recording of one session ends
 
 
 @dataclass(slots=True)
@@ -116,6 +117,7 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
     "log.enabled": checks.boolean,
     "log.keep_sessions": checks.count,
     "log.keep_bytes": checks.size,
+    "log.max_session_bytes": checks.size,
     DIRECTORIES: checks.texts,
     "workspace.sensitive": checks.texts,
     "workspace.max_baseline_file_size": checks.size,

@@ -172,6 +172,7 @@ class SessionFolder:
         wire: int,
         clock: Callable[[], float],
         is_sensitive: Callable[[str], object],
+        max_bytes: int | None,
     ) -> None:
         self.path = path
         self.meta = meta
@@ -185,7 +186,14 @@ class SessionFolder:
         self._stderr_log = StderrLog(
             self._stderr, redact=redact_text, trouble=partial(self._side_trouble, "The agent's stderr")
         )
-        self.log = WireLog(wire, redactor=Redactor(is_sensitive), trouble=self._log_trouble)
+        self.log = WireLog(
+            wire,
+            redactor=Redactor(is_sensitive),
+            trouble=self._log_trouble,
+            max_bytes=max_bytes,
+            on_full=self._report_full,
+        )
+        self._max_bytes = max_bytes
         self._closed = False
 
     @property
@@ -214,12 +222,18 @@ class SessionFolder:
             os.close(self._stderr)
             os.close(self._wire)
 
+    def _report_full(self) -> None:
+        self._tell(
+            f"Recording stopped: the log has reached {(self._max_bytes or 0) / 1e6:,.0f} MB"
+            " (log.max_session_bytes). The conversation goes on, but its rest cannot be resumed or exported"
+        )
+
     def _log_trouble(self, error: OSError | None) -> None:
         self._log_fails = error is not None
         if error is not None:
-            self._tell(f"This session is not recorded just now: {_reason(error)}")
+            self._tell(f"Recording paused: {_reason(error)}")
         else:
-            self._tell("This session is recorded again; what came meanwhile is missing")
+            self._tell("Recording resumed; what came meanwhile is missing")
 
     def _side_trouble(self, what: str, error: OSError) -> None:
         """What only accompanies the log is worth one notice, and none when the log fails too."""
@@ -266,16 +280,19 @@ def create(
     command: Sequence[str],
     clock: Callable[[], float] = time.time,
     is_sensitive: Callable[[str], object] = sensitive,
+    max_bytes: int | None = None,
 ) -> SessionFolder:
     """Begin to record a session. A `UserError` says why that cannot be.
 
-    The contents of files that `is_sensitive` names are not recorded.
+    The contents of files that `is_sensitive` names are not recorded. Recording ends at `max_bytes`.
     """
     sessions = sessions_directory(data_dir)
     started = clock()
     try:
         private_directory(sessions)
-        with locked(store_lock(sessions), patience=LOCK_PATIENCE):  # nobody may prune it before it has its own lock
+        with locked(
+            store_lock(sessions), patience=LOCK_PATIENCE
+        ):  # nobody may prune it before it has its own lock
             path = _new_directory(sessions, agent, started)
             try:
                 wire = _open_locked(path)
@@ -295,7 +312,7 @@ def create(
             "updated": started,
             "stop": None,
         }
-        folder = SessionFolder(path, meta, wire, clock, is_sensitive)
+        folder = SessionFolder(path, meta, wire, clock, is_sensitive, max_bytes)
     except OSError as error:
         raise UserError(f"The session cannot be recorded: {_reason(error)} ({sessions}).") from error
     folder.update_meta()
@@ -307,6 +324,7 @@ def reopen(
     *,
     clock: Callable[[], float] = time.time,
     is_sensitive: Callable[[str], object] = sensitive,
+    max_bytes: int | None = None,
 ) -> SessionFolder:
     """Go on recording a session. A `UserError` says that somebody else does, or why it cannot be."""
     version = session.meta.get("format", FORMAT)
@@ -315,7 +333,8 @@ def reopen(
     try:
         with locked(store_lock(session.path.parent), patience=LOCK_PATIENCE):
             wire = _open_locked(session.path)
-        return SessionFolder(session.path, session.meta or {"format": FORMAT}, wire, clock, is_sensitive)
+        meta = session.meta or {"format": FORMAT}
+        return SessionFolder(session.path, meta, wire, clock, is_sensitive, max_bytes)
     except OSError as error:
         raise UserError(f"The session {session.id} cannot be opened: {_reason(error)}.") from error
 

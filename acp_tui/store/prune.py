@@ -10,7 +10,14 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.store.folders import BASELINE, LOCK_PATIENCE, StoredSession, list_folders, sessions_directory, store_lock
+from acp_tui.store.folders import (
+    BASELINE,
+    LOCK_PATIENCE,
+    StoredSession,
+    list_folders,
+    sessions_directory,
+    store_lock,
+)
 from acp_tui.store.locks import locked, try_lock
 
 if TYPE_CHECKING:

@@ -33,15 +33,34 @@ class WireLog:
     """Appends records to an open file. It never raises: a full disk must not end a conversation."""
 
     def __init__(
-        self, descriptor: int, *, redactor: Redacts | None = None, trouble: Callable[[OSError | None], None]
+        self,
+        descriptor: int,
+        *,
+        redactor: Redacts | None = None,
+        trouble: Callable[[OSError | None], None],
+        max_bytes: int | None = None,
+        on_full: Callable[[], None] = lambda: None,
     ) -> None:
-        """`trouble` hears of a write that failed and, with None, that writing works again."""
+        """Append to an open file.
+
+        Args:
+            descriptor: The open file; it stays the caller's.
+            redactor: Removes secrets from frames.
+            trouble: Called with the error when a write fails, and with None when writing works again.
+            max_bytes: The size at which recording ends; None for no limit.
+            on_full: Called once when that size is reached. The record it appends is still written.
+        """
         self._descriptor = descriptor
         self._redactor = redactor
         self._trouble = trouble
         self._failing = False
         self._recovered = False
         self._torn = ends_torn(descriptor)
+        self._max_bytes = max_bytes
+        self._on_full = on_full
+        self._reports_full = False
+        self._is_full = False
+        self._size = os.fstat(descriptor).st_size if max_bytes is not None else 0
 
     def append(self, at: float, direction: Direction, frame: Any, line: str | None = None) -> None:
         """Write one record.
@@ -49,6 +68,8 @@ class WireLog:
         `line` is the frame's JSON text as it crossed the wire: it is kept as it was, not serialised again.
         A frame that is a string was not JSON, and is kept as a JSON string.
         """
+        if self._is_full:
+            return
         if self._recovered:
             # Told only now: whoever notes it in this log must not do so in the middle of another record.
             self._recovered = False
@@ -64,7 +85,18 @@ class WireLog:
             data = text.encode()
         except UnicodeEncodeError:  # half a character, unescaped: only an escape can hold it
             data = f'{{"t":{at!r},"dir":"{direction}","frame":{json.dumps(frame)}}}\n'.encode()
-        self._write(data)
+        if self._has_room(len(data)):
+            self._write(data)
+
+    def _has_room(self, length: int) -> bool:
+        """Whether a record of this length is to be written; the last one says that the log is full."""
+        self._size += length
+        if self._max_bytes is None or self._size <= self._max_bytes or self._reports_full:
+            return True
+        self._reports_full = True
+        self._on_full()
+        self._is_full = True
+        return False
 
     def close(self) -> None:
         """Write no more. The file itself is the caller's."""

@@ -180,7 +180,7 @@ def test_a_full_disk_is_a_notice_and_the_conversation_goes_on(tmp_path: Path, sm
     done = execute(prompt, cwd=tmp_path, ACP_TUI_HOME=str(small_disk))
     assert done.code == 0
     assert done.out.endswith(" the end\n")
-    assert done.err.count("is not recorded just now") == 1
+    assert done.err.count("Recording paused") == 1
     assert "No space left on device" in done.err
     assert "Traceback" not in done.err
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import resource
 import stat
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -129,3 +132,32 @@ def test_what_files_hold_that_the_settings_call_sensitive_is_left_out(
     out = capsys.readouterr().out
     assert "the md" in out
     assert "the vault" not in out
+
+
+def test_a_full_disk_leaves_the_old_export_as_it_was(tmp_path: Path, folder: folders.SessionFolder) -> None:
+    file = tmp_path / "talk.html"
+    file.write_text("the old export")
+    command = [sys.executable, "-m", "acp_tui", "export", folder.id, "-o", str(file)]
+
+    def limit_file_size() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    done = subprocess.run(command, preexec_fn=limit_file_size, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 1
+    assert done.stderr == f"acp-tui: {file} cannot be written: File too large.\n"
+    assert file.read_text() == "the old export"
+    assert [path.name for path in tmp_path.glob("*talk*")] == ["talk.html"]
+
+
+def test_an_export_keeps_the_mode_of_the_file_it_replaces(
+    tmp_path: Path, folder: folders.SessionFolder
+) -> None:
+    file = tmp_path / "talk.md"
+    file.touch(mode=0o644)
+    assert main(["export", folder.id, "-o", str(file)]) == 0
+    assert stat.S_IMODE(file.stat().st_mode) == 0o644
+
+
+def test_an_export_can_go_to_a_device(folder: folders.SessionFolder) -> None:
+    assert main(["export", folder.id, "--md", "-o", "/dev/null"]) == 0

@@ -43,6 +43,7 @@ timeouts = {{ initialize = 5, session = 1.5 }}
 log.enabled = false
 log.keep_sessions = 3
 log.keep_bytes = "1.5 GB"
+log.max_session_bytes = "2 MB"
 
 [workspace]
 additional_directories = [
@@ -65,7 +66,7 @@ max_baseline_file_size = 100
     assert settings.workspace.additional_directories == [project / "more"]
     assert (settings.workspace.sensitive, settings.workspace.max_baseline_file_size) == (["*.secret"], 100)
     lines = [settings.origin(key).line for key in CHECKS]
-    assert lines == [2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 11, 14, 17, 18]
+    assert lines == [2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 11, 12, 15, 18, 19]
     assert str(settings.origin("policy")) == f"{file}:3"
 
 
@@ -95,7 +96,7 @@ def test_each_layer_goes_over_the_one_before(write_config: WriteConfig, project:
             "[log]\nzzz = 3",
             2,
             "log.zzz",
-            "there is no such key; known here: enabled, keep_bytes, keep_sessions",
+            "there is no such key; known here: enabled, keep_bytes, keep_sessions, max_session_bytes",
         ),
         ("[timeout]\nsession = 3", 1, "timeout", "there is no such key; did you mean 'timeouts'?"),
         ("agent = 3", 1, "agent", "expected a text, not 3"),

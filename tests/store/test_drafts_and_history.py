@@ -112,9 +112,9 @@ def test_two_processes_at_once_lose_nothing_but_the_oldest(tmp_path: Path) -> No
 def test_where_nothing_can_be_written_the_caller_is_told(tmp_path: Path) -> None:
     (tmp_path / "state").touch()
 
-    with pytest.raises(OSError, match="exists|directory"):
+    with pytest.raises(OSError, match=r"exists|directory"):
         History(tmp_path / "state", "/p").add("a", 1)
-    with pytest.raises(OSError, match="exists|directory"):
+    with pytest.raises(OSError, match=r"exists|directory"):
         Drafts(tmp_path / "state").save("s", "a")
     assert Drafts(tmp_path / "state").load("s") == ""
 

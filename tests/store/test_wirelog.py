@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_tui.controller.recording import Recording
 from acp_tui.session.record import Record
 from acp_tui.store import folders
 from acp_tui.store.wirelog import NullLog, read_log
@@ -205,7 +206,7 @@ def test_a_full_disk_is_told_once_and_recording_goes_on_when_there_is_room(tmp_p
     stopped, heard = json.loads(ran.stdout)
 
     assert len(stopped) == 1
-    assert "not recorded" in stopped[0]
+    assert "Recording paused" in stopped[0]
     assert len(heard) == 2
     assert "recorded again" in heard[1]
     (session,) = folders.list_folders(tmp_path)
@@ -234,6 +235,22 @@ def test_after_closing_nothing_is_written_and_nothing_is_said(folder: folders.Se
 
     assert records(folder) == []
     assert heard == []
+
+
+def test_recording_ends_at_its_limit_and_says_so_in_the_log(tmp_path: Path) -> None:
+    folder = folders.create(
+        tmp_path, agent="a", title="A", cwd="/", command=[], clock=lambda: 1.0, max_bytes=100_000
+    )
+    recording = Recording(folder, clock=lambda: 1.0)
+
+    for number in range(5):
+        recording.observe(Record(1.0, "received", {"number": number, "text": "x" * 30_000}))
+
+    logged = list(read_log(folder.path / "wire.jsonl"))
+    assert [record.frame.get("number") for record in logged[:-1]] == [0, 1, 2]
+    assert logged[-1].direction == "client"
+    assert "Recording stopped" in json.dumps(logged[-1].frame)
+    assert sum("Recording stopped" in str(entry) for entry in recording.session.entries) == 1
 
 
 def test_without_a_log_nothing_is_kept() -> None:

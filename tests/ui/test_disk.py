@@ -90,18 +90,18 @@ def test_a_full_disk_is_told_once_and_so_is_room(tmp_path: Path, home: Path) -> 
         _, most = resource.prlimit(terminal.process.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(terminal.process.pid, resource.RLIMIT_FSIZE, (0, most))
         terminal.type("two\rthree\r")
-        terminal.wait_for("┃ two", "┃ three", "not recorded just now")
+        terminal.wait_for("┃ two", "┃ three", "Recording paused")
         terminal.type("four\r")
         terminal.wait_for("┃ four")
         resource.prlimit(terminal.process.pid, resource.RLIMIT_FSIZE, (most, most))
         terminal.type("five\r")
-        terminal.wait_for("┃ five", "recorded again")
+        terminal.wait_for("┃ five", "Recording resumed")
         terminal.type("\x11")
         assert terminal.ended() == 0
         assert b"Traceback" not in terminal.raw
     (log,) = home.glob("data/sessions/*/wire.jsonl")
     recorded = log.read_text(encoding="utf-8")
-    assert recorded.count("recorded again") == 1
+    assert recorded.count("Recording resumed") == 1
     assert [word for word in ("one", "two", "three", "four", "five") if f'"{word}"' in recorded] == [
         "one",
         "five",
