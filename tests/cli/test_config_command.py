@@ -58,6 +58,7 @@ def test_every_value_is_shown_with_its_origin(
         "log.enabled": "false config.toml:3",
         "log.keep_sessions": "200 built in",
         "log.keep_bytes": "1000000000 built in",
+        "log.max_session_bytes": "100000000 built in",
         "workspace.additional_directories": "[] built in",
         "workspace.sensitive": "[] built in",
         "workspace.max_baseline_file_size": table["workspace.max_baseline_file_size"],

@@ -208,7 +208,7 @@ def test_a_full_disk_is_told_once_and_recording_goes_on_when_there_is_room(tmp_p
     assert len(stopped) == 1
     assert "Recording paused" in stopped[0]
     assert len(heard) == 2
-    assert "recorded again" in heard[1]
+    assert "Recording resumed" in heard[1]
     (session,) = folders.list_folders(tmp_path)
     assert [record.at for record in session.records()] == [0, 1, 10, 10.5, 11]
 
