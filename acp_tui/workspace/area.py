@@ -10,7 +10,6 @@ import os
 import shutil
 import stat
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from acp_tui.workspace.changes import FileChange, Old
 from acp_tui.workspace.privategit import GitError, Tree, blob_name
 from acp_tui.workspace.repository import find_repository
 from acp_tui.workspace.snapshot import NotCopiedError, read_now, signature
+from acp_tui.workspace.unlisted import EVERYTHING, GIT_DIRECTORY, unlisted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -37,6 +37,7 @@ LEFT_OUT = (
 )
 
 _OLDER = "it may be older than the session, and there is no copy of it"
+_UNKNOWN = "it is not known whether it existed when the session began, and there is no copy of it"
 _EXCLUDES = ("--exclude-standard", *(f"--exclude={name}/" for name in LEFT_OUT))
 
 
@@ -77,7 +78,7 @@ class Area:
         self._tree = Tree(self._top, root, self._index)
         self._index_only = Tree(git.directory, git.directory, self._index)  # works when the folder is gone
         self._excludes = self._exclude_options(without)
-        self._unknown: set[bytes] = set()  # ignored and left out; folders end with a slash
+        self._unknown: set[bytes] = set()  # ignored, left out or unreadable; folders end with a slash
         self._skipped: dict[bytes, Skipped] = {}
         self._began = time.time()
         self._usual: dict[bool, int] = {}  # the permissions most files have, by executable or not
@@ -128,6 +129,8 @@ class Area:
             self._unknown.add(name)
             if len(self._unknown) > self._limits.files:
                 raise TooMuchError(f"more than {self._limits.files} ignored files")
+        known = names | self._unknown | {os.fsencode(path.relative_to(self._top)) + b"/" for path in nested}
+        self._unknown |= unlisted(os.fsencode(self._top), self._below_top(), known)
         self._copy(sorted(names), totals, progress)
         return nested
 
@@ -163,7 +166,8 @@ class Area:
                     if not Path(os.fsdecode(path)).is_dir():
                         self._skipped[name] = Skipped(str(error), signature(path))
                     continue
-                if now is None:
+                if now is None:  # it vanished since it was listed
+                    self._unknown.add(name)
                     continue
                 entries.append(b"%o %b\t%b\0" % (_git_mode(now.mode), store.add(now.data).encode(), name))
                 self._remember_mode(name, now.mode)
@@ -183,7 +187,7 @@ class Area:
         return path.is_relative_to(self.root)
 
     def old(self, path: Path) -> Old | None:
-        """How a path was; None when it was ignored or left out, so that nothing is known of it."""
+        """How a path was; None when it was ignored, left out or could not be listed."""
         name = os.fsencode(path.relative_to(self._top))
         for record in self._git.records(
             "ls-files", "--stage", "--", f":(literal){os.fsdecode(name)}", tree=self._index_only
@@ -202,7 +206,7 @@ class Area:
         return self._unusual.get(name) or self._usual.get(bool(mode & stat.S_IXUSR), mode)
 
     def _was_unknown(self, name: bytes) -> bool:
-        if name in self._unknown:
+        if name in self._unknown or EVERYTHING in self._unknown or GIT_DIRECTORY in name.split(b"/"):
             return True
         return any(name[: end + 1] in self._unknown for end, byte in enumerate(name) if byte == 0x2F)
 
@@ -238,12 +242,14 @@ class Area:
     def _added(self) -> Iterator[FileChange]:
         paths: list[Path] = []
         for name in self._untracked():
-            if name in self._skipped or self._was_unknown(name):
-                continue
-            if name.endswith(b"/"):
-                paths += self._nested(self._path(name))
-            else:
-                paths.append(self._path(name))
+            listed = self._path(name)
+            for path in self._nested(listed) if name.endswith(b"/") else [listed]:
+                full_name = os.fsencode(path.relative_to(self._top))
+                if self._was_unknown(full_name):
+                    if self._changed_since(path):
+                        yield FileChange(path, "unknown", _UNKNOWN)
+                elif full_name not in self._skipped:
+                    paths.append(path)
         stay = self._irreplaceable(paths)
         for path in paths:
             yield FileChange(path, "added", _OLDER if path in stay else None)
@@ -267,13 +273,16 @@ class Area:
 
         They were moved here, or were hidden from us before. No program can set this time back.
         """
-        older: dict[Path, str] = {}
-        for path in paths:
-            with suppress(FileNotFoundError, NotADirectoryError):
-                if path.lstat().st_ctime < self._began:
-                    older[path] = self._blob_now(path) or ""
+        older = {path: self._blob_now(path) or "" for path in paths if self._changed_since(path) is False}
         copies = self._git.present([blob for blob in older.values() if blob])
         return {path for path, blob in older.items() if blob not in copies}
+
+    def _changed_since(self, path: Path) -> bool | None:
+        """Was the file made or changed after the baseline was taken? None: it is not there."""
+        try:
+            return path.lstat().st_ctime >= self._began
+        except (FileNotFoundError, NotADirectoryError):
+            return None
 
     def _blob_now(self, path: Path) -> str | None:
         """The name of the present content; None when it cannot be one that was copied."""
@@ -282,6 +291,10 @@ class Area:
         except NotCopiedError:
             return None
         return blob_name(now.data) if now else None
+
+    def _below_top(self) -> bytes:
+        """The name of the folder itself, as a prefix of the names in it."""
+        return b"" if self.root == self._top else os.fsencode(self.root.relative_to(self._top)) + b"/"
 
     def _path(self, name: bytes) -> Path:
         return self._top / os.fsdecode(name)

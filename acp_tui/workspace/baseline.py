@@ -206,7 +206,10 @@ class Baseline:
             except GitError as error:
                 raise UserError(f"The changes cannot be listed: {error}.") from None
             for path, kept in self._kept.items():
-                if path not in found and (late := self._kept_change(path, kept)):
+                if path in found and found[path].kind != "unknown":
+                    continue
+                found.pop(path, None)
+                if late := self._kept_change(path, kept):
                     found[path] = late
             return [found[path] for path in sorted(found)]
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from pathlib import Path
 
-ChangeKind = Literal["added", "modified", "deleted", "mode"]
-"""`mode`: the content is the same, the file became executable or ceased to be."""
+ChangeKind = Literal["added", "modified", "deleted", "mode", "unknown"]
+"""`mode`: the content is the same, the file became executable or ceased to be.
+
+`unknown`: it was written during the session, and nobody knows whether it existed before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -363,6 +363,88 @@ async def test_a_file_never_named_and_not_covered_cannot_be_reverted(project: Pa
         await baseline.revert(tmp_path / "acp-tui-home" / "x")
 
 
+# ---- what was never listed
+
+
+@pytest.mark.parametrize("name", [".git/HEAD", ".git/commondir", "sub/.git/HEAD"])
+async def test_an_overwritten_file_of_a_git_directory_is_put_back_and_not_deleted(
+    tmp_path: Path, name: str
+) -> None:
+    project = repository(tmp_path.resolve() / "project", {"main.py": "1", "sub/b.py": "2"})
+    fill(project, {".git/commondir": "old", "sub/.git/HEAD": "old"})
+    old = (project / name).read_bytes()
+    baseline = await taken(project)
+    await baseline.keep([project / name])
+    overwrite(project, [name])
+    assert await changes(baseline, project) == {name: "modified"}
+    await revert_all(baseline)
+    assert (project / name).read_bytes() == old
+
+
+async def test_a_file_of_a_git_directory_that_is_named_too_late_stays(tmp_path: Path) -> None:
+    project = repository(tmp_path.resolve() / "project", {"main.py": "1"})
+    baseline = await taken(project)
+    overwrite(project, [".git/HEAD"])
+    await baseline.note([project / ".git" / "HEAD"])
+    assert await changes(baseline, project) == {".git/HEAD": "modified, stays"}
+    with pytest.raises(UserError, match="it was changed before acp-tui could copy it"):
+        await baseline.revert(project / ".git" / "HEAD")
+
+
+async def test_files_of_a_folder_that_could_not_be_read_are_unknown_and_stay(unprivileged: Path) -> None:
+    project = fill(unprivileged / "project", {"main.py": "1", "data/old": "2", "data/deep/older": "3"})
+    (project / "data").chmod(0)
+    baseline = await taken(project)
+    (project / "data").chmod(0o700)
+    overwrite(project, ["data/old"])
+    fill(project, {"data/new": "4"})
+    assert await changes(baseline, project) == {"data/old": "unknown, stays", "data/new": "unknown, stays"}
+    await revert_all(baseline)
+    with pytest.raises(
+        UserError, match=r"data/old cannot be reverted: it is not covered, and was never copied"
+    ):
+        await baseline.revert(project / "data" / "old")
+    assert (project / "data" / "old").read_text() == "overwritten"
+
+
+async def test_a_file_named_in_a_folder_that_could_not_be_read_is_put_back(unprivileged: Path) -> None:
+    project = fill(unprivileged / "project", {"data/old": "2"})
+    (project / "data").chmod(0)
+    baseline = await taken(project)
+    (project / "data").chmod(0o700)
+    await baseline.keep([project / "data" / "old"])
+    overwrite(project, ["data/old"])
+    assert await changes(baseline, project) == {"data/old": "modified"}
+    await revert_all(baseline)
+    assert (project / "data" / "old").read_text() == "2"
+
+
+async def test_a_file_that_took_the_place_of_a_pipe_stays(project: Path) -> None:
+    os.mkfifo(project / "pipe")
+    baseline = await taken(project)
+    (project / "pipe").unlink()
+    overwrite(project, ["pipe"])
+    assert await changes(baseline, project) == {"pipe": "unknown, stays"}
+
+
+async def test_an_ignored_file_stays_when_its_folder_becomes_a_repository(tmp_path: Path) -> None:
+    project = repository(tmp_path.resolve() / "project", {".gitignore": "*.db\n", "main.py": "1"})
+    fill(project, {"data/old.db": "2"})
+    baseline = await taken(project)
+    overwrite(project, ["data/old.db"])
+    repository(project / "data", {})
+    assert await changes(baseline, project) == {"data/old.db": "unknown, stays"}
+    await revert_all(baseline)
+    assert (project / "data" / "old.db").read_text() == "overwritten"
+
+
+async def test_an_ignored_file_stays_when_the_rule_is_taken_away(project: Path) -> None:
+    fill(project, {".gitignore": "*.db\n", "old.db": "2", "steady.db": "3"})
+    baseline = await taken(project)
+    overwrite(project, ["old.db", ".gitignore"])
+    assert await changes(baseline, project) == {"old.db": "unknown, stays", ".gitignore": "modified"}
+
+
 # ---- without git, in the middle, at the end
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.panes.pane import Source
     from acp_tui.ui.widgets.transcript.body import Spans
 
-LETTERS = {"added": "A", "modified": "M", "deleted": "D", "mode": "x"}
+LETTERS = {"added": "A", "modified": "M", "deleted": "D", "mode": "x", "unknown": "?"}
 HERE = "➤"
 """The mark of a file that the agent is at."""
 
