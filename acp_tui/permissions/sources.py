@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.session.state import Content, Diff
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from acp_tui.session.state import ToolCall
 
-_COMMAND = ("command", "cmd", "commandLine", "command_line")
+_COMMAND = (
+    *("command", "cmd", "commandLine", "command_line", "shell_command", "shellCommand"),
+    *("bash_command", "bashCommand", "script"),
+)
+_COMMANDS = ("commands", "cmds")
+_ENVIRONMENT = ("env", "environment", "envVars", "env_vars", "environmentVariables")
+_NESTED = ("input", "args", "arguments", "params", "parameters", "tool_input", "toolInput", "action")
+_MOST_NESTED = 4
+_EDITOR_COMMANDS = frozenset({"view", "create", "str_replace", "insert", "undo_edit"})
+"""What Anthropic's text editor tool (OpenHands' `file_editor`) calls its `command`, beside a `path`."""
 _DIRECTORY = ("cwd", "workdir", "working_directory", "workingDirectory", "directory", "dir_path")
 _PATH = (
     *(
@@ -39,6 +48,8 @@ _PATH = (
         "newPath",
     ),
 )
+FILE_KINDS = frozenset({"read", "edit", "delete", "move"})
+"""Kinds whose text may be the content of a file."""
 _PATHS = ("paths", "files", "file_paths", "edits", "changes")
 
 
@@ -62,22 +73,66 @@ class FoundTool:
 
 
 def commands_of(call: ToolCall) -> FoundCommands:
-    """The commands in the raw input and in complete JSON in the text."""
+    """The commands in the raw input and in complete JSON in the text.
+
+    The kind only decides where a "command" cannot be one: files that are read or edited may hold JSON,
+    and editor tools call what they do a command.
+    """
     found = FoundCommands()
-    for told in _inputs(call):
-        for key in _COMMAND:
-            value = told.get(key)
-            if value in (None, "", []):
-                continue
-            command = _command(value, told.get("args"))
-            if command is None:
-                found.doubt = f"`{key}` of its raw input is neither a text nor a list of texts"
-            else:
-                found.commands.append(command)
-        _add_directory(found, told)
-        if isinstance(told.get("env"), dict):
-            found.env |= {str(name): str(value) for name, value in told["env"].items()}
+    about_files = call.kind in FILE_KINDS
+    inputs = [
+        told
+        for told in _nested(_raw_inputs(call) if about_files else _inputs(call))
+        if call.kind == "execute" or not _is_editor_command(told)
+    ]
+    for told in inputs:
+        _add_commands(found, told)
+    if found.commands or call.kind == "execute":  # elsewhere `env` and `directory` may mean anything
+        for told in inputs:
+            _add_directory(found, told)
+            _add_environment(found, told)
     return found
+
+
+def _add_commands(found: FoundCommands, told: Mapping[str, Any]) -> None:
+    for key in _COMMAND:
+        value = told.get(key)
+        if value in (None, "", []):
+            continue
+        command = _command(value, told.get("args"))
+        if command is None:
+            found.doubt = f"`{key}` of its raw input is neither a text nor a list of texts"
+        else:
+            found.commands.append(command)
+    for key in _COMMANDS:
+        value = told.get(key)
+        if value in (None, "", []):
+            continue
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            found.commands += value
+        else:
+            found.doubt = f"`{key}` of its raw input is not a list of texts"
+
+
+def _add_environment(found: FoundCommands, told: Mapping[str, Any]) -> None:
+    """`{"A": "1"}`, or `[{"name": "A", "value": "1"}]` as the protocol's own requests have it."""
+    for key in _ENVIRONMENT:
+        value = told.get(key)
+        pairs: Iterable[tuple[object, object]] = ()
+        if isinstance(value, dict):
+            pairs = value.items()
+        elif isinstance(value, list) and all(isinstance(one, dict) and "name" in one for one in value):
+            pairs = [(one["name"], one.get("value", "")) for one in value]
+        elif value not in (None, "", []):
+            found.doubt = f"`{key}` of its raw input names no variables"
+        found.env |= {str(name): str(content) for name, content in pairs}
+
+
+def _is_editor_command(told: Mapping[str, Any]) -> bool:
+    command = told.get("command")
+    if not isinstance(command, str) or command not in _EDITOR_COMMANDS:
+        return False
+    return any(isinstance(told.get(key), str) for key in _PATH)
 
 
 def paths_of(call: ToolCall) -> list[list[str]]:
@@ -109,14 +164,33 @@ def url_of(call: ToolCall) -> str | None:
     return urls.pop() if len(urls) == 1 else None
 
 
+def texts_of(call: ToolCall) -> list[str]:
+    """What may speak of a command without telling it: title, text, and raw input that is a text."""
+    raw = [call.raw_input] if isinstance(call.raw_input, str) else []
+    return [call.title, *raw, *(part.text for part in call.content if isinstance(part, Content))]
+
+
 def _inputs(call: ToolCall) -> Iterator[Mapping[str, Any]]:
     """The arguments of the call, in every place where they are complete."""
+    yield from _raw_inputs(call)
+    for part in call.content:
+        if isinstance(part, Content) and part.kind == "text" and (told := _object(part.text)):
+            yield told
+
+
+def _raw_inputs(call: ToolCall) -> Iterator[Mapping[str, Any]]:
     if isinstance(call.raw_input, dict):
         yield call.raw_input
-    texts = [part.text for part in call.content if isinstance(part, Content) and part.kind == "text"]
-    for text in (call.raw_input, *texts):
-        if isinstance(text, str) and (told := _object(text)):
-            yield told
+    elif isinstance(call.raw_input, str) and (told := _object(call.raw_input)):
+        yield told
+
+
+def _nested(inputs: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The objects, and those they hold under the usual names for arguments."""
+    level = list(inputs)
+    for _ in range(_MOST_NESTED):
+        yield from level
+        level = [told[key] for told in level for key in _NESTED if isinstance(told.get(key), dict)]
 
 
 def _object(text: str) -> dict[str, Any] | None:

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 from acp_tui.permissions.asked import KINDS, PATH_KINDS, Place, Subject, Target
 from acp_tui.permissions.commands import read_command
 from acp_tui.permissions.dangerous import dangerous_talk
-from acp_tui.permissions.sources import commands_of, mcp_tool_of, paths_of, url_of
-from acp_tui.session.state import Content
+from acp_tui.permissions.sources import FILE_KINDS, commands_of, mcp_tool_of, paths_of, texts_of, url_of
+from acp_tui.session.state import Diff
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from acp_tui.permissions.commands import Command
+    from acp_tui.permissions.sources import FoundCommands
     from acp_tui.session.state import ToolCall
 
 __all__ = [
@@ -40,21 +41,34 @@ __all__ = [
 # Kinds that are judged by their command or files, also when a tool of an MCP server does it. That such a
 # tool only searches or thinks is the server's word: it stays a tool of that server.
 _SERIOUS = frozenset({"read", "edit", "delete", "move", "execute"})
+_CHANGING = frozenset({"edit", "delete", "move", "execute"})
 
 
 def subject_of_call(call: ToolCall, place: Place) -> Subject:
-    """What a permission request asks, from its merged tool call."""
+    """What a permission request asks, from its merged tool call.
+
+    The kind is the agent's word: a command makes any request an execute, a diff makes it an edit at least.
+    """
     tool = mcp_tool_of(call)
+    found = commands_of(call)
     kind = call.kind if call.kind in KINDS and call.kind != "mcp" else "other"
+    if found.commands or found.doubt:
+        kind = "execute"
+    elif kind not in _CHANGING and any(isinstance(part, Diff) for part in call.content):
+        kind = "edit"
     if (tool.name or tool.doubt) and kind not in _SERIOUS:
         words = f"use `{tool.name}` of the MCP server {tool.server}" if tool.name else _use(call)
         subject = Subject(kind="mcp", words=visible_line(words))
     elif kind == "execute":
-        subject = _execution(call, place)
+        subject = _execution(call, found, place)
     elif kind in PATH_KINDS:
         subject = _files(call, kind, place)
     else:
         subject = _anything_else(call, kind)
+    known = subject.command is not None or subject.argv is not None
+    if not known and not subject.dangerous and kind not in FILE_KINDS:  # files may be full of such texts
+        suspicion = next((why for text in texts_of(call) if (why := dangerous_talk(text))), None)
+        subject = subject.but(dangerous=suspicion)
     return subject.but(server=tool.server, tool=tool.name, doubt=subject.doubt or tool.doubt)
 
 
@@ -125,25 +139,25 @@ def covers(allowed: Subject, asked: Subject) -> bool:
 # --------------------------------------------------------------------------- commands
 
 
-def _execution(call: ToolCall, place: Place) -> Subject:
-    found = commands_of(call)
-    locations = tuple(place.target(location.path) for location in call.locations)
+def _execution(call: ToolCall, found: FoundCommands, place: Place) -> Subject:
+    named = [location.path for location in call.locations]
+    if call.kind != "execute":  # what else it is about counts as well
+        named += [path for source in paths_of(call) for path in source]
+    targets = tuple({target.real: target for target in map(place.target, named)}.values())
     read = [read_command(given, place, cwd=found.cwd, env=found.env) for given in found.commands]
-    suspicion = next((command.dangerous for command in read if command.dangerous), None)
     doubt = found.doubt
     if doubt is None and len({command.key for command in read}) > 1:
         doubt = "its sources tell different commands"
     if doubt is None and read:
-        return _of_command(read[0], place, targets=locations)
-    texts = [call.title, *(part.text for part in call.content if isinstance(part, Content))]
+        return _of_command(read[0], place, targets=targets)
     return Subject(
         kind="execute",
         words=visible_line(f"run a command that is not told for certain (“{call.title}”)"),
         doubt=doubt or "no command is told apart from the title",
-        targets=locations,
+        targets=targets,
         cwd=place.target(found.cwd) if found.cwd else None,
         names=tuple(dict.fromkeys(name for command in read for name in command.names)),
-        dangerous=suspicion or next((why for text in texts if (why := dangerous_talk(text))), None),
+        dangerous=next((command.dangerous for command in read if command.dangerous), None),
     )
 
 

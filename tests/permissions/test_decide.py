@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.config.policies import POLICIES, Policy
+from acp_tui.permissions.asked import KINDS
 from acp_tui.permissions.decide import choose_option, decide
 from acp_tui.permissions.proposals import narrowest_rule, wider_rules
 from acp_tui.permissions.rules import Rule, matches, words
@@ -86,6 +87,51 @@ def test_what_makes_a_request_serious_is_named() -> None:
     assert decide(command("rm -rf /"), policy="yolo").why.endswith("it deletes everything on this machine")
     assert "/etc/hosts is outside the workspace" in decide(file(FOREIGN), policy="yolo").why
     assert "␛" in decide(file("/etc/\x1b"), policy="yolo").why
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "dance", None])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"command": "rm -rf /"},
+        {"cmd": ["rm", "-rf", "/"]},
+        {"input": {"command": "rm -rf /"}},
+        {"commands": ["ls", "rm -rf /"]},
+        '{"command": "rm -rf /"}',
+    ],
+)
+def test_a_command_in_the_raw_input_is_judged_as_one_whatever_the_kind_says(
+    kind: str | None, raw: Any
+) -> None:
+    subject = asked({"kind": kind or "other", "title": "Look around", "rawInput": raw})
+    assert subject.kind == "execute"
+    assert [decide(subject, policy=policy).answer for policy in POLICIES] == [
+        *("reject", "reject"),
+        *("ask", "ask", "ask"),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["read", "search", "think"])
+def test_a_reading_kind_does_not_make_a_command_a_reading(kind: str) -> None:
+    subject = asked({"kind": kind, "rawInput": {"command": "touch x"}})
+    assert decide(subject, policy="read-only").answer == "reject"
+    assert decide(subject, policy="accept-edits").answer == "ask"
+
+
+@pytest.mark.parametrize("kind", ["read", "search", "think", "fetch", "other"])
+def test_a_reading_kind_does_not_make_a_change_a_reading(kind: str) -> None:
+    diff = {"type": "diff", "path": f"{PROJECT}/a", "oldText": "a", "newText": "b"}
+    assert decide(asked({"kind": kind, "content": [diff]}), policy="read-only").answer == "reject"
+
+
+def test_dangerous_words_in_unstructured_raw_input_are_noticed() -> None:
+    assert decide(asked({"kind": "think", "rawInput": "rm -rf /"}), policy="yolo").answer == "ask"
+
+
+def test_an_editor_tool_that_calls_its_action_a_command_is_an_edit() -> None:
+    raw = {"command": "str_replace", "path": f"{PROJECT}/a", "old_str": "a", "new_str": "b"}
+    subject = asked({"kind": "edit", "rawInput": raw})
+    assert (subject.kind, subject.paths, subject.certain) == ("edit", [f"{PROJECT}/a"], True)
 
 
 LS = Rule(decision="allow", kind="execute", command=("ls",))
