@@ -257,18 +257,19 @@ class AgentConnection(Link):
 
     # ----------------------------------------------------------------- settings
 
-    async def set_mode(self, session_id: str, mode: str) -> None:
+    async def set_mode(self, session_id: str, mode: str, *, timeout: float | None = None) -> None:
         """Change the agent's mode; its answer confirms it."""
         from acp import schema
 
         known = [offered.id for offered in self.session.modes]
         if mode not in known:
             raise NotOffered(self._no_such("mode", mode, known))
-        await self.call(
-            "session/set_mode", built(schema.SetSessionModeRequest, sessionId=session_id, modeId=mode)
-        )
+        params = built(schema.SetSessionModeRequest, sessionId=session_id, modeId=mode)
+        await self.call("session/set_mode", params, timeout=timeout)
 
-    async def set_config_option(self, session_id: str, option_id: str, value: str | bool) -> None:
+    async def set_config_option(
+        self, session_id: str, option_id: str, value: str | bool, *, timeout: float | None = None
+    ) -> None:
         """Change one of the agent's settings: the value of a select option, or a boolean."""
         from acp import schema
 
@@ -289,14 +290,15 @@ class AgentConnection(Link):
                 f"The option “{option_id}” of {self.title} is a {option.kind}: it cannot be set to {value!r}."
             )
         params = built(model, sessionId=session_id, configId=option_id, value=value, **extra)
-        await self.call("session/set_config_option", params)
+        await self.call("session/set_config_option", params, timeout=timeout)
 
-    async def set_model(self, session_id: str, model: str) -> None:
+    async def set_model(self, session_id: str, model: str, *, timeout: float | None = None) -> None:
         """Change the model, with agents that still offer models this way."""
         known = [offered.value for offered in self.session.models]
         if model not in known:
             raise NotOffered(self._no_such("model", model, known))
-        await self.call("session/set_model", {"sessionId": session_id, "modelId": model})
+        params = {"sessionId": session_id, "modelId": model}
+        await self.call("session/set_model", params, timeout=timeout)
 
     # ----------------------------------------------------------------- guards
 

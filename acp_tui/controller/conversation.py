@@ -19,6 +19,7 @@ from acp_tui.controller.gate import Gate
 from acp_tui.controller.offering import client_capabilities, place_for
 from acp_tui.controller.recording import Recording
 from acp_tui.controller.serving import Serving
+from acp_tui.controller.settings_restore import restore_settings
 from acp_tui.controller.shell import Shell
 from acp_tui.controller.sign_in import sign_in_asked_for
 from acp_tui.controller.tracking import Tracking
@@ -192,12 +193,13 @@ class Conversation:
     async def open_new(self) -> None:
         """Begin a new session."""
         self._tracking.begin()
+        reopened = bool(self.session.settings)
         cwd, directories, servers = self._place()
         timeout = self._settings.timeouts.session
         with sign_in_asked_for(self.launch.title, self.session):
             async with self._impatience("to open a session"):
                 await self._connection.new_session(cwd, directories, servers, timeout=timeout)
-        self._opened()
+        await self._opened(reopened)
 
     async def open_known(self, session_id: str) -> None:
         """Go on with a session that the agent keeps: resumed, or loaded where it cannot be resumed."""
@@ -206,12 +208,13 @@ class Conversation:
         if agent is None or not agent.keeps_sessions:
             raise NotOffered(f"{self.launch.title} can neither resume nor load a session.")
         self._tracking.begin()
+        reopened = bool(self.session.settings)
         cwd, directories, servers = self._place()
         call = self._connection.resume_session if resume else self._connection.load_session
         with sign_in_asked_for(self.launch.title, self.session):
             async with self._impatience("to open the session again"):
                 await call(session_id, cwd, directories, servers, timeout=self._settings.timeouts.session)
-        self._opened()
+        await self._opened(reopened)
 
     async def reconnect(self) -> None:
         """End the agent, with the terminals it had, and start it again."""
@@ -250,12 +253,18 @@ class Conversation:
             self.note(Noticed("warning", sentence))
         return str(self._roots.cwd), place.directories, place.servers
 
-    def _opened(self) -> None:
+    async def _opened(self, reopened: bool) -> None:
+        """Keep what identifies the session; `reopened`: it had settings before, which it is to have again."""
         self.folder.update_meta(
             session_id=self.session.session_id,
             cwd=str(self._roots.cwd),
             directories=[str(directory) for directory in self._roots.directories[1:]],
         )
+        if not reopened:
+            return
+        timeout = self._settings.timeouts.session
+        async with self._impatience("to restore its settings"):
+            await restore_settings(self._connection, self.session, self.note, timeout=timeout)
 
     async def sign_in(self, method_id: str) -> None:
         """Sign in by a method of the agent's own; may wait for a login elsewhere, so cancel it to give up."""

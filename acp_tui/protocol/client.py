@@ -22,6 +22,7 @@ _TYPES: tuple[type[ev.Event], ...] = (
     ev.AgentExited,
     ev.Decided,
     ev.Noticed,
+    ev.SettingsRestored,
     ev.Queued,
     ev.Unqueued,
     ev.QueuePaused,

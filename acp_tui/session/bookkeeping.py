@@ -24,6 +24,7 @@ class Bookkeeping:
     echo_at: int | None = None  # how much of it came; None: nothing is expected (any more)
     opening: str | None = None  # `new`, `load` … while it waits for its answer
     phase_before: Phase = "connecting"  # … and the phase to return to when it fails
+    restoring: bool = False  # the session was opened again: `settings` still holds the values from before
     replay: Session | None = None  # a history we may hold already is replayed into this one
     replays_other: bool = False  # … it is the history of another session than ours
     waiting: Notice | None = None  # the line that says what is being waited for

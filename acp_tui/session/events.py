@@ -474,6 +474,13 @@ class Noticed(Event):
 
 
 @dataclass(slots=True)
+class SettingsRestored(Event):
+    """Client: after a session was opened again, its settings were set as before, except for these keys."""
+
+    failed: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class Queued(Event):
     """Client: a prompt was put into the queue, or the one with this id was edited."""
 

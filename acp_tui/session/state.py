@@ -385,6 +385,15 @@ class ConfigOption:
 
 
 @plain()
+class Setting:
+    """The value of a mode, model or config option, with the names to show for it."""
+
+    name: str
+    value: str | bool
+    value_name: str
+
+
+@plain()
 class Command:
     """One slash command of the agent."""
 
@@ -467,6 +476,7 @@ class Session:
     config_options: list[ConfigOption] = field(default_factory=list)
     models: list[Choice] = field(default_factory=list)  # only where `session/set_model` is offered
     model: str | None = None
+    settings: dict[str, Setting] = field(default_factory=dict)  # confirmed values; survive a restart
     commands: list[Command] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     plan: Plan | None = None  # the current one; an empty update clears it

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from acp_tui.session.settings import offered_settings, value_name
 from acp_tui.ui import theming
-from acp_tui.ui.choosing import current_name, options_of
 from acp_tui.ui.keys import KEYS, PLACES, Key
 
 if TYPE_CHECKING:
@@ -114,14 +114,14 @@ def _use_theme(app: AcpTui, name: str) -> None:
 
 def option_commands(session: Session, choose: Callable[[str, str | bool], None]) -> Iterable[Command]:
     """Every value of every option, modes and models among them, without a way through menus."""
-    for option in options_of(session):
+    for option in offered_settings(session):
         yield from _values(option, choose)
 
 
 def _values(option: ConfigOption, choose: Callable[[str, str | bool], None]) -> Iterator[Command]:
     if option.kind == "boolean":
         title = f"{option.name}: {'off' if option.current else 'on'}"
-        yield Command(title, partial(choose, option.id, not option.current), f"now {current_name(option)}")
+        yield Command(title, partial(choose, option.id, not option.current), f"now {value_name(option)}")
         return
     for choice in option.choices:
         title = f"{option.name}: {choice.name or choice.value}"

@@ -2,8 +2,8 @@
 
 The prompt is a JSON list of steps, each a list of a word and its arguments (see `STEPS`); any other prompt is
 sent back. OFFERS is a JSON object: `capabilities`, `auth_methods`, `session`, which the answers that open a
-session hold as well, `history`, the updates that come before the answer to `session/load`, and `turns`, the
-steps for prompts that say it in words.
+session hold as well, `history`, the updates that come before the answer to `session/load`, `turns`, the
+steps for prompts that say it in words, and `refuses`, the methods that are answered with an error.
 """
 
 from __future__ import annotations
@@ -162,6 +162,10 @@ def main() -> None:
     answered = hearing(lambda agent, request: agent.answer(request, {}))
     agent.handlers |= dict.fromkeys(
         ("authenticate", "session/set_mode", "session/set_config_option", "session/set_model"), answered
+    )
+    refused = {"code": -32603, "message": "Not in this mood"}
+    agent.handlers |= dict.fromkeys(
+        offers.get("refuses", []), hearing(lambda agent, request: agent.fail(request, refused))
     )
     agent.handlers["session/cancel"] = hearing(lambda *_: None)
     agent.run()

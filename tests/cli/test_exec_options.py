@@ -205,6 +205,17 @@ def test_a_session_goes_on_by_our_id_its_beginning_or_the_agents(
     assert replay.out.count("-- end_turn --") == 4
 
 
+def test_a_resumed_session_has_the_settings_of_before_unless_others_are_named(tmp_path: Path) -> None:
+    command = script(capabilities={"sessionCapabilities": {"resume": {}}}, session=OFFERS)
+    options = ("--mode", "code", "--set", "model=two")
+    session = execute_json("hello", *options, command=command, cwd=tmp_path)["sessionId"]
+    asked = steps(["tell", "session/set_mode"], ["tell", "session/set_model"])
+    done = run("exec", "--resume", session, asked, "--set", "model=one", "--output", "json", cwd=tmp_path)
+    assert '"modeId": "code"' in done.result["text"]
+    assert '"modelId": "one"' in done.result["text"]
+    assert "Restored Model: Two, Mode: Write Code" in done.err
+
+
 def test_a_session_that_only_the_agent_knows_goes_on(tmp_path: Path) -> None:
     command = script(capabilities={"loadSession": True})
     result = execute_json(

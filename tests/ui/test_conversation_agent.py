@@ -300,3 +300,28 @@ async def test_variables_are_only_shown(open_desk: Open) -> None:
         await one.press("enter")
         await one.until(lambda: any("Set SOME_KEY" in toast for toast in one.toasts()))
         await one.sees("F5 asks again")
+
+
+# --------------------------------------------------------------------------- settings
+
+TWO_MODES = {
+    "currentModeId": "build",
+    "availableModes": [{"id": "build", "name": "Build"}, {"id": "plan", "name": "Plan"}],
+}
+
+
+async def test_a_queued_prompt_waits_until_the_mode_is_set_again(open_desk: Open) -> None:
+    with_modes = offers(capabilities={"loadSession": True}, session={"modes": TWO_MODES})
+    async with open_desk("script", with_modes) as one:
+        one.screen.engine.set_mode("plan")
+        await one.until(lambda: "Plan" in one.status())
+        assert one.session.process is not None
+        assert one.session.process.pid is not None
+        os.kill(one.session.process.pid, signal.SIGKILL)
+        await one.until(lambda: one.session.phase == "dead")
+        await one.send(["tell", "session/set_mode"])
+        await one.press("f5")
+        await one.until(lambda: one.said())
+        assert json.loads(one.said()[0])["modeId"] == "plan"
+        await one.sees("Restored Mode: Plan")
+        assert "Plan" in one.status()

@@ -12,6 +12,7 @@ from acp_tui.session import events as ev
 from acp_tui.session.reduce import (
     asks,
     facts,
+    kept_settings,
     loading,
     messages,
     notes,
@@ -48,6 +49,7 @@ _HANDLERS: dict[type[ev.Event], tuple[Handler, str | None]] = {
     ev.ConfigOptionsChanged: (facts.config_options_changed, "its options"),
     ev.ConfigOptionSet: (facts.config_option_set, "its options"),
     ev.ModelChanged: (facts.model_changed, "its model"),
+    ev.SettingsRestored: (kept_settings.settings_restored, None),
     ev.UsageChanged: (facts.usage_changed, "its usage"),
     ev.InfoChanged: (facts.info_changed, "the session's title"),
     ev.Queued: (facts.queued, None),

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.reduce.entries import fact, notice
-from acp_tui.session.state import ConfigOption, Mode, QueuedPrompt, Usage
+from acp_tui.session.reduce.kept_settings import keep_settings
+from acp_tui.session.settings import value_name
+from acp_tui.session.state import Mode, QueuedPrompt, Usage
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
     from acp_tui.session.change import Change
-    from acp_tui.session.state import Session
+    from acp_tui.session.state import ConfigOption, Session
 
 
 def commands_changed(session: Session, event: ev.CommandsChanged, _at: float) -> list[Change]:
@@ -52,6 +54,7 @@ def mode_changed(session: Session, event: ev.ModeChanged, at: float) -> list[Cha
     option = session.mode_option
     if option is not None:
         option.current = event.mode
+    keep_settings(session)
     name = next((mode.name for mode in session.modes if mode.id == event.mode), event.mode)
     return [fact("mode"), *_told(session, at, "Mode", name)]
 
@@ -60,6 +63,7 @@ def config_options_changed(session: Session, event: ev.ConfigOptionsChanged, at:
     """The complete list of options; a line for each that has another value."""
     before = {option.id: option.current for option in session.config_options}
     changes = take_options(session, event.options)
+    keep_settings(session)
     for option in session.config_options:
         if option.id in before and option.current != before[option.id]:
             changes += _told(session, at, option.name, value_name(option))
@@ -72,10 +76,9 @@ def config_option_set(session: Session, event: ev.ConfigOptionSet, at: float) ->
     if option is None or option.current == event.value:
         return []
     option.current = event.value
-    return [
-        *take_options(session, session.config_options),
-        *_told(session, at, option.name, value_name(option)),
-    ]
+    changes = take_options(session, session.config_options)
+    keep_settings(session)
+    return [*changes, *_told(session, at, option.name, value_name(option))]
 
 
 def model_changed(session: Session, event: ev.ModelChanged, at: float) -> list[Change]:
@@ -83,6 +86,7 @@ def model_changed(session: Session, event: ev.ModelChanged, at: float) -> list[C
     if event.model == session.model:
         return []
     session.model = event.model
+    keep_settings(session)
     name = next((choice.name for choice in session.models if choice.value == event.model), event.model)
     return [fact("model"), *_told(session, at, "Model", name)]
 
@@ -112,19 +116,11 @@ def take_modes(session: Session, modes: list[Mode] | None, mode: str | None) -> 
     return [fact("modes"), fact("mode")]
 
 
-def value_name(option: ConfigOption) -> str:
-    """The current value in the agent's words."""
-    if isinstance(option.current, bool):
-        return "on" if option.current else "off"
-    return next(
-        (choice.name for choice in option.choices if choice.value == option.current), str(option.current)
-    )
-
-
 def _told(session: Session, at: float, what: str, value: str) -> list[Change]:
-    """A line that says so, unless a history is replayed."""
-    said = f"{what}: {visible_line(value)}"  # an id stands for a name that was never given
-    return [] if session.phase == "loading" else notice(session, at, said)
+    """A line for a new value, unless a history is replayed or the values from before are being set."""
+    if session.phase == "loading" or session.books.restoring:
+        return []
+    return notice(session, at, f"{what}: {visible_line(value)}")  # an id stands in for a missing name
 
 
 # --------------------------------------------------------------------------- the queue

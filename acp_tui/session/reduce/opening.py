@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from acp_tui.session.reduce import asks, loading
 from acp_tui.session.reduce.entries import fact, leave_message, notice
 from acp_tui.session.reduce.facts import reset_offers, take_modes, take_options
+from acp_tui.session.reduce.kept_settings import keep_settings, session_reopening
 from acp_tui.session.reduce.terminals import end_agents_terminals
 from acp_tui.session.reduce.tools import close_open_calls
 from acp_tui.session.reduce.turns import end_turn, note_error
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from acp_tui.session import events as ev
     from acp_tui.session.change import Change
     from acp_tui.session.state import Phase, Session
+
+
+SETTING_METHODS = frozenset({"session/set_mode", "session/set_config_option", "session/set_model"})
 
 
 # --------------------------------------------------------------------------- the process
@@ -115,6 +119,8 @@ def session_opening(session: Session, event: ev.SessionOpening, _at: float) -> l
     if event.how != "fork":
         session.cwd, session.directories = event.cwd or session.cwd, event.directories
         changes += [fact("cwd"), fact("directories")]
+    if event.how != "fork":
+        changes += session_reopening(session)
     if event.how == "new" and session.session_id is not None:
         changes += reset_offers(session)
     elif event.how == "load":
@@ -141,6 +147,7 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
     if event.models is not None and not any(option.category == "model" for option in session.config_options):
         session.models, session.model = event.models, event.model
         changes += [fact("models"), fact("model")]
+    keep_settings(session)
     if not session.working:
         changes += _phase(session, "idle")
     if before is not None and (before != session.session_id or event.how == "new"):
@@ -170,6 +177,8 @@ def call_failed(session: Session, event: ev.CallFailed, at: float) -> list[Chang
         session.books.opening = None
         loading.give_up(session)
         changes += _phase(session, session.books.phase_before)
+    if session.books.restoring and event.method in SETTING_METHODS:
+        return changes  # the client says what could not be set, and why
     if event.error.code == REQUEST_CANCELLED:  # nobody but us cancels them
         return [*changes, *notice(session, at, f"{event.method} was cancelled")]
     text = f"{event.method} failed: {visible_line(event.error.message)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.reduce.entries import add, fact, is_users, touch
+from acp_tui.session.reduce.kept_settings import accept_settings
 from acp_tui.session.reduce.messages import begin_turn, expect_echo
 from acp_tui.session.reduce.tools import close_open_calls
 from acp_tui.session.state import REQUEST_CANCELLED, Notice, RpcError, TurnEnd, Usage, UserMessage
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 def prompt_sent(session: Session, event: ev.PromptSent, at: float) -> list[Change]:
     """A turn begins with what the user said."""
     begin_turn(session, at)
+    accept_settings(session)
     session.books.prompts += 1
     session.phase = "prompting"
     session.last_error = None

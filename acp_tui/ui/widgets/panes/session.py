@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from acp_tui.session.settings import offered_settings, value_name
 from acp_tui.session.text import visible_line
-from acp_tui.ui.choosing import current_name, options_of
 from acp_tui.ui.widgets.panes.pane import Pane
 from acp_tui.ui.widgets.panes.pieces import column_for, fact, heading, words
 
@@ -52,11 +52,11 @@ class SessionPane(Pane):
     def _options(self) -> Iterator[Item]:
         palette = self.palette
         yield heading("Options", self.palette, first=True)
-        options = options_of(self.source.session)
+        options = offered_settings(self.source.session)
         others = [option for option in self.source.session.config_options if option not in options]
         live = self.source.conversation is not None
         for option in options:
-            name, text = visible_line(option.name), visible_line(current_name(option))
+            name, text = visible_line(option.name), value_name(option)
             yield self._fact(name, text, key=option.id if live else None)
         for option in others:
             kind = visible_line(option.kind)

@@ -1,0 +1,86 @@
+"""Sets a reopened session's mode, model and options as they were before.
+
+Many agents open a session again with their defaults and do not say so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.connection.errors import AgentGone, ConnectionFault, RequestFailed
+from acp_tui.session.events import Noticed, SettingsRestored
+from acp_tui.session.settings import MODE, MODEL, current_settings, offered_settings, setting_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.connection.client import AgentConnection
+    from acp_tui.session.events import Event
+    from acp_tui.session.state import ConfigOption, Session, Setting
+
+# A model decides which other options there are, and a mode may be changed by any of them.
+_ORDER = {MODEL: 0, MODE: 2}
+
+
+async def restore_settings(
+    agent: AgentConnection, session: Session, note: Callable[[Event], None], *, timeout: float
+) -> None:
+    """Set what differs from `session.settings`, and note what was set and what could not be.
+
+    Raises `AgentGone`. `timeout` is for each setting, in seconds.
+    """
+    wanted = dict(session.settings)
+    restored: list[str] = []
+    reasons: dict[str, str] = {}
+    for key in sorted(wanted, key=lambda key: _ORDER.get(key, 1)):
+        setting = wanted[key]
+        if _has(session, key, setting):
+            continue
+        option = next((one for one in offered_settings(session) if setting_key(one) == key), None)
+        if option is None:
+            reasons[key] = "the agent no longer offers this setting"
+        elif option.kind == "select" and setting.value not in [choice.value for choice in option.choices]:
+            reasons[key] = f"the agent no longer offers {setting.value_name}"
+        else:
+            try:
+                await _set(agent, session, option, setting.value, timeout)
+            except AgentGone:
+                raise
+            except RequestFailed as failure:
+                reasons[key] = failure.error.message
+            except ConnectionFault as fault:
+                reasons[key] = str(fault)
+            else:
+                restored.append(key)
+    failed = [key for key in wanted if not _has(session, key, wanted[key])]
+    for key in failed:
+        note(Noticed("warning", _not_restored(session, key, wanted[key], reasons.get(key))))
+    names = [f"{wanted[key].name}: {wanted[key].value_name}" for key in restored if key not in failed]
+    if names:
+        note(Noticed("info", f"Restored {', '.join(names)}"))
+    note(SettingsRestored(failed))
+
+
+def _has(session: Session, key: str, setting: Setting) -> bool:
+    current = current_settings(session).get(key)
+    return current is not None and current.value == setting.value
+
+
+async def _set(
+    agent: AgentConnection, session: Session, option: ConfigOption, value: str | bool, timeout: float
+) -> None:
+    session_id = session.session_id
+    assert session_id is not None
+    if option in session.config_options:
+        await agent.set_config_option(session_id, option.id, value, timeout=timeout)
+    elif option.id == MODE:
+        await agent.set_mode(session_id, str(value), timeout=timeout)
+    else:
+        await agent.set_model(session_id, str(value), timeout=timeout)
+
+
+def _not_restored(session: Session, key: str, setting: Setting, reason: str | None) -> str:
+    current = current_settings(session).get(key)
+    now = f"{setting.name} is {current.value_name}, " if current is not None else f"{setting.name} is "
+    why = reason or "the agent accepted the change but did not make it"
+    return f"{now}no longer {setting.value_name}: {why}"

@@ -1,0 +1,46 @@
+"""The settings an agent offers (mode, model, config options) and their current values, in one form."""
+
+from __future__ import annotations
+
+from acp_tui.session.state import Choice, ConfigOption, Session, Setting
+from acp_tui.session.text import visible_line
+
+MODE, MODEL = "mode", "model"
+"""Keys of the mode and the model, and their ids with agents that offer them apart from their options."""
+
+
+def offered_settings(session: Session) -> list[ConfigOption]:
+    """All settings that can be changed. `modes` and `models` appear as select options."""
+    found = [option for option in session.config_options if option.kind in ("select", "boolean")]
+    if session.modes and session.mode_option is None:
+        modes = [Choice(mode.id, mode.name, mode.description) for mode in session.modes]
+        found.insert(0, ConfigOption(MODE, "Mode", "select", session.mode, category=MODE, choices=modes))
+    if session.models:
+        found.append(
+            ConfigOption(MODEL, "Model", "select", session.model, category=MODEL, choices=session.models)
+        )
+    return found
+
+
+def setting_key(option: ConfigOption) -> str:
+    """The key that stays the same when an agent offers its mode or model in another way the next time."""
+    return option.category if option.category in (MODE, MODEL) else f"option:{option.id}"
+
+
+def current_settings(session: Session) -> dict[str, Setting]:
+    """The values the agent has confirmed, by key. Settings without a known value are left out."""
+    return {
+        setting_key(option): Setting(option.name, option.current, value_name(option))
+        for option in offered_settings(session)
+        if option.current is not None
+    }
+
+
+def value_name(option: ConfigOption) -> str:
+    """The current value in the agent's words, safe to display."""
+    if option.current is None:
+        return "–"
+    if isinstance(option.current, bool):
+        return "on" if option.current else "off"
+    names = (choice.name for choice in option.choices if choice.value == option.current)
+    return next(names, visible_line(option.current))

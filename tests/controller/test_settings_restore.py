@@ -1,0 +1,140 @@
+"""A reopened session has the mode, model and options that it had before."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.session.state import Notice
+from acp_tui.workbench import Workbench
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.controller.conftest import Hold
+    from tests.controller.harness import Held
+
+RESUMES: dict[str, Any] = {"sessionCapabilities": {"resume": {}}}
+MODES = {
+    "currentModeId": "build",
+    "availableModes": [{"id": "build", "name": "Build"}, {"id": "plan", "name": "Plan"}],
+}
+MODELS = {
+    "currentModelId": "small",
+    "availableModels": [{"modelId": "small", "name": "Small"}, {"modelId": "large", "name": "Large"}],
+}
+FAST = {"id": "fast", "name": "Fast", "type": "boolean", "currentValue": False}
+OFFERED = {"modes": MODES, "models": MODELS, "configOptions": [FAST]}
+
+
+def offers(session: dict[str, Any], **more: Any) -> str:
+    return json.dumps({"capabilities": RESUMES, "session": session, **more})
+
+
+def calls(held: Held) -> list[tuple[str, Any]]:
+    """What was sent since the last opening: the settings and the prompts."""
+    sent = [record.frame for record in held.records if record.direction == "sent"]
+    found: list[tuple[str, Any]] = []
+    for frame in sent:
+        method, params = frame.get("method", ""), frame.get("params", {})
+        if method in ("session/new", "session/resume"):
+            found.clear()
+        elif method.startswith("session/"):
+            found.append((method, params.get("modeId") or params.get("modelId") or params.get("value")))
+    return found
+
+
+async def with_all_changed(held: Held) -> None:
+    conversation = await held.open()
+    await conversation.set_mode("plan")
+    await conversation.set_model("large")
+    await conversation.set_config_option("fast", True)
+
+
+async def test_after_a_restart_everything_is_set_again_before_the_next_prompt(hold: Hold) -> None:
+    held = hold("script", offers(OFFERED))
+    await with_all_changed(held)
+    await held.conversation.restart()
+    await held.prompt(["say", "ready"])
+    assert calls(held) == [
+        ("session/set_model", "large"),
+        ("session/set_config_option", True),
+        ("session/set_mode", "plan"),
+        ("session/prompt", None),
+    ]
+    assert (held.session.mode, held.session.model) == ("plan", "large")
+    assert held.notices()[-1] == "Restored Model: Large, Fast: on, Mode: Plan"
+
+
+async def test_a_session_resumed_on_another_day_has_its_settings_again(hold: Hold, home: Path) -> None:
+    first = hold("script", offers(OFFERED))
+    await with_all_changed(first)
+    await first.conversation.close()
+    [stored] = [Workbench.open(home).stored("session-1")]
+    second = hold("script", offers(OFFERED), resumed=stored)
+    await second.conversation.start()
+    await second.conversation.open_known("session-1")
+    assert [setting.value_name for setting in second.session.settings.values()] == ["Plan", "on", "Large"]
+    assert second.session.mode == "plan"
+    assert second.replayed().settings == second.session.settings
+
+
+async def test_what_the_agent_refuses_is_a_warning_that_names_both_values(hold: Hold) -> None:
+    held = hold("script", offers(OFFERED))
+    await held.open()
+    await held.prompt(["update", {"sessionUpdate": "current_mode_update", "currentModeId": "plan"}])
+    held.conversation.launch.command[-1] = offers(OFFERED, refuses=["session/set_mode"])
+    await held.conversation.restart()
+    last = held.session.entries[-1]
+    assert isinstance(last, Notice)
+    assert last.level == "warning"
+    assert last.text == "Mode is Build, no longer Plan: Not in this mood"
+
+
+async def test_what_is_no_longer_offered_is_a_warning(hold: Hold) -> None:
+    held = hold("script", offers(OFFERED))
+    await with_all_changed(held)
+    models = {"currentModelId": "small", "availableModels": MODELS["availableModels"][:1]}
+    held.conversation.launch.command[-1] = offers({"modes": MODES, "models": models, "configOptions": []})
+    await held.conversation.restart()
+    assert "Model is Small, no longer Large: the agent no longer offers Large" in held.notices()
+    assert "Fast is no longer on: the agent no longer offers this setting" in held.notices()
+    assert "Restored Mode: Plan" in held.notices()
+
+
+async def test_an_agent_that_does_not_say_what_is_set_is_told(hold: Hold) -> None:
+    held = hold("script", offers(OFFERED))
+    await held.open()
+    await held.conversation.set_mode("plan")
+    held.conversation.launch.command[-1] = offers({})
+    await held.conversation.restart()
+    assert ("session/set_mode", "plan") in calls(held)
+    assert held.session.mode == "plan"
+
+
+async def test_a_new_session_in_place_of_a_forgotten_one_gets_the_settings_too(hold: Hold) -> None:
+    held = hold("script", offers(OFFERED))
+    await with_all_changed(held)
+    held.conversation.launch.command[-1] = offers(OFFERED, refuses=["session/resume"])
+    await held.conversation.restart()
+    assert held.session.mode == "plan"
+    assert ("session/set_mode", "plan") in calls(held)
+
+
+async def test_nothing_is_set_when_the_agent_has_kept_it(hold: Hold) -> None:
+    held = hold("script", offers(OFFERED))
+    await held.open()
+    await held.conversation.restart()
+    assert calls(held) == []
+    assert not any("Restored" in text or "no longer" in text for text in held.notices())
+
+
+async def test_a_setting_that_the_agent_refused_is_tried_again_at_the_next_restart(hold: Hold) -> None:
+    held = hold("script", offers(OFFERED))
+    await held.open()
+    await held.conversation.set_mode("plan")
+    held.conversation.launch.command[-1] = offers(OFFERED, refuses=["session/set_mode"])
+    await held.conversation.restart()
+    held.conversation.launch.command[-1] = offers(OFFERED)
+    await held.conversation.restart()
+    assert held.session.mode == "plan"
