@@ -170,7 +170,7 @@ async def test_always_is_remembered_and_the_next_time_the_rule_answers(open_desk
     async with open_desk() as desk:
         await desk.send(*asks(times=2))
         await desk.asked()
-        await desk.sees("from now on")
+        await desk.sees("Always allow")
         await desk.press("A")
         await desk.ready()
         assert [answer["optionId"] for answer in answers(desk)] == ["allow_always", "allow_once"]
@@ -241,3 +241,27 @@ async def test_help_over_a_question_leaves_it_there(open_desk: Open) -> None:
         await desk.asked()
         await desk.press("a")
         assert await answered(desk) == {"outcome": "selected", "optionId": "allow_once"}
+
+
+async def test_a_question_without_content_shows_the_calls_in_progress_also_those_announced_later(
+    open_desk: Open,
+) -> None:
+    """As OpenHands asks: under an id of no call, before it announces the call it means."""
+    options = [{"optionId": "accept", "name": "Yes, proceed", "kind": "allow_once"}]
+    confirm = {"toolCallId": "confirmation-1", "title": "Confirm Agent Actions", "kind": "other"}
+    call = {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "terminal", "kind": "execute"}
+    command = {"rawInput": {"command": "rm notes.txt"}, "status": "in_progress"}
+    later = {**call, "toolCallId": "c2", "title": "Edit", "kind": "edit", "rawInput": {"old_str": "alpha"}}
+    async with open_desk() as desk:
+        await desk.send(
+            ["update", {**call, **command}],
+            ["request", "session/request_permission", {"toolCall": confirm, "options": options}, "one"],
+            ["update", later],
+            ["wait"],
+        )
+        await desk.asked()
+        await desk.sees("Confirm Agent Actions", "In progress", "rm notes.txt", "old_str", "alpha")
+        await desk.press("i")
+        await desk.sees("raw input of terminal", '"command": "rm notes.txt"')
+        await desk.press("escape", "escape")
+        await desk.ready()

@@ -184,6 +184,8 @@ class ConversationScreen(SignIn, Prompting, Exporting):
         if facts & {"phase", "stop_reason", "modes", "config_options", "models"}:
             self.refresh_bindings()
         self._follow_commands(changes)
+        if self._dialog is not None:
+            self._dialog.follow(changes)
         super()._show(changes)
 
     def _show_queue(self) -> None:

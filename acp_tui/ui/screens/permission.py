@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.segment import Segment
 from textual.containers import Vertical
 
-from acp_tui.session.state import Session
+from acp_tui.session.state import Session, ToolCall
 from acp_tui.session.text import visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.screens.dialog import Dialog
 from acp_tui.ui.screens.quiet import Quiet
-from acp_tui.ui.widgets.asked import asked, asks_to
+from acp_tui.ui.widgets.asked import asked, asks_to, raw_input
 from acp_tui.ui.widgets.bar import Bar, Hints
+from acp_tui.ui.widgets.calls_in_progress import says_nothing
+from acp_tui.ui.widgets.option_wording import wording_of
 from acp_tui.ui.widgets.page import Page
 from acp_tui.ui.widgets.rows import Row, Rows
 from acp_tui.ui.widgets.transcript.body import Context
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from acp_tui.controller.asking import Question
+    from acp_tui.session.change import Change
     from acp_tui.session.state import PermissionOption
     from acp_tui.ui.palette import Palette
     from acp_tui.ui.widgets.bar import Hint
@@ -94,6 +97,8 @@ class PermissionScreen(Dialog[Taken | None]):
         self._quiet = Quiet(clock)
         self._raw = False
         self._full = False
+        self._choice_needed = ""  # why the last key did not answer
+        self._pressed = ""  # the kind whose letter was pressed last
         self._answered = False
 
     # ------------------------------------------------------------------------- what is shown
@@ -132,10 +137,24 @@ class PermissionScreen(Dialog[Taken | None]):
         return [Segment(f" {number} of {count}", self._palette.dim)] if count > 1 else []
 
     def _bodies(self, width: int) -> Sequence[Body]:
-        context = Context(
-            width=width, palette=self._palette, session=self._session, cwd=self._cwd, whole=True
-        )
-        return asked(self.question, context, raw=self._raw)
+        return asked(self.question, self._drawing_context(width), raw=self._raw)
+
+    def _drawing_context(self, width: int) -> Context:
+        return Context(width=width, palette=self._palette, session=self._session, cwd=self._cwd, whole=True)
+
+    def follow(self, changes: Sequence[Change]) -> None:
+        """Show the calls in progress as they are now, where the question itself says nothing.
+
+        A call that was not there before starts the pause anew: nobody has read it yet.
+        """
+        calls = [change for change in changes if isinstance(change.entry, ToolCall)]
+        if not (calls and self.is_mounted and says_nothing(self.question)):
+            return
+        self.query_one(Page).show(self._bodies)
+        self._fit()
+        if any(change.what == "added" for change in calls):
+            self._quiet = Quiet(self._clock)
+            self._hint()
 
     def _rows(self) -> list[Row]:
         palette = self._palette
@@ -144,29 +163,31 @@ class PermissionScreen(Dialog[Taken | None]):
             digit = str(number) if number < 10 else " "
             letter = keys.named(self, _LETTERS[option.kind]) if option.kind in _LETTERS else " "
             lead = [Segment(f"{digit} ", palette.key), Segment(f"{letter}  ", palette.key)]
-            text = [Segment(visible_line(option.name), palette.text)]
+            words, note = wording_of(option, self.question, self._remember_words)
+            text = [Segment(visible_line(words), palette.text)]
             kind = visible_line(option.kind.replace("_", " "))
-            if kind != option.name.lower():
+            if not option.kind.endswith("_always") and kind != option.name.lower():
                 text.append(Segment(f"  {kind}", palette.dim))
-            words = self._remember_words.get(option.kind)
-            note = [Segment(f"from now on: {visible_line(words)}", palette.dim)] if words else None
-            rows.append(Row(lead, text, note))
+            rows.append(Row(lead, text, [Segment(visible_line(note), palette.dim)] if note else None))
         return rows
 
     def _first_choice(self) -> int:
-        """What Enter takes at first: the agent's first option, but nothing dangerous."""
-        if not self.question.subject.dangerous:
-            return 0
-        rejecting = (n for n, option in enumerate(self.question.options) if option.kind.startswith("reject"))
-        return next(rejecting, -1)
+        """The option Enter takes at first, -1 for none: never an "always", and nothing dangerous."""
+        kinds = [option.kind for option in self.question.options]
+        wanted = ["reject_once"] if self.question.subject.dangerous else ["allow_once", "reject_once"]
+        return next((kinds.index(kind) for kind in wanted if kind in kinds), -1)
 
     def _hints(self) -> Sequence[Hint]:
         if not self._quiet.armed:
             return [("…", "keys count when you stop typing")]
         names = ("permission.take", "permission.diff", "permission.raw", "permission.cancel")
         take, full, raw, cancel = (keys.named(self, name) for name in names)
+        if self._choice_needed:
+            return [(f"↑↓ {take}", self._choice_needed), (cancel, "stop")]
         size = "smaller" if self._full else "full size"
-        hints = [(f"↑↓ {take}", "answer"), (cancel, "stop"), (full, size), (raw, "raw input")]
+        close = "close" if self._raw or self._full else "stop"
+        shown = "hide raw input" if self._raw else "raw input"
+        hints = [(f"↑↓ {take}", "answer"), (cancel, close), (full, size), (raw, shown)]
         return [*hints, ("PgUp PgDn", "scroll")]
 
     def _hint(self) -> None:
@@ -197,6 +218,7 @@ class PermissionScreen(Dialog[Taken | None]):
     def on_key(self, event: events.Key) -> None:
         """Before any binding: does it count?"""
         steering = not event.is_printable and event.key in self.active_bindings
+        self._choice_needed = ""
         if not self._quiet.stroke(steering=steering):
             event.stop()
             event.prevent_default()
@@ -212,12 +234,18 @@ class PermissionScreen(Dialog[Taken | None]):
         self._answer(event.index)
 
     def action_answer(self, kind: str) -> None:
-        """The option of that kind; where there are several, only the first is chosen: Enter answers."""
+        """Answer with the option of that kind. Of several the next one is selected, and the keys say why."""
         fitting = [n for n, option in enumerate(self.question.options) if option.kind == kind]
         if len(fitting) == 1:
             self._answer(fitting[0])
         elif fitting:
-            self.query_one(Rows).selected = fitting[0]
+            rows = self.query_one(Rows)
+            after = [n for n in fitting if n > rows.selected]
+            again = rows.selected in fitting and self._pressed == kind
+            rows.selected = (after or fitting)[0] if again else fitting[0]
+            self._pressed = kind
+            self._choice_needed = f"choose: {len(fitting)} options {kind.replace('_', ' ')}"
+            self._hint()
         else:
             self.app.bell()
 
@@ -230,15 +258,22 @@ class PermissionScreen(Dialog[Taken | None]):
 
     def action_take(self) -> None:
         """The chosen option."""
-        self._answer(self.query_one(Rows).selected)
+        selected = self.query_one(Rows).selected
+        if selected >= 0:
+            self._answer(selected)
+        else:
+            self._choice_needed = "choose an option first"
+            self._hint()
 
     def action_move(self, step: int) -> None:
         """To another option."""
         self.query_one(Rows).move(step)
 
     def action_close(self) -> None:
-        """Back to the normal size, else put the question away."""
-        if self._full:
+        """Hide the raw input, else go back to the normal size, else put the question away."""
+        if self._raw:
+            self.action_raw()
+        elif self._full:
             self.action_view_diff()
         elif not self._answered:
             self._answered = True
@@ -265,8 +300,12 @@ class PermissionScreen(Dialog[Taken | None]):
         page = self.query_one(Page)
         page.show(self._bodies)
         self._fit()
+        self._hint()
         if self._raw:
-            page.scroll_end(animate=False)
+            last = len(raw_input(self.question, self._drawing_context(page.inner_width)))
+            self.call_after_refresh(page.scroll_to_last, last)
+        else:
+            page.scroll_home(animate=False)
 
     def action_page(self, step: int) -> None:
         """Scroll what is asked."""

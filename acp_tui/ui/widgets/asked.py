@@ -13,6 +13,7 @@ from textual.strip import Strip
 
 from acp_tui.session.state import Content, Diff
 from acp_tui.session.text import visible, visible_json, visible_line
+from acp_tui.ui.widgets.calls_in_progress import calls_bodies, raw_bodies
 from acp_tui.ui.widgets.long_text import LongText
 from acp_tui.ui.widgets.transcript.bodies.folding import headed, paragraphs
 from acp_tui.ui.widgets.transcript.body import Lines
@@ -67,9 +68,11 @@ def asked(question: Question, context: Context, *, raw: bool = False) -> list[Bo
     groups.append([_facts(question, context)])
     groups += [[part] for part in _content(question, context)]
     groups += [_diff(diff, question, context) for diff in _diffs(question)]
+    calls = calls_bodies(question, context)
+    groups += calls
     groups.append([_whole_title(question, context)])
-    if raw or not (_tells(question) or _given(question) == {}):
-        groups.append(_raw(question, context))
+    if raw or not (_tells(question) or calls or _given(question) == {}):
+        groups.append(raw_input(question, context))
     blank: Body = Lines([Strip([Segment(" ")])], "")
     seen = [group for group in groups if any(body.height for body in group)]
     return [body for group in seen for body in (blank, *group)][1:]
@@ -283,8 +286,11 @@ def _given(question: Question) -> Any:
     return question.call.raw_input if question.call is not None else None
 
 
-def _raw(question: Question, context: Context) -> list[Body]:
+def raw_input(question: Question, context: Context) -> list[Body]:
+    """What the agent sent with the question, or with the calls that it is about."""
     palette, width = context.palette, context.width
+    if calls := raw_bodies(question, context):
+        return calls
     given = _given(question)
     if not given:
         none = [Segment("The agent sent no raw input with this question.", palette.dim)]

@@ -62,6 +62,11 @@ class Page(ScrollView):
             self.call_after_refresh(self.scroll_end, animate=False)
         self.refresh()
 
+    def scroll_to_last(self, count: int) -> None:
+        """Scroll to where the last `count` bodies begin."""
+        below = sum(body.height for body in self._bodies[-count:])
+        self.scroll_to(y=self._heights.total - below, animate=False, force=True)
+
     @property
     def inner_width(self) -> int:
         """Without the scrollbar, which `size` counts in."""

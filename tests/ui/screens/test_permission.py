@@ -124,7 +124,7 @@ async def test_arrows_go_round() -> None:
 
 async def test_a_click_answers() -> None:
     async with shown(permission("Go", "execute", options=ALL)) as dialog:
-        await dialog.pilot.click("#options", offset=(8, 2))
+        await dialog.pilot.click("#options", offset=(8, 3))  # below the note of the option before
         await dialog.pilot.pause()
         assert dialog.answers == [Taken(NO, remember=False)]
 
@@ -182,6 +182,62 @@ async def test_it_is_answered_once() -> None:
         screen.action_close()
         await dialog.pilot.pause()
         assert dialog.answers == [Taken(YES, remember=False)]
+
+
+@pytest.mark.parametrize(
+    ("options", "chosen"),
+    [
+        ([ALWAYS, YES, NO], YES),  # as Gemini, Qwen and Auggie order them
+        ([ALWAYS, NEVER, NO], NO),
+        ([NO, ALWAYS, YES], YES),
+    ],
+)
+async def test_enter_never_grants_an_always_at_first(
+    options: list[PermissionOption], chosen: PermissionOption
+) -> None:
+    async with shown(permission("Go", "execute", options=options)) as dialog:
+        await dialog.press("enter")
+        assert dialog.answers == [Taken(chosen, remember=False)]
+
+
+async def test_where_there_is_only_always_nothing_is_chosen_and_enter_says_so() -> None:
+    async with shown(permission("Go", "execute", options=[ALWAYS, NEVER])) as dialog:
+        await dialog.press("enter")
+        dialog.now += PAUSE
+        dialog.screen._hint()
+        assert dialog.answers == []
+        assert "choose an option first" in dialog.text()
+
+
+async def test_a_letter_that_fits_two_options_says_why_it_does_not_answer() -> None:
+    """OpenHands offers two `allow_once`."""
+    risky = PermissionOption("risk_based", "Auto-confirm LOW/MEDIUM risk", "allow_once")
+    async with shown(permission("Go", "execute", options=[YES, NO, risky])) as dialog:
+        await dialog.press("a")
+        dialog.now += PAUSE
+        dialog.screen._hint()
+        assert dialog.answers == []
+        assert "choose: 2 options allow once" in dialog.text()
+        await dialog.press("a")
+        assert dialog.selected == 2
+        await dialog.press("enter")
+        assert dialog.answers == [Taken(risky, remember=False)]
+
+
+async def test_the_raw_input_is_in_sight_on_a_small_screen_and_escape_closes_it_first() -> None:
+    sent = {"command": "pytest -q", "description": "Run the tests", **{f"key{n}": n for n in range(30)}}
+    question = permission("Run the tests", "execute", options=ALL, why="the policy asks", raw_input=sent)
+    words = {"allow_always": "exactly `pytest -q`", "reject_always": "exactly `pytest -q`"}
+    async with shown(question, size=(80, 24), remember_words=words) as dialog:
+        assert '"description"' not in dialog.in_sight()
+        await dialog.press("i")
+        assert "raw input" in dialog.in_sight()
+        assert '"description": "Run the tests"' in dialog.in_sight()
+        await dialog.press("escape")
+        assert dialog.answers == []
+        assert "key0" not in dialog.text()
+        await dialog.press("escape")
+        assert dialog.answers == [None]
 
 
 async def test_without_any_option_it_can_only_be_put_away() -> None:
@@ -397,10 +453,25 @@ async def test_agent_texts_are_neither_markup_nor_control() -> None:
         assert text.count("[red]not red[/] ␛[31m‹202e›") >= 6
 
 
-async def test_what_would_be_remembered_is_said() -> None:
-    words = {"allow_always": "run `pytest …` in this session"}
-    async with shown(permission("Go", "execute"), remember_words=words) as dialog:
-        assert "from now on: run `pytest …` in this session" in dialog.text()
+async def test_an_always_that_we_remember_says_our_scope_only() -> None:
+    words = {"allow_always": "editing basket.py, in this project"}
+    session_wide = PermissionOption("s", "Allow all edits in this session", "allow_always")
+    async with shown(
+        permission("Go", "edit", options=[YES, session_wide, NO]), remember_words=words
+    ) as dialog:
+        text = dialog.text()
+        assert "Always allow editing basket.py, in this project" in text
+        assert "instead of the agent's “Allow all edits in this session”" in text
+        assert "allow always" not in text
+
+
+async def test_an_always_that_only_the_agent_can_remember_says_so() -> None:
+    words = {"allow_always": "editing basket.py, in this project"}
+    async with shown(permission("Go", "edit", options=[ALWAYS, NO]), remember_words=words) as dialog:
+        assert ALWAYS.name in dialog.text()
+        assert "the agent itself may stop asking; acp-tui remembers: editing basket.py" in dialog.text()
+    async with shown(permission("Go", "edit")) as dialog:  # no rule can say it
+        assert "the agent itself may stop asking" in dialog.text()
 
 
 # --------------------------------------------------------------------------- looking
