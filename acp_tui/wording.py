@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+from pathlib import PurePath
 from typing import Any
 
 from acp_tui.session.state import (
@@ -81,6 +83,13 @@ def duration(seconds: float) -> str:
     minutes, rest = divmod(whole, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def folder_label(path: str) -> str:
+    """The name of a folder in a header: its last part, `/` for the root, `~` for the home directory."""
+    if path == os.path.expanduser("~"):  # noqa: PTH111  # Path.home() raises where there is none
+        return "~"
+    return PurePath(path).name or path
 
 
 def relative(path: str | None, cwd: str) -> str:

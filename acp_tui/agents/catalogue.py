@@ -59,6 +59,12 @@ class KnownAgent:
                 return [str(Path(path).absolute()), *arguments]
         return None
 
+    @property
+    def is_installed(self) -> bool:
+        """Whether the agent starts without first being downloaded. A command of the user's own counts."""
+        command = self.found()
+        return command is not None and (self.own or Path(command[0]).name not in RUNNERS)
+
 
 def known(settings: Settings) -> dict[str, KnownAgent]:
     """All agents by name."""
@@ -78,9 +84,15 @@ def problems(settings: Settings) -> list[Problem]:
         if name not in names:
             sentence = "it has no command, and no agent of this name comes with acp-tui"
             found.append(Problem(entry.file, entry.line, f"agents.{name}", sentence))
-    if settings.agent and settings.agent not in names:
+    if settings.agent:
         origin = settings.origin("agent")
-        found.append(Problem(origin.file, origin.line, "agent", _unknown(settings.agent, settings)))
+        if settings.agent not in names:
+            found.append(Problem(origin.file, origin.line, "agent", _unknown(settings.agent, settings)))
+        elif origin.layer == "project" and not names[settings.agent].is_installed:
+            sentence = (
+                f"not used: {settings.agent} is not installed, and a project chooses installed agents only"
+            )
+            found.append(Problem(origin.file, origin.line, "agent", sentence))
     return found
 
 

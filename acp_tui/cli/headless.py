@@ -8,11 +8,13 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.agents import catalogue
 from acp_tui.cli.holding import Held
-from acp_tui.cli.options import at_a_terminal
+from acp_tui.cli.options import USAGE, at_a_terminal
+from acp_tui.cli.start_questions import wide_workspace
 from acp_tui.cli.streams import forget_output
 from acp_tui.controller import SignInNeeded, terminal_command
 from acp_tui.errors import UserError
@@ -31,6 +33,15 @@ GRACE = 5.0
 """Seconds an agent has to end a turn that took too long."""
 
 
+def _refuse_wide_workspace(cwd: Path) -> None:
+    """Nobody can be asked here, so the root or the home directory must be named to become the workspace."""
+    if what := wide_workspace(cwd):
+        raise UserError(
+            f"the workspace would be {what}; change to a project folder, or give --cwd {cwd} if you mean it.",
+            exit_code=USAGE,
+        )
+
+
 class OutputBlockedError(OSError):
     """We were told to end while nobody read what is printed."""
 
@@ -40,6 +51,8 @@ class Headless:
 
     def __init__(self, args: argparse.Namespace, agent: str | None) -> None:
         self._args = args
+        if args.cwd is None and not getattr(args, "resume", None):
+            _refuse_wide_workspace(Path.cwd())
         self._held = Held(args, agent, policy="deny", terminal_sign_in=at_a_terminal())
         self.conversation: Conversation = self._held.conversation
         self.failure: str | None = None

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from acp_tui.cli.start_questions import StartQuestion, project_agent_question, workspace_question
 from acp_tui.config.policies import POLICIES
 from acp_tui.connection.logs import log_to_file
 from acp_tui.controller import Options, set_mode, set_option
@@ -41,6 +42,7 @@ class Held:
         asker: Asker | None = None,
         terminal_sign_in: bool = False,
         welcome: bool = False,
+        chosen_by_project: bool = False,
     ) -> None:
         log_to_file()
         self._args = args
@@ -55,9 +57,18 @@ class Held:
             launch = self.workbench.launch_again(self._stored, agent, args.program)
         else:
             launch = self.workbench.launch(agent, args.program)
+        self._chosen_by_project = chosen_by_project
         self.conversation: Conversation = self.workbench.conversation(
             launch, self._options(launch), keep_log=not args.no_log, resumed=self._stored
         )
+
+    def start_questions(self) -> list[StartQuestion]:
+        """What the user has to agree to before the agent starts."""
+        cwd = self.conversation.cwd
+        asked = [workspace_question(cwd)]
+        if self._chosen_by_project:
+            asked.append(project_agent_question(cwd, self.conversation.launch))
+        return [question for question in asked if question is not None]
 
     async def open(self) -> None:
         """Begin the session, or go on with the one that was asked for. The agent has been started."""

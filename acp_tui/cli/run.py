@@ -53,15 +53,33 @@ def app_for(args: argparse.Namespace, made: Callable[[Held], None] = lambda _: N
     """The app that a command line wants. `made` gets the conversations, once there are any."""
     agent, prompt = agent_and_prompt(args.words, args.program, needed=False)
     wishes = first.read(Path(args.cwd or "."))
+    by_project = False
     if agent is None and args.program is None and not args.resume and not args.choose:
-        agent = wishes.agent
+        agent, by_project = _default_agent(wishes)
 
     from acp_tui.ui.app import AcpTui
 
     launcher = partial(_launcher, args, made)
     known = agent is not None or args.program is not None or args.resume
-    start = partial(_conversation, args, made, agent, prompt) if known else launcher
+    conversation = partial(_conversation, args, made, agent, prompt, chosen_by_project=by_project)
+    start = conversation if known else launcher
     return AcpTui(start, theme=args.theme, wishes=wishes, launcher=launcher)
+
+
+def _default_agent(wishes: first.First) -> tuple[str | None, bool]:
+    """The agent that starts when none is named, and whether the project's settings chose it.
+
+    A project chooses among the installed agents only: others would be downloaded and run.
+    """
+    if wishes.agent == wishes.own_agent:
+        return wishes.agent, False
+    from acp_tui.agents.catalogue import known
+    from acp_tui.config.settings import load
+
+    agent = known(load(wishes.cwd)).get(wishes.agent or "")
+    if agent is None or not agent.is_installed:
+        return wishes.own_agent, False
+    return agent.name, True
 
 
 def _conversation(
@@ -70,6 +88,8 @@ def _conversation(
     agent: str | None,
     prompt: str | None,
     palette: Palette,
+    *,
+    chosen_by_project: bool = False,
 ) -> BottomScreen:
     """The screen on which it is held."""
     from acp_tui.ui.screens.conversation import ConversationScreen
@@ -77,7 +97,15 @@ def _conversation(
     def make(asker: Asker) -> Held:
         from acp_tui.cli.holding import Held
 
-        held = Held(args, agent, policy="ask", asker=asker, terminal_sign_in=True, welcome=prompt is None)
+        held = Held(
+            args,
+            agent,
+            policy="ask",
+            asker=asker,
+            terminal_sign_in=True,
+            welcome=prompt is None,
+            chosen_by_project=chosen_by_project,
+        )
         made(held)
         return held
 

@@ -22,6 +22,7 @@ class First:
 
     cwd: Path
     agent: str | None = None
+    own_agent: str | None = None  # … if the project had no say in it
     theme: str | None = None
     keys: dict[str, str] = field(default_factory=dict)  # by the action's id, separated by commas
 
@@ -37,12 +38,18 @@ def read(cwd: Path, environ: Mapping[str, str] | None = None) -> First:
     environ = os.environ if environ is None else environ
     project, config = _data(project_file(cwd)), _data(config_file())
 
-    def wish(key: str) -> str | None:
-        said = (environ.get(f"ACP_TUI_{key.upper()}"), project.get(key), config.get(key))
+    def wish(key: str, *files: dict[str, Any]) -> str | None:
+        said = (environ.get(f"ACP_TUI_{key.upper()}"), *(file.get(key) for file in files))
         return next((value for value in said if isinstance(value, str) and value.strip()), None)
 
     wishes = ((".".join(path), keys_of(value)) for path, value in bindings(config.get("keys")))
-    return First(cwd, wish("agent"), wish("theme"), {name: keys for name, keys in wishes if keys})
+    return First(
+        cwd,
+        agent=wish("agent", project, config),
+        own_agent=wish("agent", config),
+        theme=wish("theme", project, config),
+        keys={name: keys for name, keys in wishes if keys},
+    )
 
 
 def bindings(table: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

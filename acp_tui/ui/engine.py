@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from acp_tui.errors import UserError
@@ -21,11 +22,37 @@ if TYPE_CHECKING:
     from acp_tui.workbench import Workbench
 
 
+class StartQuestion(Protocol):
+    """A yes-or-no question that has to be answered before an agent starts."""
+
+    @property
+    def text(self) -> str:
+        """What the user reads."""
+
+    @property
+    def yes(self) -> str:
+        """The answer that starts the agent."""
+
+    @property
+    def no(self) -> str:
+        """The answer that does not."""
+
+    @property
+    def declined(self) -> str:
+        """The sentence after a no."""
+
+    def accept(self) -> None:
+        """Called after a yes."""
+
+
 class Held(Protocol):
     """A conversation that was asked for."""
 
     workbench: Workbench
     conversation: Conversation
+
+    def start_questions(self) -> Sequence[StartQuestion]:
+        """What the user has to agree to before the agent starts."""
 
     async def open(self) -> None:
         """Open its session, once its agent runs."""
@@ -58,7 +85,7 @@ class Watcher(Protocol):
     def not_sent(self, error: UserError, text: str) -> None:
         """A prompt stays with the user."""
 
-    async def confirm(self, question: str) -> bool:
+    async def confirm(self, question: str, *, yes: str, no: str) -> bool:
         """Ask the user something that has a yes and a no."""
 
     def trouble(self, error: UserError) -> None:
@@ -112,6 +139,11 @@ class Engine:
         self.watcher.session_made(held.conversation.session)
         for text, attachments in self._early:
             self.submit(text, attachments)
+        for question in held.start_questions():
+            if not await self.watcher.confirm(question.text, yes=question.yes, no=question.no):
+                self.watcher.impossible(UserError(question.declined))
+                return
+            question.accept()
         await self._opened_by(held.conversation.start, held.open, self._choose)
 
     async def restart(self) -> None:
@@ -245,7 +277,8 @@ class Engine:
         async with self._reading:
             try:
                 conversation = self.held.conversation
-                return await conversation.blocks_for(text, attachments, self.watcher.confirm)
+                confirm = partial(self.watcher.confirm, yes="Yes, attach it", no="No, do not send it")
+                return await conversation.blocks_for(text, attachments, confirm)
             except UserError as error:
                 self.watcher.not_sent(error, text)
                 return None

@@ -28,6 +28,7 @@ from acp_tui.ui.widgets.status_line import StatusLine
 from acp_tui.ui.widgets.transcript.bodies import registry
 from acp_tui.ui.widgets.transcript.keyboard import Transcript
 from acp_tui.ui.widgets.transcript.wrap import shortened
+from acp_tui.wording import folder_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -116,7 +117,7 @@ class ConversationScreen(SignIn, Prompting, Exporting):
         assert held is not None
         conversation = held.conversation
         self._facts.agent = conversation.launch.title
-        self._facts.project = conversation.cwd.name
+        self._facts.project = folder_label(str(conversation.cwd))
         self._facts.branch = held.workbench.branch(conversation.cwd) or ""
         self._facts.policy = conversation.options.policy
         self._use_workspace()

@@ -94,7 +94,7 @@ class Prompting(SessionScreen):
         takes = agent.can("promptCapabilities", "image")
         self.prompt.refuse_images("" if takes else f"{title} takes no images")
 
-    async def confirm(self, question: str) -> bool:
+    async def confirm(self, question: str, *, yes: str, no: str) -> bool:
         """Ask the user something that has a yes and a no."""
         from acp_tui.ui.screens.confirm import ConfirmScreen
 
@@ -104,7 +104,7 @@ class Prompting(SessionScreen):
             if not answer.done():
                 answer.set_result(yes)
 
-        dialog = ConfirmScreen(question, self._palette, yes="Yes, attach it", no="No, do not send it")
+        dialog = ConfirmScreen(question, self._palette, yes=yes, no=no)
         self.app.push_screen(dialog, answered)
         return bool(await answer)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import TYPE_CHECKING, ClassVar
 
 from acp_tui.ui import keys
@@ -12,6 +11,7 @@ from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.player_bar import PlayerBar
 from acp_tui.ui.widgets.status_line import StatusLine
+from acp_tui.wording import folder_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -79,7 +79,7 @@ class ReplayScreen(SessionScreen):
     def _place(self) -> None:
         """Where the session is held; paths are shown as seen from there."""
         cwd = self.session.cwd or self.player.cwd
-        self._facts.project = PurePath(cwd).name
+        self._facts.project = folder_label(cwd)
         self.transcript.stack.cwd = cwd
 
     def _awaited(self) -> str:

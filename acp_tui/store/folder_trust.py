@@ -1,0 +1,40 @@
+"""Remembers which agent the user lets a project's `.acp-tui.toml` start."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from acp_tui.config.paths import private_directory, write_private
+from acp_tui.store.locks import locked
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOCK_PATIENCE = 1.0
+
+
+class FolderTrust:
+    """The agreed agent of each folder, in one file of the state directory."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self._path = state_dir / "trusted-folders.json"
+
+    def allows(self, folder: Path, agent: str) -> bool:
+        """Return True if the user has agreed that this folder starts this agent."""
+        return self._read().get(str(folder.resolve())) == agent
+
+    def allow(self, folder: Path, agent: str) -> None:
+        """Remember that the user agreed. Raises `OSError`."""
+        private_directory(self._path.parent)
+        with locked(self._path.with_name(f".{self._path.name}.lock"), patience=LOCK_PATIENCE):
+            agents = self._read() | {str(folder.resolve()): agent}
+            write_private(self._path, json.dumps({"version": 1, "agents": agents}, indent=2) + "\n")
+
+    def _read(self) -> dict[str, str]:
+        try:
+            content = json.loads(self._path.read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return {}  # the user is asked again
+        agents = content.get("agents") if isinstance(content, dict) else None
+        return agents if isinstance(agents, dict) else {}
