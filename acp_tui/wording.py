@@ -89,7 +89,7 @@ def folder_label(path: str) -> str:
     """The name of a folder in a header: its last part, `/` for the root, `~` for the home directory."""
     if path == os.path.expanduser("~"):  # noqa: PTH111  # Path.home() raises where there is none
         return "~"
-    return PurePath(path).name or path
+    return visible_line(PurePath(path).name or path)
 
 
 def relative(path: str | None, cwd: str) -> str:

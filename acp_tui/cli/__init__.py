@@ -7,7 +7,7 @@ import errno
 import importlib
 import signal
 import sys
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from acp_tui import __version__
 from acp_tui.cli.streams import forget_output, prepare_streams
@@ -86,8 +86,16 @@ def _with_command(words: list[str]) -> list[str]:
     return words if general or first in COMMANDS else ["run", *words]
 
 
+class _Parser(argparse.ArgumentParser):
+    """Writes plain text: from Python 3.14 on argparse adds colours, which the stream would show."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.color = False
+
+
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="acp-tui",
         description="A terminal client for any coding agent that speaks the Agent Client Protocol (ACP).",
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.options import FAILED, OK, add_agent_options, add_unattended_options, agent_and_prompt
+from acp_tui.cli.streams import content_stream
+from acp_tui.session.text import json_text
 
 if TYPE_CHECKING:
     import argparse
@@ -34,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
 
     report = asyncio.run(examine(args, agent, prompt))
     if args.json:
-        print(json.dumps(report, indent=2, ensure_ascii=sys.stdout.isatty()))
+        print(json_text(report, ascii_only=sys.stdout.isatty(), indent=2), file=content_stream())
     else:
         print("\n".join(as_text(report)))
     return FAILED if report["error"] else OK

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from acp_tui.protocol.client import to_record
 from acp_tui.session.events import AgentExited, Decided, TextChunk
 from acp_tui.session.state import AgentMessage, Notice, Plan, ToolCall, TurnEnd
-from acp_tui.session.text import GrowingText, visible_line
+from acp_tui.session.text import GrowingText, json_text, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,13 +176,8 @@ class NdjsonOutput:
 
 
 def as_json(value: Any, stream: TextIO, *, indent: int | None = None) -> str:
-    """JSON that is safe to print: a terminal gets no character that it could obey."""
-    try:
-        text = json.dumps(value, indent=indent, ensure_ascii=stream.isatty())
-        text.encode()
-    except UnicodeEncodeError:  # half a character: JSON can name it, UTF-8 cannot
-        text = json.dumps(value, indent=indent)
-    return text
+    """JSON that is safe to print; only ASCII on a terminal."""
+    return json_text(value, ascii_only=stream.isatty(), indent=indent)
 
 
 Output = TextOutput | JsonOutput | NdjsonOutput

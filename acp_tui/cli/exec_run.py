@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.exec_output import OUTPUTS
 from acp_tui.cli.exec_result import Decisions, result_of
 from acp_tui.cli.headless import Headless, complain
 from acp_tui.cli.options import CANCELLED, FAILED, OK, OTHER_STOP
+from acp_tui.cli.streams import content_stream
 
 if TYPE_CHECKING:
     import argparse
@@ -31,7 +31,7 @@ async def execute(args: argparse.Namespace, agent: str | None, prompt: str) -> i
     """All of it; the exit code."""
     headless = Headless(args, agent)
     conversation = headless.conversation
-    output = OUTPUTS[args.output](sys.stdout)
+    output = OUTPUTS[args.output](content_stream())
     decisions = Decisions()
     printing = Printing(output, decisions, headless)
     conversation.listen(printing)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.cli.options import USAGE
 from acp_tui.cli.replay import print_safely, read_records, recording_of
+from acp_tui.cli.streams import content_stream
 from acp_tui.config.paths import paths, write_private
 from acp_tui.errors import UserError
 from acp_tui.export import FORMATS, About, export
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     text = export(records, form, about, theme=theme or DEFAULT_THEME, is_sensitive=hides)
     if args.output is None:
         print_safely()
-        sys.stdout.write(text)
+        content_stream().write(text)
     else:
         _spare_recordings(args.output, path)
         write_export(args.output, text)

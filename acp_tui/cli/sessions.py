@@ -162,7 +162,8 @@ def _agreed(count: int) -> bool:
             "Nothing was removed: there is nobody to ask here. Add --yes to remove them.", exit_code=2
         )
     try:
-        return input(f"Remove {_sessions(count)} for good? [y/N] ").strip().lower() in ("y", "yes")
+        print(f"Remove {_sessions(count)} for good? [y/N] ", end="", flush=True)
+        return input().strip().lower() in ("y", "yes")
     except EOFError:
         return False
 

@@ -46,6 +46,12 @@ def visible_line(text: str) -> str:
     return " ".join(text.split("\n")).replace("\t", " ") if "\n" in text or "\t" in text else text
 
 
+def visible_row(text: str) -> str:
+    """The same for one row of a screen, where a tab or a line end would move the cursor."""
+    text = visible(text)
+    return text.replace("\n", "␊").replace("\t", "␉") if "\n" in text or "\t" in text else text
+
+
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 """Colours and the like, titles and links: whole, so that nothing of them is left."""
 
@@ -54,6 +60,26 @@ def without_controls(text: str) -> str:
     """The text without dangerous characters: for what the user pastes and will send as it is shown."""
     text = _pair(text).replace("\r\n", "\n").replace("\r", "\n")
     return _UNSAFE.sub("", _SEQUENCE.sub("", text) if "\x1b" in text else text)
+
+
+_UNSAFE_IN_JSON = re.compile(
+    "[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+def escape_json(text: str) -> str:
+    """JSON text with every dangerous character as an escape: printing it is safe, and it means the same.
+
+    C0 controls need nothing: in strings JSON allows them only as escapes.
+    """
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return _UNSAFE_IN_JSON.sub(lambda match: json.dumps(match[0])[1:-1], text)
+
+
+def json_text(value: Any, *, ascii_only: bool = False, indent: int | None = None) -> str:
+    """Any JSON value as text that is safe to print."""
+    return escape_json(json.dumps(value, indent=indent, ensure_ascii=ascii_only))
 
 
 def visible_json(value: Any) -> str:

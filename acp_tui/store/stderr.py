@@ -1,10 +1,12 @@
-"""What the agent writes to its standard error, kept in a file that stays small."""
+"""What the agent writes to its standard error, kept in a file that stays small and is safe to print."""
 
 from __future__ import annotations
 
 import codecs
 import os
 from typing import TYPE_CHECKING
+
+from acp_tui.session.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +55,7 @@ class StderrLog:
     def _keep(self, text: str) -> None:
         if not text:
             return
-        data = (self._redact(text) if self._redact else text).encode(errors="replace")
+        data = visible(self._redact(text) if self._redact else text).encode()
         try:
             self._size += os.write(self._descriptor, data)
             if self._size > 4 * self._kept:

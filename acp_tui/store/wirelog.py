@@ -13,6 +13,7 @@ import os
 from typing import TYPE_CHECKING, Any, get_args
 
 from acp_tui.session.record import Direction, Record
+from acp_tui.session.text import escape_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,6 +67,7 @@ class WireLog:
         """Write one record.
 
         `line` is the frame's JSON text as it crossed the wire: it is kept as it was, not serialised again.
+        Only characters that a terminal obeys become `\\u` escapes, so that the file can be printed.
         A frame that is a string was not JSON, and is kept as a JSON string.
         """
         if self._is_full:
@@ -78,13 +80,9 @@ class WireLog:
             harmless = self._redactor.redact(direction, frame, line)
             if harmless is not frame:
                 frame, line = harmless, None
-        if line is None or "\n" in line or type(frame) is str:
+        if line is None or "\n" in line or "\r" in line or type(frame) is str:
             line = _one_line(frame, line)
-        text = f'{{"t":{at!r},"dir":"{direction}","frame":{line}}}\n'
-        try:
-            data = text.encode()
-        except UnicodeEncodeError:  # half a character, unescaped: only an escape can hold it
-            data = f'{{"t":{at!r},"dir":"{direction}","frame":{json.dumps(frame)}}}\n'.encode()
+        data = f'{{"t":{at!r},"dir":"{direction}","frame":{escape_json(line)}}}\n'.encode()
         if self._has_room(len(data)):
             self._write(data)
 
@@ -134,7 +132,7 @@ def _one_line(frame: Any, line: str | None) -> str:
     """The frame as JSON on one line, from the original text where that is possible."""
     if line is not None and type(frame) is not str:
         line = line.strip()
-        if "\n" not in line:
+        if "\n" not in line and "\r" not in line:
             return line
     return json.dumps(frame, ensure_ascii=False, separators=(",", ":"))
 

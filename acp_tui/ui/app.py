@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.app import App
 
+from acp_tui.session.text import visible, visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.telling import Standing, tell_problems
 from acp_tui.ui.theming import DEFAULT, PREFIX, Loaded, load
@@ -137,12 +138,13 @@ class AcpTui(App[int]):
         title: str = "",
         severity: SeverityLevel = "information",
         timeout: float | None = None,
-        markup: bool = True,
+        markup: bool = False,  # noqa: ARG002  # what is told is data, whoever tells it
     ) -> None:
-        """Tell something beside the conversation, unless it stands there already."""
+        """Show a toast, unless it is visible already. Nothing in its text is taken for markup."""
         timeout = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
+        message, title = visible(message), visible_line(title)
         if self._standing.begins(message, timeout):
-            super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
+            super().notify(message, title=title, severity=severity, timeout=timeout, markup=False)
 
     def _tell_problems(self) -> None:
         tell_problems(self, self._problems)

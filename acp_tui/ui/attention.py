@@ -14,7 +14,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.session.text import visible_line
-from acp_tui.ui.passing import passed, to_terminal
+from acp_tui.ui.passing import osc, passed, to_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -95,7 +95,7 @@ class Attention:
         state = _TITLES.get(phase, "acp-tui")
         title = f"{state} – {_short(project)}" if project else state
         if title != self._title:
-            self._send(f"{'' if self._title else SAVE_TITLE}\x1b]2;{title}\x07")
+            self._send(f"{'' if self._title else SAVE_TITLE}{osc('2', title)}")
             self._title = title
 
     # ------------------------------------------------------------------------- calling the user
@@ -112,8 +112,8 @@ class Attention:
         term = self._environ.get("TERM", "")
         if self._environ.get("VTE_VERSION") or term.startswith(_OSC_777):
             heading = "acp-tui: a question" if kind == "needs_you" else "acp-tui: done"
-            return f"\x1b]777;notify;{heading};{text}\x07"
-        return f"\x1b]9;acp-tui: {text}\x07"
+            return osc("777", "notify", heading, text)
+        return osc("9", f"acp-tui: {text}")
 
     def _run(self, kind: Kind, text: str) -> None:
         """The user's own program, without a shell; whatever it does, nothing here waits for it."""

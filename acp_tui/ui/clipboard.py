@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.ui.passing import in_tmux, passed
+from acp_tui.ui.passing import in_tmux, osc, passed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -57,7 +57,7 @@ async def copied(text: str, send: Callable[[str], None] | None, environ: Mapping
 
 def osc52(data: str, environ: Mapping[str, str]) -> str:
     """The sequence, as base64 has it. tmux may listen itself or pass it on, as it is configured."""
-    sequence = f"\x1b]52;c;{data}\x07"
+    sequence = osc("52", "c", data)
     return (sequence if in_tmux(environ) else "") + passed(sequence, environ)
 
 

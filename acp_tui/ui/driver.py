@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 
+from acp_tui.ui import screen_gate
 from acp_tui.ui.typed import Typed
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from acp_tui.ui.app import AcpTui
+
+screen_gate.install()  # with the driver: nothing is drawn without one
 
 BLOCK = 4096
 LOOK = 0.1

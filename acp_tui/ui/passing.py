@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.session.text import visible_line
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -22,6 +24,11 @@ def in_tmux(environ: Mapping[str, str]) -> bool:
 def in_screen(environ: Mapping[str, str]) -> bool:
     """Is GNU screen in between?"""
     return bool(environ.get("STY")) and not in_tmux(environ)
+
+
+def osc(*fields: str) -> str:
+    """An operating system command, such as a title. No field can end it or begin another."""
+    return f"\x1b]{';'.join(map(visible_line, fields))}\x07"
 
 
 def passed(sequence: str, environ: Mapping[str, str]) -> str:

@@ -262,3 +262,26 @@ def test_without_a_log_nothing_is_kept() -> None:
 
     assert isinstance(folder.log, NullLog)
     assert folder.meta == {"title": "kept in memory"}
+
+
+HOSTILE = 'x \x7f \x9b31m \x9d0;t\x9c \u202egnihton\u2066 \u2028 \ufeff \U000e0041 "é 🙂"'
+
+
+def test_printing_a_log_never_commands_the_terminal(folder: folders.SessionFolder) -> None:
+    frame = {"text": HOSTILE, HOSTILE: 1}
+    folder.log.append(1, "received", frame, json.dumps(frame, ensure_ascii=False))
+    folder.log.append(2, "sent", frame)
+    folder.log.append(3, "received", frame, json.dumps(frame, indent=1).replace("\n", "\r"))
+    folder.log.append(4, "received", f"no JSON {HOSTILE}", f"no JSON {HOSTILE}")
+
+    text = wire(folder).read_text()
+    assert [char for char in text if char in "\r\x7f\x9b\x9d\x9c\u202e\u2066\u2028\ufeff\U000e0041"] == []
+    assert "é 🙂" in text  # what is harmless stays readable
+    assert [record.frame for record in records(folder)] == [frame, frame, frame, f"no JSON {HOSTILE}"]
+
+
+def test_printing_the_agents_stderr_never_commands_the_terminal(folder: folders.SessionFolder) -> None:
+    folder.stderr_sink(b"\x1b]52;c;cHduZWQ=\x07 \xc2\x9b31m \xff\nplain\n")
+    folder.close()
+
+    assert (folder.path / "stderr.log").read_text() == "␛]52;c;cHduZWQ=␇ ‹9b›31m \ufffd\nplain\n"

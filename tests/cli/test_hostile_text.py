@@ -1,0 +1,159 @@
+"""No command writes a control character, wherever its text comes from: stand-ins are shown."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pty
+import shlex
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui import cli
+from tests.cli.harness import PROGRAM, agent
+from tests.cli.harness import environment as usual_environment
+from tests.hostile_world import MARKER, NAME, TEXT, World, assert_no_control, make_world
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SESSION = "20260101-evil"
+HOSTILE_AGENT = agent("hostile")
+Case = tuple[str, ...]
+"""Arguments after the command; `MCP` and `LOG` stand for files, see `arguments`."""
+CASES: dict[str, list[Case]] = {
+    "run": [(), (NAME,), ("--cwd", NAME), ("--theme", NAME)],
+    "exec": [
+        (NAME, "hello"),
+        ("evil", "hello"),
+        ("--command", NAME, "hello"),
+        ("--command", HOSTILE_AGENT, "show-all", "--mcp-config", "MCP"),
+        ("--command", HOSTILE_AGENT, "show-all", "--output", "json"),
+        ("--command", HOSTILE_AGENT, "show-all", "--output", "ndjson"),
+        ("--command", HOSTILE_AGENT, "show-permission"),
+        ("--command", HOSTILE_AGENT, "show-error"),
+        ("--command", HOSTILE_AGENT, "show-stop"),
+        ("--command", HOSTILE_AGENT, "show-death"),
+        ("--command", shlex.join([sys.executable, "-m", "tests.agents.hostile", "signed-out"]), "hello"),
+        ("--command", HOSTILE_AGENT, "hello", "--mode", NAME),
+        ("--command", HOSTILE_AGENT, "hello", "--set", f"{NAME}={NAME}"),
+        ("--command", HOSTILE_AGENT, "hello", "--sign-in", NAME),
+        ("--command", HOSTILE_AGENT, "hello", "--allow", NAME),
+        ("--command", HOSTILE_AGENT, "hello", "--cwd", NAME),
+        ("--command", HOSTILE_AGENT, "hello", "--add-dir", NAME),
+        ("--command", HOSTILE_AGENT, "hello", "--mcp-config", NAME),
+        ("--resume", NAME, "hello"),
+    ],
+    "doctor": [
+        (NAME,),
+        ("--command", NAME),
+        ("--command", HOSTILE_AGENT, "--prompt", "show-all"),
+        ("--command", HOSTILE_AGENT, "--prompt", "show-all", "--json"),
+    ],
+    "agents": [()],
+    "agents list": [()],
+    "agents show": [("evil",), ("worse",), (NAME,)],
+    "sessions": [()],
+    "sessions list": [()],
+    "sessions show": [(SESSION,), (SESSION, "--thoughts"), (NAME,)],
+    "sessions path": [(SESSION,), (NAME,)],
+    "sessions prune": [("--keep", "0"), ("--keep", NAME), ("--max-size", NAME)],
+    "permissions": [()],
+    "permissions list": [()],
+    "permissions revoke": [(NAME,), ("1",)],
+    "permissions explain": [
+        ("execute", NAME),
+        ("execute", TEXT),
+        ("edit", NAME),
+        ("mcp", f"{NAME}/{NAME}"),
+        ("execute", "ls", "--agent", NAME, "--allow", f"execute:{NAME}"),
+        ("execute", "ls", "--cwd", NAME),
+        (NAME,),
+    ],
+    "mcp": [(), ("list", "--mcp-config", "MCP"), ("--agent", NAME), ("--mcp-config", NAME)],
+    "export": [(SESSION,), (SESSION, "--html"), (SESSION, "--json"), ("LOG", "--theme", NAME), (NAME,)],
+    "config": [()],
+    "config show": [()],
+    "config path": [()],
+    "config keys": [()],
+    "config check": [()],
+    "replay": [("LOG", "--text"), (SESSION, "--text", "--thoughts"), (NAME,), (SESSION, "--speed", NAME)],
+}
+
+
+def leaves() -> Iterator[str]:
+    """Every command and every action of one, as argparse knows them."""
+    for name in cli.COMMANDS:
+        parser = _choices(cli._parser([name]))[name]
+        yield name
+        yield from (f"{name} {action}" for action in _choices(parser))
+
+
+def _choices(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    found = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    return {name: below for action in found for name, below in action.choices.items()}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    return make_world(tmp_path_factory.mktemp("world"))
+
+
+def test_there_is_a_case_for_every_command() -> None:
+    assert set(CASES) == set(leaves())
+
+
+@pytest.mark.parametrize("command", CASES)
+def test_no_command_writes_what_commands_a_terminal(command: str, world: World) -> None:
+    shown = b""
+    for case in [*CASES[command], (f"--{NAME}",), (*([""] * 4), NAME)]:
+        words = [*command.split(), *(_argument(word, world) for word in case)]
+        on_terminal = written(words, world, terminal=True)
+        assert b"Traceback" not in on_terminal
+        assert_no_control(on_terminal)
+        shown += on_terminal
+    assert MARKER.encode() in shown  # it was hostile, and it was shown
+
+
+@pytest.mark.parametrize("command", sorted(set(CASES) - {"run", "exec", "doctor", "export"}))
+def test_nor_into_a_pipe(command: str, world: World) -> None:
+    for case in CASES[command]:
+        assert_no_control(written([*command.split(), *(_argument(word, world) for word in case)], world))
+
+
+@pytest.mark.parametrize("form", ["json", "ndjson"])
+def test_json_for_a_pipe_escapes_what_commands_a_terminal(form: str, world: World) -> None:
+    assert_no_control(written(["exec", "--command", HOSTILE_AGENT, "show-all", "--output", form], world))
+
+
+def _argument(word: str, world: World) -> str:
+    return {"MCP": str(world.mcp_file), "LOG": str(world.foreign_log)}.get(word, word)
+
+
+def written(words: list[str], world: World, *, terminal: bool = False) -> bytes:
+    """All that the command writes, to stdout and stderr."""
+    reader, writer = pty.openpty() if terminal else os.pipe()
+    with subprocess.Popen(
+        [PROGRAM, *words],
+        cwd=world.project,
+        stdin=subprocess.DEVNULL,
+        stdout=writer,
+        stderr=writer,
+        env=usual_environment(**world.environment),
+    ):
+        os.close(writer)
+        got = b""
+        while block := _read(reader):
+            got += block
+    os.close(reader)
+    return got
+
+
+def _read(reader: int) -> bytes:
+    try:
+        return os.read(reader, 65536)
+    except OSError:  # on Linux, the end
+        return b""
