@@ -24,7 +24,6 @@ class Question:
     in_place: list[tuple[Diff, Diff]] = field(default_factory=list)  # its diffs, as those of whole files
     old_text: str | None = None  # write: what stands in the file now
     new_text: str | None = None  # write: what would
-    environment: dict[str, str] = field(default_factory=dict)  # command: what the agent sets
     rules: dict[str, Rule] = field(
         default_factory=dict
     )  # what "always" would mean, by the kind of the option

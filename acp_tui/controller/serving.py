@@ -21,6 +21,7 @@ from acp_tui.permissions.subject import (
     subject_of_read,
     subject_of_write,
 )
+from acp_tui.workspace.environment import terminal_environment
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable
@@ -55,6 +56,7 @@ class Serving:
             [str(directory) for directory in files.roots.directories],
             os.path.realpath,
             files.sensitive,
+            terminal_environment({}),
         )
         self._terminals = terminals
         self._keep = keep
@@ -153,9 +155,7 @@ class Serving:
         cwd = params.text("cwd") if params.values.get("cwd") is not None else self._cwd
         env = params.variables("env")
         subject = subject_of_command(command, args, cwd=cwd, env=env, place=self._place)
-        await self._guard(
-            Question(params.request_id, "command", subject, GUARD_OPTIONS, why="", environment=env)
-        )
+        await self._guard(Question(params.request_id, "command", subject, GUARD_OPTIONS, why=""))
         terminal = await self._terminals.create(
             command, args, env=env, cwd=cwd, output_byte_limit=params.number("outputByteLimit")
         )

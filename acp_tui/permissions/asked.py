@@ -83,9 +83,9 @@ class Subject:
     command_words: tuple[str, ...] | None = None  # of a plain command; only these match an allow rule
     composite: str | None = None  # why the command is not plain, in words
     cwd: Target | None = None  # of a command
-    environment: tuple[tuple[str, str], ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()  # all that is set for the command
+    variables: tuple[tuple[str, str], ...] = ()  # those of them that can change what it does
     names: tuple[str, ...] = ()  # the sensitive files that a command names, as sentences about "it"
-    hazards: tuple[str, ...] = ()  # other reasons to ask always, likewise
     dangerous: str | None = None  # why no rule and no policy may allow it
     server: str | None = None  # of an MCP tool
     tool: str | None = None
@@ -121,7 +121,7 @@ class Subject:
         found = [self.dangerous] if self.dangerous else []
         found += [f"{path} is outside the workspace" for path in self.outside]
         found += [f"{path} {why}" for path, why in self.sensitive]
-        return [*found, *self.names, *self.hazards]
+        return [*found, *self.names]
 
 
 def _within(path: str, root: str) -> bool:

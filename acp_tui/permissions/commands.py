@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.dangerous import dangerous, dangerous_argv
+from acp_tui.permissions.environment import significant
 from acp_tui.permissions.plain import NotPlainError, is_plain_argv, plain_words
 from acp_tui.permissions.shell import take_apart, take_apart_argv
 from acp_tui.permissions.wrappers import shell_script
@@ -28,17 +29,7 @@ _CHANGING_DIRECTORY = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-# Variables by which one program makes another load or run something.
-_HAZARDOUS = re.compile(
-    r"LD_\w+|DYLD_\w+|BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|ZDOTDIR|IFS|CDPATH|PATH|HOME"
-    r"|PYTHON(?:PATH|STARTUP|HOME|INSPECT|USERBASE|BREAKPOINT)|NODE_(?:OPTIONS|PATH)|PERL5\w+|PERLLIB"
-    r"|RUBY(?:OPT|LIB)|GEM_(?:HOME|PATH)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH"
-    r"|GIT_(?:SSH|SSH_COMMAND|EXTERNAL_DIFF|PAGER|EDITOR|SEQUENCE_EDITOR|ASKPASS|PROXY_COMMAND|EXEC_PATH"
-    r"|TEMPLATE_DIR|CONFIG\w*|DIR|WORK_TREE)|PAGER|LESSOPEN|EDITOR|VISUAL|BROWSER|SSH_ASKPASS|SUDO_ASKPASS"
-)
 _LEAVING_OUT = re.compile(r"--?\w*(?:exclude|ignore)")
-_HARMLESS = frozenset({"", "cat", "true", ":"})
-"""Values by which agents keep pagers and editors from opening."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +42,8 @@ class Command:
     composite: str | None  # why it is not
     cwd: Target
     environment: tuple[tuple[str, str], ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()  # those of them that are not harmless
     names: tuple[str, ...] = ()  # sensitive files, as sentences about "it"
-    hazards: tuple[str, ...] = ()
     dangerous: str | None = None
 
     @property
@@ -87,16 +78,10 @@ def read_command(
         composite=composite,
         cwd=directory,
         environment=tuple((env or {}).items()),
+        variables=significant(env or {}, place.environment),
         names=tuple(_sensitive_files(inner, directory, place)),
-        hazards=tuple(_hazards(env or {}, place.environment)),
         dangerous=danger,
     )
-
-
-def _hazards(env: Mapping[str, str], usual: Mapping[str, str]) -> Iterator[str]:
-    for name, value in env.items():
-        if _HAZARDOUS.fullmatch(name) and value not in _HARMLESS and usual.get(name) != value:
-            yield f"it sets {name}"
 
 
 def _sensitive_files(given: str | tuple[str, ...], directory: Target, place: Place) -> Iterator[str]:

@@ -6,8 +6,9 @@ matches is decided here, and is not symmetric:
 * An **allow** rule matches only what is certain, and every file of it. By leading words it matches plain
   commands alone (see `plain`), and then whatever words follow: `npm test` allows `npm test -- --x` too;
   an `exact` one allows nothing further. A file outside the workspace is allowed only by an absolute
-  pattern, a sensitive one only by its own path, and a command with other concerns (its directory is
-  outside, it sets `LD_PRELOAD`) or a dangerous one by no rule.
+  pattern, a sensitive one only by its own path. A command whose directory is outside, or a dangerous one,
+  is allowed by no rule, and one that sets variables beyond the harmless ones (see `environment`) by no
+  rule that names a command.
 * A **reject** rule matches when any file or any part of a command does. When a part cannot be known the
   answer is *perhaps*, and a person is asked.
 
@@ -197,7 +198,7 @@ def strongest(rules: Iterable[Rule]) -> Rule | None:
 
 
 def _allows(rule: Rule, subject: Subject, base: str) -> bool:
-    if subject.dangerous or subject.hazards or (subject.cwd and not subject.cwd.inside):
+    if subject.dangerous or (subject.cwd and not subject.cwd.inside):
         return False
     if rule.server is not None:
         return subject.certain and _is_tool(rule, subject) and _all_at_hand(subject)
@@ -207,6 +208,7 @@ def _allows(rule: Rule, subject: Subject, base: str) -> bool:
         return (
             subject.certain
             and subject.command_words is not None
+            and not subject.variables
             and _leads(rule, subject.command_words)
             and _all_at_hand(subject)
             and (rule.exact or not subject.names)  # who allowed exactly this knew what it names

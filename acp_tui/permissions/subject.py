@@ -42,6 +42,7 @@ __all__ = [
 # tool only searches or thinks is the server's word: it stays a tool of that server.
 _SERIOUS = frozenset({"read", "edit", "delete", "move", "execute"})
 _CHANGING = frozenset({"edit", "delete", "move", "execute"})
+_LONGEST_VALUE = 60
 
 
 def subject_of_call(call: ToolCall, place: Place) -> Subject:
@@ -130,7 +131,7 @@ def covers(allowed: Subject, asked: Subject) -> bool:
             and asked.cwd is not None
             and allowed.cwd is not None
             and asked.cwd.real == allowed.cwd.real
-            and set(asked.hazards) <= set(allowed.hazards)
+            and asked.variables == allowed.variables
         )
     wanted = {"edit": {"edit", "move"}, "read": {"read"}}.get(asked.kind, set())
     return allowed.kind in wanted and bool(asked.paths) and set(asked.paths) <= set(allowed.paths)
@@ -168,7 +169,7 @@ def _of_command(
     where = "" if command.cwd.real == place.target(place.cwd).real else f" in {place.shown(command.cwd)}"
     return Subject(
         kind="execute",
-        words=visible_line(f"run `{shown}`{where}"),
+        words=visible_line(f"run `{shown}`{where}{_with(command.variables)}"),
         served=served,
         targets=targets,
         command=command.line,
@@ -177,10 +178,21 @@ def _of_command(
         composite=command.composite,
         cwd=command.cwd,
         environment=command.environment,
+        variables=command.variables,
         names=command.names,
-        hazards=command.hazards,
         dangerous=command.dangerous,
     )
+
+
+def _with(variables: Sequence[tuple[str, str]]) -> str:
+    """The variables in words; the dialog shows long values whole."""
+    if not variables:
+        return ""
+    shown = [
+        f"{name}={value if len(value) <= _LONGEST_VALUE else value[:_LONGEST_VALUE] + '…'}"
+        for name, value in variables
+    ]
+    return f" with {', '.join(shown)}"
 
 
 # --------------------------------------------------------------------------- files

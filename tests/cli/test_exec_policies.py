@@ -162,6 +162,20 @@ def test_what_is_allowed_covers_the_same_request_in_the_turn(project: Path) -> N
     assert [decision["by"] for decision in result["permissions"]] == ["rule", "rule", "covered"]
 
 
+def test_variables_keep_a_rule_of_the_run_from_matching_and_are_named(project: Path) -> None:
+    def create(**env: str) -> list[Any]:
+        pairs = [{"name": name, "value": value} for name, value in env.items()]
+        return ["ask", "terminal/create", {"command": "true", "env": pairs}]
+
+    done = execute(
+        steps(create(CI="1"), create(CC="evil.sh")),
+        "--allow", "execute:true", "--policy", "ask", cwd=project,
+    )  # fmt: skip
+    allowed_line, rejected_line = done.err.lower().splitlines()
+    assert "allowed: run `true` (allowed by the rule" in allowed_line
+    assert "rejected: run `true` with cc=evil.sh (" in rejected_line
+
+
 def test_changes_are_found_whichever_way_they_were_made(project: Path) -> None:
     (project / "gone.txt").write_text("here\n")
     (project / "mode.sh").write_text("#!/bin/sh\n")

@@ -27,7 +27,10 @@ ROWS: dict[str, tuple[list[Subject], str]] = {
         [file("a"), file("a", "delete"), file("a", "move"), subject_of_write(f"{PROJECT}/a", inside=True)],
         "reject reject ask allow allow",
     ),
-    "running": ([command("ls"), command("ls; wc"), terminal("ls")], "reject reject ask ask allow"),
+    "running": (
+        [command("ls"), command("ls; wc"), terminal("ls"), terminal("ls", env={"A": "b"})],
+        "reject reject ask ask allow",
+    ),
     "the rest": (
         [
             asked({"kind": "fetch"}),
@@ -55,7 +58,6 @@ ROWS: dict[str, tuple[list[Subject], str]] = {
             command("cat .env"),
             terminal("cat", "sub/.env"),
             terminal("ls", cwd="/etc"),
-            terminal("ls", env={"LD_PRELOAD": "x"}),
             asked({"kind": "execute", "rawInput": {"command": "cat .env"}, "locations": [{"path": ".env"}]}),
         ],
         "reject reject ask ask ask",

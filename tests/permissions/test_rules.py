@@ -107,11 +107,21 @@ def test_an_allow_rule_for_all_commands_matches_one_that_is_not_known() -> None:
 def test_no_allow_rule_matches_a_command_with_other_concerns() -> None:
     for subject in (
         terminal("ls", cwd="/etc"),
-        terminal("ls", env={"LD_PRELOAD": "x"}),
         command("ls", cwd="/etc"),
     ):
         assert says("allow", "execute", subject) == "no"
         assert says("allow", "execute:ls", subject) == "no"
+
+
+@pytest.mark.parametrize("name", ["CC", "XDG_CONFIG_HOME", "GIT_TRACE", "npm_config_script_shell", "FOO"])
+def test_a_variable_keeps_rules_that_name_a_command_from_matching(name: str) -> None:
+    for subject in (terminal("make", env={name: "x"}), command("make", env={name: "x"})):
+        exact = Rule(decision="allow", kind="execute", command=("make",), exact=True)
+        assert matches(exact, subject) == "no"
+        assert says("allow", "execute:make", subject) == "no"
+        assert says("allow", "execute", subject) == "yes"
+        assert says("reject", "execute:make", subject) == "yes"
+    assert says("allow", "execute:make", terminal("make", env={"CI": "1", "TERM": "dumb"})) == "yes"
 
 
 def test_an_exact_rule_allows_nothing_further() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from acp_tui.permissions.subject import (
     covers,
     subject_of_call,
+    subject_of_command,
     subject_of_kind,
     subject_of_read,
     subject_of_write,
@@ -346,19 +348,48 @@ def test_arguments_of_our_own_terminal_reach_no_shell() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("LD_PRELOAD", "/tmp/x.so"),
-        ("PATH", "/tmp"),
-        ("BASH_ENV", "x"),
-        ("NODE_OPTIONS", "-r x"),
-        ("GIT_PAGER", "x"),
+        *(("LD_PRELOAD", "/tmp/x.so"), ("PATH", "/tmp"), ("BASH_ENV", "x"), ("NODE_OPTIONS", "-r x")),
+        *(("GIT_PAGER", "x"), ("CC", "evil.sh"), ("RUSTC_WRAPPER", "x"), ("MAKEFLAGS", "-f x")),
+        *(("npm_config_script_shell", "x"), ("XDG_CONFIG_HOME", "x"), ("MAKEFILES", "x")),
+        *(("TAR_OPTIONS", "x"), ("GIT_TRACE", "/tmp/x"), ("FOO", "1"), ("lang", "C"), ("LANG", "/tmp/x")),
+        *(("TERM", "../x"), ("TZ", ":/etc/passwd"), ("SHELL", "/tmp/bash"), ("GIT_EDITOR", "vim")),
     ],
 )
-def test_variables_that_make_programs_load_others_are_told(name: str, value: str) -> None:
-    assert terminal("ls", env={name: value}).concerns == [f"it sets {name}"]
+def test_every_variable_that_is_not_known_to_be_harmless_is_part_of_the_subject(
+    name: str, value: str
+) -> None:
+    subject = terminal("make", env={"CI": "1", name: value})
+    assert subject.variables == ((name, value),)
+    assert subject.words == f"run `make` with {name}={value}"
 
 
-def test_harmless_variables_are_no_concern() -> None:
-    assert not terminal("ls", env=KIMI_ENVIRONMENT | {"PAGER": "cat", "GIT_EDITOR": "true"}).concerns
+def test_harmless_variables_are_not() -> None:
+    harmless = KIMI_ENVIRONMENT | {"PAGER": "cat", "GIT_EDITOR": "true", "LC_ALL": "C.UTF-8", "CI": "true"}
+    harmless |= {"COLUMNS": "80", "TZ": "Europe/Berlin", "FORCE_COLOR": "0"}
+    assert terminal("ls", env=harmless).variables == ()
+    assert terminal("ls", env=harmless).words == "run `ls`"
+
+
+def test_a_variable_that_the_command_would_get_anyway_changes_nothing() -> None:
+    place = replace(PLACE, environment={"HOME": "/home/me"})
+    for home, variables in (("/home/me", ()), ("/tmp", (("HOME", "/tmp"),))):
+        assert subject_of_command("ls", env={"HOME": home}, place=place).variables == variables
+
+
+def test_a_long_value_is_cut_in_the_words_only() -> None:
+    subject = terminal("ls", env={"X": "y" * 500})
+    assert len(subject.words) < 100
+    assert subject.environment == (("X", "y" * 500),)
+
+
+@pytest.mark.parametrize("key", ["env", "environment"])
+@pytest.mark.parametrize("told", [{"CC": "evil.sh"}, [{"name": "CC", "value": "evil.sh"}]])
+def test_variables_in_the_raw_input_count_in_each_form(key: str, told: Any) -> None:
+    assert command("make", **{key: told}).variables == (("CC", "evil.sh"),)
+
+
+def test_variables_that_cannot_be_read_leave_a_doubt() -> None:
+    assert command("make", env="CC=evil.sh").doubt == "`env` of its raw input names no variables"
 
 
 # --------------------------------------------------------------------------- files

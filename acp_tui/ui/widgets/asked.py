@@ -212,8 +212,9 @@ def _named_facts(question: Question, context: Context) -> Iterator[tuple[str, st
     elif subject.kind == "execute" and context.cwd:
         yield "directory", context.cwd, ""
     label = "environment"
-    for name, value in {**dict(subject.environment), **question.environment}.items():
-        yield label, f"{name}={value}", ""
+    for name, value in subject.environment:
+        note = "may change what the command does" if (name, value) in subject.variables else ""
+        yield label, f"{name}={value}", note
         label = ""
     if subject.server is not None:
         yield "MCP server", subject.server, ""

@@ -90,4 +90,4 @@ def guarded_command() -> Question:
     """The agent has us run a program elsewhere."""
     env = {"LD_PRELOAD": "/tmp/x.so"}
     subject = subject_of_command("make", ["install"], cwd="/usr/src", env=env, place=PLACE)
-    return Question(3, "command", subject, GUARD, "", environment=env)
+    return Question(3, "command", subject, GUARD, "")

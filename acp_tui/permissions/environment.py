@@ -1,0 +1,51 @@
+"""Environment variables that cannot change what a command does, beyond how its output looks.
+
+This is an allow-list. Lists of dangerous variables are never complete: `CC` runs a program under `make`,
+`GIT_TRACE` writes a file, `XDG_CONFIG_HOME` makes git read another configuration. Every variable that is not
+harmless keeps narrow rules from matching, is part of what is decided on, and is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Values hold no slash: some programs take a path in `TERM`, `LANG` or `LANGUAGE`.
+_VALUE = re.compile(r"[\w.@:,+=-]{0,64}", re.ASCII)
+_NAMES = re.compile(
+    r"TERM|COLORTERM|COLUMNS|LINES|LANG|LANGUAGE|LC_\w+|NO_COLOR|FORCE_COLOR|CLICOLOR(?:_FORCE)?"
+    r"|CI|DEBIAN_FRONTEND|PYTHONUNBUFFERED|GIT_TERMINAL_PROMPT|GIT_OPTIONAL_LOCKS"
+)
+_TIME_ZONE = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*")
+_SHELL = re.compile(r"(?:/usr)?/bin/(?:ba|z|da|k|fi)?sh")
+
+# Programs, unless the value says that none is to be started: agents keep pagers and editors from opening.
+_PROGRAMS = re.compile(
+    r"(?:GIT_|GH_|AWS_|MAN|SYSTEMD_|BAT_)?PAGER|(?:GIT_|GIT_SEQUENCE_)?EDITOR|VISUAL|GIT_ASKPASS|SSH_ASKPASS"
+)
+_NO_PROGRAM = frozenset({"", "cat", "true", ":"})
+
+
+def is_harmless(name: str, value: str) -> bool:
+    """Return True if a command does the same with and without this variable."""
+    if _PROGRAMS.fullmatch(name):
+        return value in _NO_PROGRAM
+    if name == "TZ":
+        return _TIME_ZONE.fullmatch(value) is not None
+    if name == "SHELL":
+        return _SHELL.fullmatch(value) is not None
+    return _NAMES.fullmatch(name) is not None and _VALUE.fullmatch(value) is not None
+
+
+def significant(wanted: Mapping[str, str], usual: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return the variables that matter, sorted. `usual`: what the command would get anyway."""
+    return tuple(
+        sorted(
+            (name, value)
+            for name, value in wanted.items()
+            if not is_harmless(name, value) and usual.get(name) != value
+        )
+    )
