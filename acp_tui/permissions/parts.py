@@ -31,6 +31,7 @@ class Part:
     pipeline: int = 0  # parts of one pipeline share a number, and are in its order
     open_ended: bool = False  # more words follow that are not known
     inner: list[Part] = field(default_factory=list)  # run to make its words or its input: `$(…)`, `<(…)`
+    input: list[str] = field(default_factory=list)  # texts it reads: here-documents and here-strings
 
     @property
     def name(self) -> str:

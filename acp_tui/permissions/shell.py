@@ -8,6 +8,7 @@ harmless; where something may hide that cannot be seen, `CommandLine.problem` sa
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import replace
 from functools import lru_cache
 
@@ -22,6 +23,22 @@ _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|[;&|\n]")
 _REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(?:<<<|<<-|<<|<>|<&|<|&>>|&>|>>|>\||>&|>)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=")
 _PARAMETER = re.compile(r"\$(?:[A-Za-z_]\w*|[0-9@*#?$!-])")
+_ESCAPE = re.compile(
+    r"\\(?:x(?P<x>[0-9a-fA-F]{1,2})|u(?P<u>[0-9a-fA-F]{1,4})|U(?P<U>[0-9a-fA-F]{1,8})|(?P<octal>[0-7]{1,3})"
+    r"|(?P<sign>.))",
+    re.DOTALL,
+)
+_ESCAPED = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "a": "\a",
+    "b": "\b",
+    "e": "\x1b",
+    "E": "\x1b",
+    "f": "\f",
+    "v": "\v",
+}
 _SKIPPED = frozenset({"if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!"})
 _NAMING = frozenset({"for", "select"})
 _CLOSED = frozenset({"case", "esac", "function", "coproc"})
@@ -58,7 +75,7 @@ class _Reader:
         self.depth = depth
         self.at = 0
         self.pipelines = pipelines if pipelines is not None else [0]  # the last number given away
-        self.here_documents: list[tuple[str, bool]] = []
+        self.here_documents: list[tuple[str, bool, Part]] = []
 
     def read_all(self) -> None:
         """Read everything; what stops the reading becomes the problem."""
@@ -145,7 +162,9 @@ class _Reader:
             return
         first = part.words[0] if part.words else None
         if first is not None and first.text in _NAMING:
-            part.words = ()  # `for x in …` names no command
+            # `for x in …` names no command; it gives a variable each of the values.
+            part.assignments += tuple(f"{part.words[1].text}={word.text}" for word in part.words[3:])
+            part.words = ()
         elif first is not None and first.literal and first.text in _CLOSED:
             self.problem(f"it contains `{first.text}`")
         elif first is not None and not first.literal:
@@ -212,14 +231,16 @@ class _Reader:
             raise _CannotReadError("a redirection leads nowhere")
         start = self.at
         target = self.word(part)
-        if operator.endswith(("<<", "<<-")):
+        if operator.endswith("<<<"):
+            part.input.append(target.text)
+        elif operator.endswith(("<<", "<<-")):
             quoted = any(sign in self.text[start : self.at] for sign in "'\"\\")
-            self.here_documents.append((target.text, not quoted))
+            self.here_documents.append((target.text, not quoted, part))
         return Redirection(operator.lstrip("0123456789"), target)
 
     def skip_here_documents(self) -> None:
         """The lines of the here-documents that begin here hold no commands, unless they are expanded."""
-        for delimiter, expanded in self.here_documents:
+        for delimiter, expanded, reader in self.here_documents:
             body: list[str] = []
             while True:
                 if self.at >= len(self.text):
@@ -231,6 +252,7 @@ class _Reader:
                 if row.lstrip("\t") == delimiter:
                     break
                 body.append(row)
+            reader.input.append("\n".join(body))
             if expanded and any("$" in row or "`" in row for row in body):
                 self.problem("a here-document contains expansions")
         self.here_documents = []
@@ -330,7 +352,7 @@ class _Reader:
         elif self.text.startswith("${", start):
             self.parameter(part, quoted=quoted)
         elif self.text.startswith("$'", start) and not quoted:
-            self.ansi_quoted()
+            return self.ansi_quoted(), True
         elif name := _PARAMETER.match(self.text, start):
             self.at = name.end()
         else:
@@ -368,11 +390,26 @@ class _Reader:
                 self.piece(character, part)
         raise _CannotReadError("a bracket is not closed")
 
-    def ansi_quoted(self) -> None:
-        """`$'…'`: skipped; what it means is not worked out."""
+    def ansi_quoted(self) -> str:
+        """`$'…'`: its text, escapes such as `\\x2f` replaced."""
         end = self.at + 2
         while end < len(self.text) and self.text[end] != "'":
             end += 2 if self.text[end] == "\\" else 1
         if end >= len(self.text):
             raise _CannotReadError("a quote is not closed")
+        written = self.text[self.at + 2 : end]
         self.at = end + 1
+        return unescaped(written)
+
+
+def unescaped(text: str) -> str:
+    """The text with the escapes of `$'…'` and `printf` replaced."""
+    return _ESCAPE.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    if found["sign"]:
+        return _ESCAPED.get(found["sign"], found["sign"])
+    number = found["x"] or found["u"] or found["U"]
+    code = int(number, 16) if number else int(found["octal"], 8)
+    return chr(code) if 0 < code <= sys.maxunicode else ""

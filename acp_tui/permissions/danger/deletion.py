@@ -1,0 +1,226 @@
+"""Deleting, moving or opening up the root, a home or a system folder."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from acp_tui.permissions.danger.paths import HOME, ROOT, is_wild, precious, protected, vital
+from acp_tui.permissions.danger.steps import Step, feed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+_RECURSIVE_REMOVERS = frozenset({"rimraf", "trash", "trash-put", "wipe", "del-cli", "rip"})
+REMOVERS = frozenset({"rm", "grm", "srm", "unlink", "rmdir", "shred", "gio"}) | _RECURSIVE_REMOVERS
+_CHANGERS = REMOVERS | {"mv", "truncate", "chmod", "chown", "chgrp", "dd", "tee"}
+_LISTERS = frozenset({"find", "gfind", "fd", "fdfind", "ls", "dir", "echo", "printf", "du", "tree", "locate"})
+_NARROWING = frozenset({"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"})
+_NARROWING_BY_AGE = frozenset({"-mtime", "-mmin", "-atime", "-ctime", "-newer", "-size", "-empty"})
+_FIND_STARTS = re.compile(r"-[HLP]|-O\d|-D")
+_FED = "**"
+"""Stands for each name that a list of everything gave."""
+
+
+def removes(step: Step) -> str | None:
+    """`rm -rf /` and its kin."""
+    fetched = step.name in {"npx", "bunx"} and step.operands[:1] in (["rimraf"], ["del-cli"])
+    if not fetched and (step.name not in REMOVERS or (step.name == "gio" and step.operands[:1] != ["trash"])):
+        return None
+    if step.has("--no-preserve-root"):
+        return "it switches off the protection of /"
+    everything = fetched or _recursive(step) or step.name in _RECURSIVE_REMOVERS | {"gio"}
+    for path in step.operands:
+        if everything:
+            found = precious(path, step.folder)
+        else:
+            found = protected(path, step.folder) if _FED in path else vital(path, step.folder)
+            found = found or _below_system(path, step.folder)
+        if found:
+            return f"it deletes {found}"
+    return None
+
+
+def _below_system(path: str, folder: str) -> str | None:
+    """A file of the system's own, such as `/boot/vmlinuz`. A plain `rm` leaves folders alone."""
+    found = precious(path, folder)
+    return found if found and found != protected(path, folder) and not found.startswith(HOME) else None
+
+
+def finds_and_removes(step: Step) -> str | None:
+    """`find / -delete`, `find ~ -exec rm …`, `fd . / -x rm`."""
+    if step.name in {"fd", "fdfind"}:
+        return _fd_removes(step)
+    if step.name not in {"find", "gfind"}:
+        return None
+    runs = [
+        step.arguments[at + 1 :]
+        for at, text in enumerate(step.arguments[:-1])
+        if text in {"-exec", "-execdir", "-ok", "-okdir"}
+    ]
+    if "-delete" not in step.arguments and not any(map(_changes, runs)):
+        return None
+    found = _searched(step)
+    return f"it deletes {found}" if found else None
+
+
+def _fd_removes(step: Step) -> str | None:
+    for at, text in enumerate(step.arguments):
+        if text in {"-x", "-X", "--exec", "--exec-batch"} and _changes(step.arguments[at + 1 :]):
+            found = next(
+                (what for path in step.arguments[:at] if (what := protected(path, step.folder))), None
+            )
+            return f"it deletes {found}" if found else None
+    return None
+
+
+def _changes(command: Sequence[str]) -> bool:
+    """Does this command, run on each file that is found, destroy it?"""
+    words = [word.rpartition("/")[2] for word in command]
+    name = next((word for word in words if word not in {"sudo", "env", "nice"}), "")
+    if name in {"sh", "bash", "zsh", "dash"}:
+        return re.search(r"\b(?:rm|shred|unlink|truncate|mv)\b", " ".join(command)) is not None
+    return name in _CHANGERS
+
+
+def _searched(step: Step) -> str | None:
+    """Where `find` begins, when that is protected and nothing but a few files is left out."""
+    places: list[str] = []
+    for text in step.arguments:
+        if _FIND_STARTS.fullmatch(text) and not places:
+            continue
+        if text.startswith(("-", "(", "!")):
+            break
+        places.append(text)
+    found = next((what for path in places or ["."] if (what := protected(path, step.folder))), None)
+    return found if found is None or found in {ROOT, HOME} or not _narrowed(step) else None
+
+
+def _narrowed(step: Step) -> bool:
+    pairs = zip(step.arguments, [*step.arguments[1:], ""], strict=True)
+    return any(
+        (name in _NARROWING and not is_wild(value)) or name in _NARROWING_BY_AGE for name, value in pairs
+    )
+
+
+def moves(step: Step) -> str | None:
+    """`mv / /tmp`."""
+    if step.name != "mv":
+        return None
+    sources = step.operands if step.has("-t", "--target-directory") else step.operands[:-1]
+    found = next((what for path in sources if (what := precious(path, step.folder))), None)
+    return f"it moves {found}" if found else None
+
+
+def opens_up(step: Step) -> str | None:
+    """`chmod -R 777 /`, `chown -R me /etc`, `chattr -R +i /`."""
+    if step.name not in {"chmod", "chown", "chgrp", "setfacl", "chattr", "chflags", "chcon"}:
+        return None
+    check: Callable[[str, str], str | None] = protected if _recursive(step) else vital
+    found = next((what for path in step.operands if (what := check(path, step.folder))), None)
+    return f"it changes the rights of {found}" if found else None
+
+
+def cleans(step: Step) -> str | None:
+    """`git clean -f` in a folder that is no project."""
+    if step.name != "git" or "clean" not in step.arguments:
+        return None
+    at = step.arguments.index("clean")
+    options = step.arguments[at + 1 :]
+    forced = any(text == "--force" or re.match(r"-\w*f", text) for text in options)
+    folder = step.folder
+    for place, text in enumerate(step.arguments[:at]):
+        name, sign, value = text.partition("=")
+        if name in {"-C", "--work-tree"}:
+            folder = (value if sign else step.arguments[place + 1]) or folder
+    for assignment in step.part.assignments:
+        if assignment.startswith("GIT_WORK_TREE="):
+            folder = assignment.partition("=")[2]
+    found = protected(folder, step.folder) if forced and folder else None
+    return f"it deletes what git does not know in {found}" if found else None
+
+
+def synchronises(step: Step) -> str | None:
+    """`rsync --delete empty/ /`, `rclone purge /`, `tar --remove-files … /`."""
+    places: list[str] = []
+    if step.name == "rsync":
+        if any(re.match(r"--del(?:ete)?\b", text) for text in step.arguments):
+            places += step.operands[-1:]
+        if step.has("--remove-source-files"):
+            places += step.operands[:-1]
+    elif step.name == "rclone" and step.operands:
+        places += step.operands[1:2] if step.operands[0] in {"purge", "delete", "move"} else []
+        places += step.operands[2:3] if step.operands[0] == "sync" else []
+    elif step.name in {"tar", "gtar"} and step.has("--remove-files"):
+        places += step.operands
+    found = next((what for path in places if (what := protected(path, step.folder))), None)
+    return f"it deletes {found}" if found else None
+
+
+def removes_what_is_listed(all_steps: Sequence[Step]) -> str | None:
+    """`find / | xargs rm`, `ls / | while read x; do rm -rf "/$x"; done`."""
+    for step in all_steps:
+        if step.name == "read":
+            lists = _listed(feed(all_steps, step))
+            names = {text for text in step.operands if text.isidentifier()}
+            if lists and _removes_one_of(all_steps, names):
+                return f"it deletes {lists}"
+            continue
+        lists = None
+        if _removes_its_input(step):
+            lists = _listed(feed(all_steps, step)) or _named_in(step)
+        elif step.name in REMOVERS:
+            lists = _listed(Step(inner, step.folder) for inner in step.part.inner)
+        if lists:
+            return f"it deletes {lists}"
+    return None
+
+
+def _removes_its_input(step: Step) -> bool:
+    if step.name == "parallel":
+        return any(text.rpartition("/")[2] in REMOVERS for text in step.arguments)
+    return step.part.open_ended and step.name in REMOVERS
+
+
+def _removes_one_of(all_steps: Iterable[Step], names: set[str]) -> bool:
+    uses = re.compile(rf"\$\{{?(?:{'|'.join(map(re.escape, names)) or '(?!)'})\b")
+    return any(step.name in REMOVERS and any(map(uses.search, step.arguments)) for step in all_steps)
+
+
+def _listed(listers: Iterable[Step]) -> str | None:
+    """What is listed for somebody to delete, when it is protected."""
+    for step in listers:
+        if step.name in {"find", "gfind"}:
+            found = _searched(step)
+        elif step.name in {"ls", "dir", "du", "tree"}:
+            places = step.operands or ["."]
+            found = next((what for path in places if (what := protected(path, step.folder))), None)
+        elif step.name in _LISTERS:
+            texts = re.split(r"\s|\\[0nt]", " ".join(step.operands))
+            found = next((what for text in texts if (what := protected(text, step.folder))), None)
+        else:
+            found = None
+        if found:
+            return found
+    return None
+
+
+def _named_in(step: Step) -> str | None:
+    """What its here-string names."""
+    words = (word for text in step.part.input for word in text.split())
+    return next((what for word in words if (what := protected(word, step.folder))), None)
+
+
+def _recursive(step: Step) -> bool:
+    long_ones = any(len(text) > 3 and "--recursive".startswith(text) for text in step.arguments)
+    return long_ones or any(letter in "rR" for letter in step.letters)
+
+
+CHECKS: tuple[Callable[[Step], str | None], ...] = (
+    removes,
+    finds_and_removes,
+    moves,
+    opens_up,
+    cleans,
+    synchronises,
+)

@@ -1,0 +1,79 @@
+"""Formatting, repartitioning and overwriting disks."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from acp_tui.permissions.danger.paths import device
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.permissions.danger.steps import Step
+
+_FORMATTERS = re.compile(
+    r"(?:mkfs|newfs)[\w.]*|mke2fs|mkntfs|mkdosfs|mkexfatfs|mkreiserfs|wipefs|blkdiscard|mkswap|sg_format"
+    r"|sg_sanitize|nwipe|scrub"
+)
+_REMOVERS = frozenset({"lvremove", "vgremove", "pvremove", "lvreduce"})
+# Partition editors that change the disk unless they are only to print.
+_EDITORS = {
+    "sfdisk": re.compile(r"-[dlJsVvhn]\w*|--(?:dump|list|json|show-\w+|verify|version|help|no-act)\b.*"),
+    "fdisk": re.compile(r"-[lxsvVh]\w*|--(?:list|list-details|getsz|version|help)\b.*"),
+    "cfdisk": re.compile(r"-[hV]|--(?:help|version)"),
+    "gdisk": re.compile(r"-l"),
+    "cgdisk": re.compile(r"(?!)"),
+    "parted": re.compile(r"-[lvh]|--(?:list|version|help)|print|unit|align-check"),
+    "sgdisk": re.compile(r"-[pivVbDEfFLP].*|--(?:print|info|verify|version|backup|display\S*|help)\b.*"),
+}
+# Subcommands and options that destroy.
+_DESTROYING = {
+    "hdparm": re.compile(r"--(?:security-\S+|trim-sector\S*|write-sector|repair-sector|make-bad-sector)"),
+    "nvme": re.compile(r"format|sanitize|delete-ns|write\S*"),
+    "badblocks": re.compile(r"-\w*w\w*"),
+    "cryptsetup": re.compile(
+        r"luksFormat|erase|luksErase|luksKillSlot|luksRemoveKey|reencrypt", re.IGNORECASE
+    ),
+    "zpool": re.compile(r"destroy|labelclear"),
+    "zfs": re.compile(r"destroy|rollback"),
+    "mdadm": re.compile(r"--zero-superblock"),
+    "dmsetup": re.compile(r"remove_all|wipe_table"),
+    "gpart": re.compile(r"destroy|delete"),
+    "diskutil": re.compile(
+        r"(?:erase|zero|secureerase|partitiondisk|reformat|randomdisk|deletecontainer|deletevolume).*",
+        re.IGNORECASE,
+    ),
+    "asr": re.compile(r"--erase"),
+    "debugfs": re.compile(r"-w"),
+    "ntfsclone": re.compile(r"--overwrite|-O"),
+}
+
+
+def formats(step: Step) -> str | None:
+    """Programs that are made to empty disks."""
+    words = step.arguments
+    if _FORMATTERS.fullmatch(step.name) and not {"--help", "-n", "--no-act", "-V", "--version"} & set(words):
+        return "it formats a disk"
+    if step.name in _REMOVERS and words:
+        return "it removes a volume"
+    if (printing := _EDITORS.get(step.name)) and step.operands and not any(map(printing.fullmatch, words)):
+        return "it changes the partitions of a disk"
+    destroying = _DESTROYING.get(step.name)
+    return "it erases a disk" if destroying and any(map(destroying.fullmatch, words)) else None
+
+
+def overwrites_device(step: Step) -> str | None:
+    """Output that goes straight to a disk."""
+    written = list(step.written)
+    if step.name in {"dd", "dcfldd", "dc3dd"}:
+        written += [text.partition("=")[2] for text in step.arguments if text.startswith(("of=", "wipe="))]
+    elif step.name in {"tee", "shred", "truncate", "wipe"}:
+        written += step.operands
+    elif step.name in {"cp", "mv", "install", "ddrescue"}:
+        written += [text for text in step.operands[1:] if device(text)]
+    found = next((path for path in written if device(path)), None)
+    return f"it overwrites the device {found}" if found else None
+
+
+CHECKS: tuple[Callable[[Step], str | None], ...] = (formats, overwrites_device)

@@ -1,0 +1,206 @@
+"""Running what was downloaded or decoded, and shells for somebody else."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from acp_tui.permissions.danger.code import INTERPRETER
+from acp_tui.permissions.danger.deletion import REMOVERS
+from acp_tui.permissions.danger.steps import Step, feed
+from acp_tui.permissions.wrappers import SHELLS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from acp_tui.permissions.parts import Part
+
+DOWNLOADERS = frozenset(
+    {"curl", "wget", "wget2", "fetch", "aria2c", "axel", "http", "https", "xh", "lynx", "w3m", "ftp", "lftp"}
+)
+_FEEDERS = DOWNLOADERS | {"nc", "ncat", "netcat", "telnet", "socat", "ssh", "gsutil"}
+ALL_SHELLS = SHELLS | {"rbash", "rksh", "rzsh", "csh", "tcsh", "yash", "elvish", "nu", "pwsh"}
+_RUNNERS_ELSEWHERE = frozenset({"ssh", "docker", "podman", "kubectl", "lxc", "nsenter", "chroot"})
+_OUTPUT_OPTIONS = frozenset({"--output", "--output-document", "--out"})
+_DECODING = {
+    "base64": re.compile(r"-\w*[dD]|--decode"),
+    "base32": re.compile(r"-\w*d|--decode"),
+    "xxd": re.compile(r"-\w*r\w*"),
+    "openssl": re.compile(r"-d"),
+    "gpg": re.compile(r"-\w*d|--decrypt"),
+    "uudecode": re.compile(r".*"),
+    "rev": re.compile(r".*"),
+    "tr": re.compile(r".*"),
+}
+_NETWORK_FILE = re.compile(r"/dev/(?:tcp|udp)/")
+
+DOWNLOADED = "it runs what it downloads"
+DECODED = "it runs what it decodes"
+REMOTE_SHELL = "it gives a shell to somebody on the network"
+
+
+def runs_downloads(all_steps: Sequence[Step]) -> str | None:
+    """`curl … | sh`, `sh <(curl …)`, `curl -o x … && sh x`."""
+    pipelines: set[int] = set()  # whose data comes from elsewhere
+    variables: set[str] = set()  # that hold such data
+    files: set[str] = set()  # names of downloaded files
+    for step in all_steps:
+        part = step.part
+        fed = any(_downloads(inner) for inner in part.inner)
+        if _runs_any(step, files) or (variables and _runs_variable(step, variables)):
+            return DOWNLOADED
+        if fed and (_runs_words(step) or any(runs_input(Step(inner)) for inner in part.inner)):
+            return DOWNLOADED
+        # A shell without a file to run reads its input, wherever it stands.
+        if pipelines and (runs_input(step) or (part.pipeline in pipelines and _group_runs_input(part))):
+            return DOWNLOADED
+        if fed or step.name in _FEEDERS:
+            pipelines.add(part.pipeline)
+            variables |= {text.partition("=")[0] for text in part.assignments if fed}
+        if step.name == "read" and part.pipeline in pipelines:
+            variables |= {text for text in step.operands if text.isidentifier()}
+        if part.pipeline in pipelines:
+            files |= {_base(path) for path in _files_from(step)} - {"", "null"}
+    return None
+
+
+def runs_decoded(all_steps: Sequence[Step]) -> str | None:
+    """`echo … | base64 -d | sh`: nobody can read what that does."""
+    for step in all_steps:
+        decoded = any(_decodes(Step(inner)) for inner in step.part.inner)
+        if decoded and (_runs_words(step) or step.name in REMOVERS):
+            return DECODED
+        if runs_input(step) and any(map(_decodes, feed(all_steps, step))):
+            return DECODED
+    return None
+
+
+def gives_shell(all_steps: Sequence[Step]) -> str | None:
+    """A shell at the other end of a connection."""
+    for step in all_steps:
+        targets = [each.target.text for each in step.part.redirections]
+        if step.name in ALL_SHELLS and any(map(_NETWORK_FILE.match, targets)):
+            return REMOTE_SHELL
+        if step.name in {"nc", "ncat", "netcat"} and (
+            re.search(r"[ec]", step.letters) or step.has("--exec", "--sh-exec", "--lua-exec")
+        ):
+            return REMOTE_SHELL
+        if step.name == "socat" and any(
+            re.search(r"(?i)\b(?:exec|system):", text) for text in step.arguments
+        ):
+            return REMOTE_SHELL
+        if step.name in {"nc", "ncat", "netcat", "telnet"} and any(
+            before.name in ALL_SHELLS for before in feed(all_steps, step)
+        ):
+            return REMOTE_SHELL
+    opened = any(
+        _NETWORK_FILE.match(each.target.text)
+        for step in all_steps
+        if step.name in {"exec", ""}
+        for each in step.part.redirections
+    )
+    return REMOTE_SHELL if opened and _runs_lines(all_steps) else None
+
+
+def _runs_lines(all_steps: Sequence[Step]) -> bool:
+    """`while read x; do $x; done`."""
+    names = {text for step in all_steps if step.name == "read" for text in step.operands}
+    return any(_runs_variable(step, names) for step in all_steps) or any(
+        step.name in ALL_SHELLS and runs_input(step) for step in all_steps
+    )
+
+
+def runs_input(step: Step) -> bool:
+    """Does it run what it reads from its input?"""
+    arguments = step.arguments
+    if step.name in {"source", "."}:
+        return any(text in {"/dev/stdin", "-"} for text in arguments)
+    if (
+        step.name in {"at", "batch"}
+        or (step.name == "parallel" and not step.operands)
+        or (step.name == "crontab" and arguments[-1:] == ("-",))
+    ):
+        return True
+    if step.name in ALL_SHELLS:
+        if any(re.match(r"-\w*c", text) for text in arguments):
+            return step.part.open_ended  # `xargs sh -c`
+        options = re.compile(r"-.*|/dev/stdin|pipefail|errexit")
+        return "-s" in arguments or all(map(options.fullmatch, arguments))
+    if step.name in _RUNNERS_ELSEWHERE:
+        last = [_base(text) for text in arguments if text not in {"-", "-s"}][-1:]
+        return bool(last) and last[0] in ALL_SHELLS and len(arguments) > 1
+    if INTERPRETER.match(step.name):
+        return all(text in {"-", "/dev/stdin"} for text in arguments)
+    return False
+
+
+def run_file(step: Step) -> str | None:
+    """The file it runs: as a program, or as a script of a shell or an interpreter."""
+    first = step.part.words[0].text if step.part.words else ""
+    if step.name in ALL_SHELLS | {"source", "."} or INTERPRETER.match(step.name):
+        if any(re.match(r"-\w*[ce]$|-m$", text) for text in step.arguments):
+            return None
+        return next(iter(step.operands), None)
+    return first if "/" in first or first.startswith("$") else None
+
+
+def _runs_any(step: Step, files: set[str]) -> bool:
+    path = run_file(step) if files else None
+    return path is not None and _base(path) in files
+
+
+def _runs_variable(step: Step, names: set[str]) -> bool:
+    used = re.compile(rf"\$\{{?(?:{'|'.join(map(re.escape, names)) or '(?!)'})\b")
+    words = [word.text for word in step.part.words]
+    return any(map(used.search, words)) and (_runs_words(step) or used.match(words[0]) is not None)
+
+
+def _runs_words(step: Step) -> bool:
+    """Are its words, or the files it is given, run as a program? `$(curl …)` alone is."""
+    words = step.part.words
+    if words and words[0].text.startswith(("$(", "`", "<(")):
+        return True
+    return step.name in ALL_SHELLS | {"eval", "source", "."} or INTERPRETER.match(step.name) is not None
+
+
+def _group_runs_input(part: Part) -> bool:
+    return not part.words and any(runs_input(Step(inner)) for inner in part.inner)
+
+
+def _downloads(part: Part) -> bool:
+    return part.name in _FEEDERS or any(map(_downloads, part.inner))
+
+
+def _decodes(step: Step) -> bool:
+    pattern = _DECODING.get(step.name)
+    if pattern is None:
+        return any(_decodes(Step(inner)) for inner in step.part.inner)
+    return step.name in {"rev", "tr", "uudecode"} or any(map(pattern.fullmatch, step.arguments))
+
+
+def _files_from(step: Step) -> list[str]:
+    """The files that get what was downloaded."""
+    found = list(step.written)
+    if step.name == "tee":
+        found += step.operands
+    if step.name not in DOWNLOADERS:
+        return found
+    named: list[str] = []
+    for at, text in enumerate(step.arguments):
+        option, sign, value = text.partition("=")
+        short = re.fullmatch(r"-(\w*?)(o|O)(.*)", text)
+        if option in _OUTPUT_OPTIONS:
+            named.append(value if sign else " ".join(step.arguments[at + 1 : at + 2]))
+        elif short and (short[2] == "o" or step.name.startswith("wget")):
+            named.append(short[3] or " ".join(step.arguments[at + 1 : at + 2]))
+    keeps_name = step.name.startswith(("wget", "aria2c", "axel")) and not named
+    if keeps_name or "O" in step.letters or step.has("--remote-name", "--remote-name-all"):
+        named += [text.partition("?")[0] for text in step.operands]
+    return found + [name for name in named if name != "-"]
+
+
+def _base(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
+
+
+CHECKS: tuple[Callable[[Sequence[Step]], str | None], ...] = (runs_downloads, runs_decoded, gives_shell)

@@ -1,0 +1,226 @@
+"""The commands of a line in the order they run, with what the shell would fill in, and their folder."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from itertools import islice, product
+from typing import TYPE_CHECKING
+
+from acp_tui.permissions.danger.paths import joined
+from acp_tui.permissions.parts import Part, Redirection, Word
+from acp_tui.permissions.shell import take_apart_argv, unescaped
+from acp_tui.permissions.wrappers import SHELLS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from acp_tui.permissions.parts import CommandLine
+
+MAX_WORDS = 100  # that one word is expanded to
+MAX_EXPANDED = 4096  # characters of one word
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\+?=(.*)", re.DOTALL)
+_ECHOED = re.compile(r"\$\(\s*(?:echo|printf)\s+([^()$`]*)\)|`\s*(?:echo|printf)\s+([^`$]*)`")
+_BLANK = re.compile(r"\$\{?IFS\b[^}$/\w-]*\}?")
+_NOTHING = re.compile(r"(?<=[A-Za-z])\$(?:[@*]|\{[@*]\})(?=[A-Za-z])")
+_VARIABLE = re.compile(
+    r"\$(?:(?P<name>\w+|[@*])|\{(?P<long>\w+|[@*])(?:(?P<op>:?[-=?+]|%%?|##?)(?P<rest>[^{}]*))?\})"
+)
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_LEFT_ALONE = frozenset({"HOME", "PWD", "USER", "LOGNAME", "IFS"})
+_DECLARING = frozenset({"export", "declare", "local", "readonly", "typeset"})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command, ready to be judged."""
+
+    part: Part
+    folder: str = ""  # where it runs; empty when that is not known
+
+    @property
+    def name(self) -> str:
+        """The program, in lower case and without its directory."""
+        return self.part.name
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The words after the program."""
+        return self.part.arguments
+
+    @property
+    def operands(self) -> list[str]:
+        """The arguments that are not options; after `--` all are."""
+        found: list[str] = []
+        options = True
+        for text in self.arguments:
+            if options and text == "--":
+                options = False
+            elif not (options and text.startswith("-") and text != "-"):
+                found.append(text)
+        return found
+
+    @property
+    def letters(self) -> str:
+        """All short options in one string."""
+        return "".join(text[1:] for text in self.arguments if re.match(r"-[^-]", text))
+
+    def has(self, *options: str) -> bool:
+        """Is one of these long options, or words, among the arguments, with or without `=value`?"""
+        return any(text.partition("=")[0] in options for text in self.arguments)
+
+    def value_of(self, *options: str) -> str | None:
+        """The word after one of these options, or what is behind its `=`."""
+        for at, text in enumerate(self.arguments):
+            name, sign, value = text.partition("=")
+            if name in options:
+                return value if sign else next(iter(self.arguments[at + 1 : at + 2]), None)
+        return None
+
+    @property
+    def written(self) -> list[str]:
+        """The files its output is led to."""
+        return [each.target.text for each in self.part.redirections if ">" in each.operator]
+
+
+@dataclass(slots=True)
+class _Shell:
+    """What a line has set so far."""
+
+    folder: str
+    variables: dict[str, list[str]] = field(default_factory=dict)
+    previous: list[str] = field(default_factory=list)  # folders, for `popd` and `cd -`
+
+    def expanded(self, word: Word) -> list[str]:
+        """The words that the shell makes of one."""
+        if word.literal:
+            return [word.text]
+        text = _ECHOED.sub(_printed, word.text)
+        text = _NOTHING.sub("", _BLANK.sub(" ", text))
+        found = [each for one in self.filled(text) for each in braces(one)]
+        if text != word.text or found != [text]:
+            found = [piece for one in found for piece in one.split()] or [""]
+        return found[:MAX_WORDS]
+
+    def filled(self, text: str) -> list[str]:
+        """The text with variables replaced, once for each of their values."""
+        if len(text) > MAX_EXPANDED:
+            return [text]
+        values: list[list[str]] = []
+        ends = 0
+        for found in islice(_VARIABLE.finditer(text), 20):
+            values += [text[ends : found.start()]], self.value(found)
+            ends = found.end()
+        values.append([text[ends:]])
+        return ["".join(chosen)[:MAX_EXPANDED] for chosen in islice(product(*values), MAX_WORDS)]
+
+    def value(self, found: re.Match[str]) -> list[str]:
+        """The values one `$NAME` may have; itself when they are not known."""
+        name = found["name"] or found["long"]
+        if known := self.variables.get(name):
+            return known
+        if found["op"] in {":-", "-", ":=", "="} and name not in _LEFT_ALONE:
+            return [found["rest"]]
+        return [found[0]]
+
+    def note(self, part: Part) -> None:
+        """Remember what this command sets."""
+        given = part.assignments if part.name not in _DECLARING else (*part.assignments, *part.arguments)
+        fresh: dict[str, list[str]] = {}
+        for text in given:
+            if assigned := _ASSIGNMENT.fullmatch(text):
+                values = self.expanded(Word(assigned[2], literal=not re.search(r"[$`{]", assigned[2])))
+                if not any(sign in value for value in values for sign in ("$(", "`")):
+                    fresh.setdefault(assigned[1], []).extend(values)
+        self.variables |= fresh
+        if part.name == "set" and "--" in part.arguments:
+            self.positional(part.arguments[part.arguments.index("--") + 1 :], 1)
+        elif part.name in SHELLS and len(part.arguments) > 2 and part.arguments[0].endswith("c"):
+            self.positional(part.arguments[2:], 0)
+
+    def positional(self, words: tuple[str, ...], first: int) -> None:
+        """`$1`, `$2`, … and `$@`."""
+        self.variables |= {str(number): [word] for number, word in enumerate(words, first)}
+        self.variables |= dict.fromkeys("@*", [*words[1 - first :]] or [""])
+
+    def move(self, part: Part) -> None:
+        """Follow `cd` and its kin."""
+        places = [text for text in part.arguments if not re.match(r"-.|\+\d", text)]
+        if part.name == "popd" or (part.name == "cd" and places[:1] == ["-"]):
+            self.folder = self.previous.pop() if self.previous else ""
+        elif part.name in {"cd", "pushd", "chdir"}:
+            self.previous.append(self.folder)
+            self.folder = joined(places[0] if places else "~", self.folder)
+
+
+def steps(line: CommandLine, cwd: str = "") -> Iterator[Step]:
+    """The commands of a line, wrappers among them, each before what it wraps."""
+    shell = _Shell(cwd)
+    elsewhere: str | None = None  # of what `env -C` wraps
+    for given in line.parts:
+        for part in _settled(given, shell):
+            shell.note(part)
+            step = Step(part, shell.folder if elsewhere is None else elsewhere)
+            elsewhere = None
+            yield step
+            shell.move(part)
+            if part.name in {"env", "sudo", "doas"} and (place := step.value_of("-C", "--chdir", "-D")):
+                elsewhere = joined(place, shell.folder)
+
+
+def feed(all_steps: Iterable[Step], reader: Step) -> list[Step]:
+    """The commands whose output this one reads: those before it in its pipeline."""
+    found: list[Step] = []
+    for step in all_steps:
+        if step is reader:
+            break
+        if step.part.pipeline == reader.part.pipeline and step.part.pipeline:
+            found.append(step)
+    return found
+
+
+def _printed(echo: re.Match[str]) -> str:
+    words = re.sub(r"^-[neE]+\s", "", (echo[1] or echo[2] or "").strip())
+    return unescaped(words.strip("'\" \n"))
+
+
+def _program(word: str) -> str:
+    """The program that a pattern such as `/bin/r*` stands for, when it is one that matters here."""
+    folder, slash, name = word.rpartition("/")
+    if slash and re.search(r"[*?\[]", name):
+        name = next((known for known in ("rm", "dd", "mv", "sh", "bash") if fnmatchcase(known, name)), name)
+    return folder + slash + name
+
+
+def _settled(part: Part, shell: _Shell) -> list[Part]:
+    """The command with its words expanded. When that gives another program, with what that one wraps."""
+    targets = tuple(
+        Redirection(each.operator, Word(" ".join(shell.expanded(each.target)))) for each in part.redirections
+    )
+    words = [text for word in part.words for text in shell.expanded(word)][: MAX_WORDS * 5]
+    if words and not part.words[0].literal and re.match(r"[A-Za-z]", words[0]):
+        words[0] = _VARIABLE.sub("", words[0])  # `r${x}m`: what is not set is empty
+    elif words and not part.words[0].literal:
+        words[0] = _program(words[0])
+    if not part.words or part.words[0].literal or not words or "$" in words[0]:
+        known = tuple(Word(text) for text in words) if part.words and part.words[0].literal else part.words
+        return [replace(part, words=known, redirections=targets)]
+    found = take_apart_argv(tuple(words)).parts
+    return [replace(each, redirections=targets, pipeline=part.pipeline) for each in found]
+
+
+def braces(text: str) -> list[str]:
+    """`a{b,c}` as the shell expands it."""
+    done: list[str] = []
+    waiting = [text]
+    while waiting and len(done) + len(waiting) < MAX_WORDS:
+        one = waiting.pop(0)
+        found = next(
+            (found for found in _BRACES.finditer(one) if one[found.start() - 1 : found.start()] != "$"), None
+        )
+        if found is None:
+            done.append(one)
+        else:
+            waiting += [one[: found.start()] + piece + one[found.end() :] for piece in found[1].split(",")]
+    return done + waiting

@@ -1,0 +1,95 @@
+"""Ending the machine or the session, and changing files the system cannot do without."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from acp_tui.permissions.danger.paths import vital
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.permissions.danger.steps import Step
+
+_ENDING = frozenset({"shutdown", "reboot", "poweroff", "halt"})
+_ENDING_UNITS = frozenset({"poweroff", "reboot", "halt", "kexec", "emergency", "rescue"})
+_ROOT_MOUNT = re.compile(
+    r"(?:--volume=|-v)?/:(?P<rest>/\S*)|(?:--mount=)?type=bind,(?:source|src)=/,(?P<more>\S+)"
+)
+_HARMLESS_SIGNAL = re.compile(r"-(?:0|1|(?:SIG)?(?:HUP|USR[12]|CONT|WINCH|CHLD))")
+_SET_USER_ID = re.compile(r"[0-7]?[4-7][0-7]{3}|[ugoa,]*u[ugoa]*\+\S*s\S*|\+s")
+_SHELL_FILE = re.compile(r"(?:.*/)?(?:ba|da|z|k)?sh")
+
+
+def changes_vital_file(step: Step) -> str | None:
+    """`> /etc/passwd`, `sed -i … /etc/sudoers`, `echo b > /proc/sysrq-trigger`."""
+    written = list(step.written)
+    if step.name in {"tee", "truncate", "sponge"}:
+        written += step.operands
+    elif step.name in {"cp", "mv", "install", "ln", "rsync"}:
+        written += step.operands[-1:]
+    elif step.name in {"sed", "gsed", "perl", "ed", "ex"}:
+        in_place = step.name in {"ed", "ex"} or "i" in step.letters or step.has("--in-place")
+        written += step.operands if in_place else []
+    elif step.name == "dd":
+        written += [text[3:] for text in step.arguments if text.startswith("of=")]
+    found = next((what for path in written if (what := vital(path, step.folder))), None)
+    return f"it changes {found}, which the system needs" if found else None
+
+
+def ends_the_system(step: Step) -> str | None:
+    """`reboot`, `init 0`, `kill -9 -1`."""
+    words = step.arguments
+    if {"--help", "--version", "-c", "--show"} & set(words):
+        return None
+    if (
+        step.name in _ENDING
+        or (step.name in {"init", "telinit"} and words[:1] in {("0",), ("6",)})
+        or (
+            step.name in {"systemctl", "loginctl"} and step.operands[:1] and step.operands[0] in _ENDING_UNITS
+        )
+    ):
+        return "it shuts the machine down"
+    if step.name == "kill" and len(words) > 1:
+        targets = words[2:] if words[0] in {"-s", "-n"} else words[1:]
+        ends_first = "1" in targets and not _HARMLESS_SIGNAL.fullmatch(words[0])
+        return "it ends every process" if "-1" in targets or ends_first else None
+    return "it ends every process" if step.name == "killall5" else None
+
+
+def removes_accounts(step: Step) -> str | None:
+    """`crontab -r`, `userdel -r`."""
+    if step.name == "crontab" and "r" in step.letters:
+        return "it deletes all scheduled jobs"
+    if step.name in {"userdel", "deluser", "groupdel"} and step.operands:
+        return "it deletes an account"
+    return None
+
+
+def gives_rights_away(step: Step) -> str | None:
+    """A shell that always runs as its owner."""
+    if step.name == "chmod" and any(map(_SET_USER_ID.fullmatch, step.operands[:1])):
+        return "it lets everybody be root" if any(map(_SHELL_FILE.fullmatch, step.operands[1:])) else None
+    return None
+
+
+def mounts_the_root(step: Step) -> str | None:
+    """A container that can write to the whole machine."""
+    if step.name not in {"docker", "podman", "nerdctl"} or not {"run", "create"} & set(step.arguments):
+        return None
+    for text in step.arguments:
+        found = _ROOT_MOUNT.fullmatch(text)
+        options = (found["rest"] or found["more"]) if found else ""
+        if found and not re.search(r":(?:\w+,)*ro\b|\breadonly\b", options):
+            return "it gives a container the whole machine"
+    return None
+
+
+CHECKS: tuple[Callable[[Step], str | None], ...] = (
+    changes_vital_file,
+    ends_the_system,
+    removes_accounts,
+    gives_rights_away,
+    mounts_the_root,
+)
