@@ -77,6 +77,8 @@ class Narrator:
 class TextOutput:
     """The answer as the agent wrote it; made safe when stdout is a terminal."""
 
+    shows_history = False
+
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._narrator = Narrator()
@@ -139,6 +141,8 @@ class TextOutput:
 class JsonOutput:
     """One object at the end."""
 
+    shows_history = False
+
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._narrator = Narrator()
@@ -157,6 +161,8 @@ class JsonOutput:
 
 class NdjsonOutput:
     """One event a line while it runs; the last line is the result."""
+
+    shows_history = True
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

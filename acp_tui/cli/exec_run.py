@@ -80,7 +80,8 @@ class Printing:
         """Something happened."""
         for event in events:
             self._decisions.see(event)
-        if self._stopped:
+        history = self._headless.conversation.session.replaying
+        if self._stopped or (history and not self._output.shows_history):
             return
         self._print(self._output.see, record, events, changes)
         if self._flushing is None:

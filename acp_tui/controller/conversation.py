@@ -56,6 +56,10 @@ if TYPE_CHECKING:
 
 PATIENCE = 3.0
 """Seconds after which it is said what is being waited for."""
+QUIET_SECONDS = 0.3
+"""A replayed history has ended when nothing came for so long."""
+LATE_HISTORY_SECONDS = 10.0
+"""The longest wait for a history that comes after the answer to `session/load`."""
 
 
 @dataclass(slots=True)
@@ -215,6 +219,16 @@ class Conversation:
             async with self._impatience("to open the session again"):
                 await call(session_id, cwd, directories, servers, timeout=self._settings.timeouts.session)
         await self._opened(reopened)
+        await self._late_history()
+
+    async def _late_history(self) -> None:
+        """Wait until a replay that comes after the answer has ended: a prompt must not get in between."""
+        deadline = self._clock() + LATE_HISTORY_SECONDS
+        while not self.session.history_complete and self._clock() < deadline:
+            heard_at = self.session.heard_at
+            await asyncio.sleep(QUIET_SECONDS)
+            if self.session.heard_at == heard_at:
+                return
 
     async def reconnect(self) -> None:
         """End the agent, with the terminals it had, and start it again."""
@@ -365,7 +379,7 @@ class Conversation:
 
     def _see(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
         loaded = any(isinstance(event, SessionOpened) for event in events)
-        self._tracking.see(changes, history=loaded or self.session.phase == "loading")
+        self._tracking.see(changes, history=loaded or self.session.replaying)
 
     @asynccontextmanager
     async def _impatience(self, what: str) -> AsyncIterator[None]:

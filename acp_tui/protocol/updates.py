@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import read
@@ -56,8 +57,15 @@ def _thought_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
     return _chunk(update, "thought")
 
 
+# In a replay Gemini also sends what it told the model by itself, as if the user had written it.
+_NOT_WRITTEN_BY_USER = re.compile(r"<session_context>|\[Function Response: [^\]\n]*\]\Z")
+
+
 def _user_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
-    return _chunk(update, "user")
+    events = _chunk(update, "user") or []
+    if any(isinstance(event, ev.TextChunk) and _NOT_WRITTEN_BY_USER.match(event.text) for event in events):
+        return [ev.Nothing("a note to its model")]
+    return events or None
 
 
 # --------------------------------------------------------------------------- tool calls

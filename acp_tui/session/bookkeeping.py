@@ -12,6 +12,19 @@ if TYPE_CHECKING:
 
 
 @plain()
+class Replay:
+    """A history that the agent replays, or may replay (`reduce.loading`)."""
+
+    into: Session | None  # replayed into this one; None: into our session, which held nothing
+    other: bool  # it is the history of another session than ours
+    expected: bool  # `session/load` waits for its answer: all messages are history
+    held: list[str]  # the prompts that our session held when the replay was asked for
+    began: bool = False
+    unchecked: bool = False  # a prompt was replayed since it was last compared with ours
+    last_at: float = 0.0  # when the last piece came
+
+
+@plain()
 class Bookkeeping:
     """What `reduce` remembers for itself from one event to the next; nobody else reads it."""
 
@@ -25,8 +38,7 @@ class Bookkeeping:
     opening: str | None = None  # `new`, `load` … while it waits for its answer
     phase_before: Phase = "connecting"  # … and the phase to return to when it fails
     restoring: bool = False  # the session was opened again: `settings` still holds the values from before
-    replay: Session | None = None  # a history we may hold already is replayed into this one
-    replays_other: bool = False  # … it is the history of another session than ours
+    replay: Replay | None = None  # until the first prompt after a load or resume
     waiting: Notice | None = None  # the line that says what is being waited for
     told: dict[str, tuple[Notice, int]] = field(default_factory=dict)  # in this turn, and how often
     foreign: set[str] = field(default_factory=set)  # other sessions already spoken of

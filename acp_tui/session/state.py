@@ -463,6 +463,8 @@ class Session:
     cancelling: bool = False
     turn: int = 0
     replayed: int = 0  # turns of a history that was loaded: what happened in them is known in part only
+    replaying: bool = False  # what came last belongs to a history that the agent replays
+    history_complete: bool = True  # False: more of it may follow the answer to `session/load`
     turn_started: float | None = None
     heard_at: float | None = None  # the last word of the agent
     heard: str | None = None  # … and what it was

@@ -1,9 +1,12 @@
 """An agent that does what the prompt spells out: `python -m tests.agents.script [OFFERS]`.
 
 The prompt is a JSON list of steps, each a list of a word and its arguments (see `STEPS`); any other prompt is
-sent back. OFFERS is a JSON object: `capabilities`, `auth_methods`, `session`, which the answers that open a
-session hold as well, `history`, the updates that come before the answer to `session/load`, `turns`, the
-steps for prompts that say it in words, and `refuses`, the methods that are answered with an error.
+sent back. OFFERS is a JSON object:
+- `capabilities`, `auth_methods`
+- `session`: what the answers that open a session hold as well
+- `history`: updates before the answer to `session/load`; `late_history`: updates after it
+- `turns`: the steps for prompts that say it in words
+- `refuses`: methods that are answered with an error
 """
 
 from __future__ import annotations
@@ -147,6 +150,9 @@ def main() -> None:
         for update in offers.get("history", []) if request["method"] == "session/load" else []:
             Script(agent, heard).do_update(update)
         agent.answer(request, {"sessionId": SESSION, **offers.get("session", {})})
+        for update in offers.get("late_history", []) if request["method"] == "session/load" else []:
+            time.sleep(0.02)  # so that a prompt sent at once would get in between
+            Script(agent, heard).do_update(update)
 
     def prompted(agent: ScriptedAgent, request: dict[str, Any]) -> None:
         text = "".join(block.get("text", "") for block in request["params"]["prompt"])

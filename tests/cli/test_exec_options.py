@@ -216,6 +216,19 @@ def test_a_resumed_session_has_the_settings_of_before_unless_others_are_named(tm
     assert "Restored Model: Two, Mode: Write Code" in done.err
 
 
+@pytest.mark.parametrize("when", ["history", "late_history"])
+def test_a_replayed_history_is_no_part_of_the_answer(tmp_path: Path, when: str) -> None:
+    texts = (("user", "an old question"), ("agent", "an old answer"))
+    updates = [
+        {"sessionUpdate": f"{speaker}_message_chunk", "content": {"type": "text", "text": text}}
+        for speaker, text in texts
+    ]
+    command = script(**{"capabilities": {"loadSession": True}, when: updates})
+    done = execute("new", "--resume", "theirs", command=command, cwd=tmp_path)
+    assert done.out == "new\n"
+    assert "old" not in done.err
+
+
 def test_a_session_that_only_the_agent_knows_goes_on(tmp_path: Path) -> None:
     command = script(capabilities={"loadSession": True})
     result = execute_json(

@@ -95,6 +95,8 @@ def reduce(session: Session, event: ev.Event, at: float) -> list[Change]:
         session.heard_at = at
         session.heard = event.what if type(event) is ev.Nothing else heard
     replay = session.books.replay
-    if replay is not None and loading.is_history(session, event):
-        return loading.into_replay(session, replay, reduce, event, at)
+    if replay is not None:
+        if loading.is_history(session, replay, event, at):
+            return loading.take(session, replay, handler, event, at)
+        session.replaying = False
     return handler(session, event, at)

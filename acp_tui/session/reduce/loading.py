@@ -1,7 +1,12 @@
-"""Loading a session whose history we may hold already (the agent was restarted in place).
+"""A history that the agent replays when a session is opened again.
 
-The agent replays all of it; nobody wants to see it twice. So the replay is folded into a session of its own,
-and at the end ours stays, which knows more (permissions, notices, times), unless the replay has more prompts.
+By the specification `session/load` replays and `session/resume` does not. Gemini answers `session/load` after
+one chunk and replays the rest afterwards; fast-agent replays on `session/resume`. So pieces of a history are
+expected from the request until the next prompt is sent.
+
+Where we hold the conversation already (the agent was restarted, or the session comes from our log), the
+replay is folded into a session of its own. Ours stays, because it knows more (permissions, notices, times),
+unless the replay has further prompts.
 """
 
 from __future__ import annotations
@@ -9,30 +14,47 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session import events as ev
+from acp_tui.session.bookkeeping import Replay
 from acp_tui.session.change import Change
-from acp_tui.session.reduce.entries import fact
-from acp_tui.session.state import Message, Session, UserMessage
+from acp_tui.session.reduce.entries import fact, leave_message
+from acp_tui.session.reduce.tools import close_open_calls
+from acp_tui.session.state import AnnotatedText, Message, Session, UserMessage
+from acp_tui.session.text import GrowingText
 
 _MESSAGES = (ev.TextChunk, ev.ContentChunk, ev.PlanChanged, ev.CompactionChanged, ev.CompactionChunk)
+
+LATE_PAUSE = 2.0
+"""Seconds: what the agent says so long after the last prompt we know was replayed is new."""
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.session.events import Event
 
-    Reduce = Callable[[Session, Event, float], list[Change]]
+    Handler = Callable[[Session, Event, float], list[Change]]
 
 
-def begin(session: Session, session_id: str | None) -> None:
-    """`session/load` was sent."""
-    books = session.books
-    if any(isinstance(entry, Message) for entry in session.entries):
-        books.replay = Session(phase="loading")
-        books.replays_other = session.session_id is not None and session.session_id != session_id
+def begin(session: Session, how: str, session_id: str | None) -> None:
+    """`session/load` or `session/resume` was sent."""
+    holds = any(isinstance(entry, Message) for entry in session.entries)
+    session.books.replay = Replay(
+        into=Session(phase="loading") if holds else None,
+        other=holds and session.session_id is not None and session.session_id != session_id,
+        expected=how == "load",
+        held=_prompts(session),
+    )
 
 
-def is_history(session: Session, event: Event) -> bool:
+def is_history(session: Session, replay: Replay, event: Event, at: float) -> bool:
     """Is this a piece of the replay? Not what the agent asks now, nor what a live terminal does."""
+    if not _could_be_history(session, event):
+        return False
+    if replay.expected or _is_users(event):  # nobody has sent a prompt since
+        return True
+    return replay.began and not (session.history_complete and at - replay.last_at > LATE_PAUSE)
+
+
+def _could_be_history(session: Session, event: Event) -> bool:
     if isinstance(event, ev.ToolCallChanged):
         return not event.asked
     if isinstance(event, (ev.TerminalCreated, ev.TerminalOutput, ev.TerminalExited)):
@@ -43,25 +65,85 @@ def is_history(session: Session, event: Event) -> bool:
     return isinstance(event, _MESSAGES)
 
 
-def into_replay(session: Session, replay: Session, reduce: Reduce, event: Event, at: float) -> list[Change]:
-    """A piece of the replayed history. Its plan is a fact, and facts always apply."""
-    plan = replay.plan
-    reduce(replay, event, at)
-    if replay.plan is plan:
+def _is_users(event: Event) -> bool:
+    return isinstance(event, (ev.TextChunk, ev.ContentChunk)) and event.speaker == "user"
+
+
+def take(session: Session, replay: Replay, handler: Handler, event: Event, at: float) -> list[Change]:
+    """A piece of the replayed history."""
+    replay.began, replay.last_at = True, at
+    session.replaying = True
+    if replay.into is None:
+        return _show(session, handler, event, at)
+    changes = _take_plan(session, replay.into, handler, event, at)
+    if _is_users(event):
+        replay.unchecked = True  # more of it may come
+    elif replay.unchecked and not replay.expected:
+        replay.unchecked = False
+        changes += _choose(session, replay)
+    return changes
+
+
+def _show(session: Session, handler: Handler, event: Event, at: float) -> list[Change]:
+    """We hold nothing: the piece goes into our session, in the same way before and after the answer."""
+    phase, session.phase = session.phase, "loading"
+    changes = handler(session, event, at)
+    session.phase = phase
+    session.replayed = session.turn
+    return changes
+
+
+def _take_plan(session: Session, into: Session, handler: Handler, event: Event, at: float) -> list[Change]:
+    """The replayed plan is a fact, and facts always apply."""
+    plan = into.plan
+    handler(into, event, at)
+    if into.plan is plan:
         return []
-    session.plan = replay.plan
+    session.plan = into.plan
     return [fact("plan")]
 
 
-def finish(session: Session) -> list[Change]:
-    """The load was answered: choose."""
-    books = session.books
-    replay, books.replay = books.replay, None
+def answered(session: Session) -> list[Change]:
+    """The load or resume was answered; more of the history may follow."""
+    replay = session.books.replay
     if replay is None:
+        return []
+    session.replaying = False
+    loaded, replay.expected = replay.expected, False
+    session.history_complete = not loaded
+    if replay.into is None:
         session.replayed = session.turn
         return []
-    if not (books.replays_other or _prompts(replay) > _prompts(session)):
+    return _choose(session, replay)
+
+
+def _choose(session: Session, replay: Replay) -> list[Change]:
+    """Take the replay if it knows more than we do."""
+    assert replay.into is not None
+    last, ahead = _compare(replay.held, _prompts(replay.into))
+    session.history_complete = session.history_complete or last
+    if not (replay.other or ahead):
         return []
+    into, replay.into = replay.into, None
+    _take_over(session, into)
+    return [Change("reset"), fact("turn")]
+
+
+def _compare(held: list[str], replayed: list[str]) -> tuple[bool, bool]:
+    """Was our last prompt replayed, and does the replay have further ones?
+
+    Some agents do not replay all prompts, or not in the same words.
+    """
+    place, found = 0, False
+    for text in held:
+        found = text in replayed[place:]
+        if found:
+            place = replayed.index(text, place) + 1
+    return found, len(replayed) > (place if found else len(held))
+
+
+def _take_over(session: Session, replay: Session) -> None:
+    books = session.books
     session.entries = replay.entries
     session.tool_calls = replay.tool_calls
     session.terminals = replay.terminals
@@ -74,13 +156,31 @@ def finish(session: Session) -> list[Change]:
     books.plans = replay.books.plans
     books.turn_began = replay.books.turn_began
     books.told.clear()
-    return [Change("reset"), fact("turn")]
+
+
+def close(session: Session, at: float) -> list[Change]:
+    """From now on nothing is history: a prompt was sent."""
+    replay, session.books.replay = session.books.replay, None
+    session.replaying, session.history_complete = False, True
+    if replay is None or replay.into is not None or not replay.began:
+        return []
+    return [*leave_message(session, at), *close_open_calls(session, "unfinished", at)]
 
 
 def give_up(session: Session) -> None:
-    """The load failed: what came of it was no history."""
+    """The load failed, or the agent is gone: what came of it was no history."""
     session.books.replay = None
+    session.replaying, session.history_complete = False, True
 
 
-def _prompts(session: Session) -> int:
-    return sum(isinstance(entry, UserMessage) for entry in session.entries)
+def _prompts(session: Session) -> list[str]:
+    """The texts of all prompts that a person wrote, without differences in white space."""
+    messages = (entry for entry in session.entries if isinstance(entry, UserMessage))
+    return [" ".join(_visible_text(message).split()) for message in messages]
+
+
+def _visible_text(message: UserMessage) -> str:
+    texts = (part for part in message.parts if isinstance(part, GrowingText))
+    return "".join(
+        str(part) for part in texts if not (isinstance(part, AnnotatedText) and part.for_assistant_only)
+    )

@@ -123,8 +123,9 @@ def session_opening(session: Session, event: ev.SessionOpening, _at: float) -> l
         changes += session_reopening(session)
     if event.how == "new" and session.session_id is not None:
         changes += reset_offers(session)
-    elif event.how == "load":
-        loading.begin(session, event.session_id)
+    elif event.how in ("load", "resume"):
+        loading.begin(session, event.how, event.session_id)
+    if event.how == "load":
         changes += _phase(session, "loading")
     return changes
 
@@ -135,8 +136,8 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
     session.books.opening = None
     session.auth_required = False
     changes: list[Change] = []
+    changes += loading.answered(session)
     if event.how == "load":
-        changes += loading.finish(session)
         changes += leave_message(session, at)
         changes += close_open_calls(session, "unfinished", at)
     if event.session_id is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acp_tui.session.reduce import loading
 from acp_tui.session.reduce.entries import add, fact, is_users, touch
 from acp_tui.session.reduce.kept_settings import accept_settings
 from acp_tui.session.reduce.messages import begin_turn, expect_echo
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 def prompt_sent(session: Session, event: ev.PromptSent, at: float) -> list[Change]:
     """A turn begins with what the user said."""
+    changes = loading.close(session, at)
     begin_turn(session, at)
     accept_settings(session)
     session.books.prompts += 1
@@ -26,7 +28,7 @@ def prompt_sent(session: Session, event: ev.PromptSent, at: float) -> list[Chang
     session.last_error = None
     message = UserMessage(id=0, at=at, parts=[_part(content) for content in event.contents])
     expect_echo(session, event.raw_text)
-    return [*add(session, message, at), fact("phase"), fact("turn")]
+    return [*changes, *add(session, message, at), fact("phase"), fact("turn")]
 
 
 def _part(content: Content) -> GrowingText | Content:

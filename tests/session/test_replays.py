@@ -1,0 +1,147 @@
+"""A history that the agent replays is shown once, whenever it comes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acp_tui.session.events import AgentExited, AgentStarted
+from acp_tui.session.state import AgentMessage, ToolCall, UserMessage
+from tests.recordings import WIRELOGS, records
+from tests.talk import Talk
+
+if TYPE_CHECKING:
+    from acp_tui.session.record import Record
+
+PROMPTS = ["mock:plain", "mock:read /ws/project/README.md", "mock:think"]
+OURS = "our answer"
+
+
+def recorded(name: str) -> list[Record]:
+    """A recording of an agent that opens a session again, replays it, and answers one more prompt."""
+    (path,) = [path for path in WIRELOGS if path.stem == name]
+    return records(path)
+
+
+def opens(record: Record) -> bool:
+    return record.direction == "sent" and record.frame.get("method") in ("session/load", "session/resume")
+
+
+def held(prompts: list[str], session_id: str = "s1") -> Talk:
+    """A conversation whose agent has just been started again."""
+    talk = Talk()
+    talk.client(AgentStarted(["agent"], "/w"))
+    talk.ask("initialize", {"protocolVersion": 1}, {"protocolVersion": 1})
+    talk.ask("session/new", {"cwd": "/w"}, {"sessionId": session_id})
+    for prompt in prompts:
+        blocks = [{"type": "text", "text": prompt}]
+        call = talk.call("session/prompt", {"sessionId": session_id, "prompt": blocks})
+        talk.says(OURS, session_id=session_id)
+        talk.end(call)
+    talk.client(AgentExited(expected=True))
+    talk.client(AgentStarted(["agent"], "/w"))
+    return talk
+
+
+def played(talk: Talk, recording: list[Record]) -> Talk:
+    for record in recording:
+        talk.record(record.direction, record.frame)
+    return talk
+
+
+def conversation(talk: Talk) -> list[str]:
+    messages = [entry for entry in talk.session.entries if isinstance(entry, (UserMessage, AgentMessage))]
+    return [message.text for message in messages]
+
+
+@pytest.mark.parametrize(
+    ("name", "prompts"),
+    [
+        ("gemini-sessions-load", PROMPTS),
+        ("fast-agent-sessions-resume", [*PROMPTS, "mock:plain"]),
+        ("claude-code-sessions-load", ["mock:plain", *PROMPTS[1:]]),
+        ("kimi-code-sessions-load", PROMPTS),
+        ("opencode-sessions-load", PROMPTS),
+    ],
+)
+def test_what_real_agents_replay_is_not_shown_again(name: str, prompts: list[str]) -> None:
+    recording = recorded(name)
+    (opening,) = [record for record in recording if opens(record)][:1]
+    session_id = opening.frame["params"]["sessionId"]
+    talk = played(held(prompts, session_id), recording)
+    assert conversation(talk)[: 2 * len(prompts)] == [text for prompt in prompts for text in (prompt, OURS)]
+    assert conversation(talk)[2 * len(prompts)] == "mock:plain"
+    assert len(conversation(talk)) == 2 * len(prompts) + 2
+
+
+@pytest.mark.parametrize("name", ["gemini-sessions-load", "fast-agent-sessions-resume"])
+def test_a_history_we_do_not_hold_is_shown_as_one(name: str) -> None:
+    talk = played(Talk(), recorded(name))
+    assert [text for text in conversation(talk) if text.startswith("mock:")][:3] == PROMPTS
+    assert not any(entry.stray for entry in talk.session.entries)
+    assert {call.status for call in talk.all(ToolCall)} <= {"completed"}
+    assert talk.session.replayed == talk.session.turn - 1
+
+
+def late(talk: Talk, *texts: str) -> None:
+    """A replay after the answer: prompts, each with an answer."""
+    call = talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})
+    talk.answer(call, {})
+    for text in texts:
+        talk.echoes(text)
+        talk.says(f"answer to {text}")
+
+
+def test_a_late_replay_with_further_prompts_is_taken() -> None:
+    talk = held(["one"])
+    late(talk, "one", "two")
+    assert conversation(talk) == ["one", "answer to one", "two", "answer to two"]
+    assert talk.session.turn == 2
+
+
+def test_more_user_messages_for_the_same_prompts_are_no_further_prompts() -> None:
+    talk = held(["one", "two"])
+    late(talk, "an attached file", "one", "two")
+    assert conversation(talk) == ["one", OURS, "two", OURS]
+
+
+def test_what_an_agent_says_by_itself_after_a_resume_is_shown() -> None:
+    talk = held(["one"])
+    talk.ask("session/resume", {"sessionId": "s1", "cwd": "/w"}, {})
+    talk.says("Welcome back")
+    assert conversation(talk) == ["one", OURS, "Welcome back"]
+
+
+def test_what_an_agent_says_a_while_after_its_replay_is_shown() -> None:
+    talk = held(["one"])
+    call = talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})
+    talk.echoes("one")
+    talk.says("answer to one")
+    talk.answer(call, {})
+    for _ in range(3):  # each record is a second later
+        talk.update("usage_update", used=1, size=2)
+    talk.says("The tests have finished")
+    assert conversation(talk)[-1] == "The tests have finished"
+
+
+def test_notes_that_gemini_makes_to_its_model_are_not_shown_as_the_users() -> None:
+    talk = Talk().opened()
+    talk.echoes("<session_context>\nToday is Friday.\n</session_context>")
+    talk.echoes("[Function Response: read_file]")
+    assert talk.session.entries == []
+
+
+def test_a_load_that_replayed_our_last_prompt_is_complete() -> None:
+    def complete(*prompts: str) -> bool:
+        talk = held(["one", "two"])
+        call = talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})
+        for prompt in prompts:
+            talk.echoes(prompt)
+            talk.says("answer")
+        talk.answer(call, json.loads("null"))
+        done: Any = talk.session.history_complete
+        return bool(done)
+
+    assert [complete("one", "two"), complete("one"), complete()] == [True, False, False]
