@@ -11,6 +11,7 @@ from logging.handlers import RotatingFileHandler
 from typing import IO, TYPE_CHECKING, cast
 
 from acp_tui.config.paths import paths, private_directory
+from acp_tui.session.text import visible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,6 +26,14 @@ class _PrivateFile(RotatingFileHandler):
     def _open(self) -> IO[str]:  # type: ignore[override]  # a text file, which is all the base class uses
         descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         return cast("IO[str]", open(descriptor, self.mode, encoding=self.encoding, errors=self.errors))
+
+
+class _PrintableLines(logging.Formatter):
+    """Lines that can be printed: messages and exceptions may quote an agent."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Format the record, with stand-ins for control characters."""
+        return visible(super().format(record))
 
 
 def log_to_file(level: int = logging.WARNING) -> Path | None:
@@ -46,6 +55,6 @@ def log_to_file(level: int = logging.WARNING) -> Path | None:
     except OSError:
         root.addHandler(logging.NullHandler())
         return None
-    handler.setFormatter(logging.Formatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_PrintableLines("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
     root.addHandler(handler)
     return path

@@ -9,6 +9,7 @@ import signal
 import sys
 from pathlib import Path
 
+from acp_tui.cli.streams import prepare_streams
 from acp_tui.config.paths import paths
 from acp_tui.demo.signin import SignIn, ask_in_terminal
 from acp_tui.errors import UserError
@@ -18,6 +19,7 @@ SPEEDS = ("relaxed", "quick", "instant")
 
 def main() -> int:
     """Serve a client until it closes our standard input."""
+    prepare_streams()
     args = _arguments()
     sign_in = SignIn(args.store, wanted=args.auth)
     if args.sign_in:

@@ -67,3 +67,10 @@ def test_without_a_place_for_the_file_logging_is_silent(
     assert log_to_file() is None
     ROOT.error("lost")
     assert capfd.readouterr() == ("", "")
+
+
+def test_printing_the_file_never_commands_the_terminal(home: Path) -> None:
+    path = log_to_file()
+    assert path is not None
+    ROOT.warning("the agent said \x1b]52;c;cHduZWQ=\x07 \x9b31m \udcff")
+    assert "␛]52;c;cHduZWQ=␇ ‹9b›31m \ufffd" in path.read_text()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from rich.table import Table
 from rich.text import Text
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.widgets import Static
 
 from acp_tui.ui.keys import KEYS, PLACES, TABLE, Where, bindings
@@ -66,7 +67,9 @@ class HelpScreen(Dialog[None]):
         """A section for each place."""
         with VerticalScroll() as page:
             page.border_title = "keys"
-            page.border_subtitle = f"{KEYS['help.close'].named(self._keymap)} close"
+            page.border_subtitle = Content(
+                f"{KEYS['help.close'].named(self._keymap)} close"
+            )  # a str is markup
             for place in self._places:
                 yield Static(PLACES[place].title, classes="help--title", markup=False)
                 yield Static(PLACES[place].help, classes="help--words", markup=False)

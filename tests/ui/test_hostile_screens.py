@@ -1,0 +1,185 @@
+"""Every screen, with hostile text in all it shows: no frame holds a sequence that Textual did not make."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from textual.screen import Screen
+
+import acp_tui.ui.screens
+from acp_tui.config import first
+from acp_tui.controller.playing import AT_ONCE, Player
+from acp_tui.session.state import AgentMessage, Choice, PermissionOption, Session, Terminal
+from acp_tui.session.text import GrowingText
+from acp_tui.store.recordings import read_recording
+from acp_tui.ui.app import AcpTui
+from acp_tui.ui.commands import Command
+from acp_tui.ui.keys import KEYS
+from acp_tui.ui.screens.choose import ChooseScreen
+from acp_tui.ui.screens.confirm import ConfirmScreen
+from acp_tui.ui.screens.conversation import ConversationScreen
+from acp_tui.ui.screens.detail import DetailScreen
+from acp_tui.ui.screens.help import HelpScreen
+from acp_tui.ui.screens.launcher import LauncherScreen
+from acp_tui.ui.screens.output import OutputScreen
+from acp_tui.ui.screens.palette import PaletteScreen
+from acp_tui.ui.screens.permission import PermissionScreen
+from acp_tui.ui.screens.replay import ReplayScreen
+from acp_tui.ui.screens.whole import WholeScreen
+from tests.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, make_world
+from tests.ui.desk import agent, app_of
+from tests.ui.screens.questions import permission
+from tests.ui.terminal import ESCAPES
+from tests.ui.terminal import Terminal as RealTerminal
+from tests.ui.test_nothing_escapes import assert_harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from textual.pilot import Pilot
+
+    from acp_tui.ui.palette import Palette
+
+PARTS = {"BottomScreen", "Dialog", "EntryKeys", "Exporting", "PaneKeys", "Prompting", "SessionScreen"}
+"""Classes that screens are made of, and none by themselves."""
+STYLE_OR_PLACE = re.compile(rb"\x1b\[[0-9;]*[mH]|\x1b\]8;[^;\x07\x1b]*;[\x20-\x7e]*\x1b\\")
+EVIL = f"{TEXT} {NAME}"
+
+
+def question() -> Any:
+    options = [PermissionOption(EVIL, EVIL, kind) for kind in ("allow_once", "reject_once", EVIL)]
+    raw = {"command": EVIL, "cwd": EVIL, "env": {EVIL: EVIL}}
+    return permission(EVIL, "execute", options=options, why=EVIL, raw_input=raw)
+
+
+def terminal() -> Terminal:
+    ran = Terminal(id=1, at=0, terminal_id=EVIL, command=EVIL, cwd=EVIL, signal=EVIL)
+    ran.output.append(f"{EVIL}\r\n")
+    return ran
+
+
+DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
+    ChooseScreen: lambda palette: ChooseScreen(EVIL, [Choice(EVIL, EVIL, EVIL, EVIL)], palette),
+    ConfirmScreen: lambda palette: ConfirmScreen(EVIL, palette, yes=EVIL, no=EVIL),
+    DetailScreen: lambda palette: DetailScreen(EVIL, EVIL, palette),
+    HelpScreen: lambda _: HelpScreen((), dict.fromkeys(KEYS, EVIL)),
+    OutputScreen: lambda palette: OutputScreen(terminal(), palette, session=Session()),
+    PaletteScreen: lambda palette: PaletteScreen(EVIL, [Command(EVIL, str, EVIL, EVIL, EVIL)], palette),
+    PermissionScreen: lambda palette: PermissionScreen(
+        question(), palette, agent=EVIL, cwd=EVIL, remember_words={"allow_once": EVIL}
+    ),
+    WholeScreen: lambda palette: WholeScreen(
+        AgentMessage(id=1, at=0, parts=[GrowingText(EVIL)]), palette, session=Session(), cwd=EVIL
+    ),
+}
+BOTTOM: dict[type[Screen[Any]], Callable[[World], AcpTui]] = {
+    LauncherScreen: lambda world: app_of("--cwd", str(world.project), "--choose"),
+    ConversationScreen: lambda world: app_of(
+        "--cwd", str(world.project), "--command", agent("hostile"), "--mcp-config", str(world.mcp_file)
+    ),
+    ReplayScreen: lambda world: replayed(world),
+}
+
+
+def replayed(world: World) -> AcpTui:
+    player = Player(list(read_recording(world.foreign_log)), title=EVIL, cwd=EVIL, speed=AT_ONCE)
+    wishes = first.read(world.project)
+    return AcpTui(lambda palette: ReplayScreen(player, palette, problems=[EVIL]), wishes=wishes)
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    made = make_world(tmp_path)
+    for name, value in made.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PYTHONPATH", os.getcwd())  # noqa: PTH109  # for the agent
+    return made
+
+
+def test_there_is_a_case_for_every_screen() -> None:
+    for module in pkgutil.iter_modules(acp_tui.ui.screens.__path__):
+        importlib.import_module(f"acp_tui.ui.screens.{module.name}")
+    ours = {one for one in _below(Screen) if one.__module__.startswith("acp_tui.")}
+    assert {one for one in ours if one.__name__ not in PARTS} == {*DIALOGS, *BOTTOM}
+
+
+def _below(kind: type[Any]) -> set[type[Any]]:
+    return {one for below in kind.__subclasses__() for one in (below, *_below(below))}
+
+
+@pytest.mark.parametrize("kind", DIALOGS, ids=lambda kind: kind.__name__)
+async def test_no_dialog_passes_on_what_commands_a_terminal(kind: type[Screen[Any]], world: World) -> None:
+    app = BOTTOM[LauncherScreen](world)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await app.push_screen(DIALOGS[kind](app.palette))
+        await shown(app, pilot, kind)
+
+
+@pytest.mark.parametrize("kind", BOTTOM, ids=lambda kind: kind.__name__)
+async def test_nor_does_any_screen_below_them(kind: type[Screen[Any]], world: World) -> None:
+    app = BOTTOM[kind](world)
+    async with app.run_test(size=(100, 40), notifications=True) as pilot:
+        app.notify(EVIL, title=EVIL)
+        app.screen.notify(EVIL, title=EVIL)  # Textual would take it for markup
+        await shown(app, pilot, kind)
+
+
+async def shown(app: AcpTui, pilot: Pilot[int], kind: type[Screen[Any]]) -> None:
+    """Wait until the hostile text is on that screen; look at every frame on the way."""
+    app.get_driver_class()  # what a terminal is drawn by
+    for _ in range(1500):
+        await pilot.pause(0.01)
+        frame = drawn(app)
+        assert_frame(frame)
+        if isinstance(app.screen, kind) and MARKER.encode() in frame:
+            return
+    raise AssertionError(f"nothing hostile was shown: {drawn(app)!r}")
+
+
+def drawn(app: AcpTui) -> bytes:
+    """What the terminal would be sent for the whole screen."""
+    update: Any = app.screen._compositor.render_update(full=True)
+    frame: str = update.render_segments(app.console)
+    return frame.encode()  # strict: lone surrogates are refused
+
+
+def assert_frame(raw: bytes) -> None:
+    foreign = [found for found in ESCAPES.findall(raw) if not STYLE_OR_PLACE.fullmatch(found)]
+    assert foreign == []
+    assert UNSAFE.findall(ESCAPES.sub(b"", raw).decode()) == []
+    assert b"6666" not in b"".join(ESCAPES.findall(raw))
+
+
+LOOKS: dict[str, tuple[str, ...]] = {
+    "launcher": ("--choose",),
+    "replay": ("replay", "LOG", "--speed", "max"),
+    "conversation": ("--command", agent("hostile"), "show-all"),
+    "an agent that cannot be started": (),
+}
+HELP, PALETTE, PANES, ESC, QUIT = "\x1bOP", "\x10", "\x02", "\x1b[27u", "\x11"
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_real_terminal_gets_no_sequence_from_a_hostile_folder(look: str, tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    words = [str(world.foreign_log) if word == "LOG" else word for word in LOOKS[look]]
+    with RealTerminal(*words, cwd=world.project, **world.environment) as real:
+        real.until(lambda: MARKER in real.new_text(), "hostile text")
+        for keys in (HELP, HELP, PALETTE, ESC, PANES, PANES):
+            press(real, keys)
+        real.type(QUIT)
+        real.ended()
+    assert_harmless(real.raw)
+
+
+def press(real: RealTerminal, keys: str) -> None:
+    """Press them, and wait for another frame."""
+    before = len(real.raw)
+    real.type(keys)
+    real.until(lambda: len(real.raw) > before or real.process.poll() is not None, "another frame")
