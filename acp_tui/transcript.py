@@ -6,6 +6,7 @@ from functools import singledispatchmethod
 from typing import TYPE_CHECKING
 
 from acp_tui.difftext import diff_lines
+from acp_tui.raw_entry import failure_note, raw_text
 from acp_tui.session import state
 from acp_tui.session.text import GrowingText, visible, visible_json
 from acp_tui.workspace.linemodel import LineModel
@@ -24,7 +25,10 @@ def transcript(session: state.Session, *, thoughts: bool = False) -> Iterator[st
     """The lines of the transcript, safe for a terminal; thoughts are only counted unless asked for."""
     text = _Text(session, thoughts)
     for entry in session.entries:
-        lines = list(text.lines(entry))
+        try:
+            lines = list(text.lines(entry))
+        except Exception as error:  # one entry must not cost the rest
+            lines = [failure_note(entry, error), *_indented(raw_text(entry).split("\n"))]
         if lines:
             # The last word on safety: what comes from `raw_*` fields passes here too.
             yield from (visible(line) for line in [*_marks(entry), *lines, ""])

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.options import add_agent_options, add_session_options, agent_and_prompt
-from acp_tui.cli.screen import add_theme_option, need_a_terminal, show
+from acp_tui.cli.screen import ScreenFailedError, add_theme_option, need_a_terminal, show
 from acp_tui.config import first
+from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +43,11 @@ def run(args: argparse.Namespace) -> int:
 
     collecting.pause()  # until the first screen has begun
     made: list[Held] = []
-    code = show(app_for(args, made.append))
+    try:
+        code = show(app_for(args, made.append))
+    except ScreenFailedError as error:
+        commands = [f" Resume with: acp-tui --resume {held.conversation.folder.id}." for held in made]
+        raise UserError(f"{error}{commands[-1] if commands else ''}", exit_code=error.exit_code) from error
     if code == 0:
         for held in made:
             _say_how_to_go_on(held)

@@ -47,8 +47,12 @@ def need_a_terminal(instead: str) -> None:
         raise UserError(f"this terminal cannot show a screen (TERM=dumb); {instead}.", exit_code=USAGE)
 
 
+class ScreenFailedError(UserError):
+    """The app ended because of an error that nobody expected."""
+
+
 def show(app: AcpTui) -> int:
-    """Run the app to its end; the exit code."""
+    """Run the app to its end; the exit code. Raises `ScreenFailedError` or what the app gave up with."""
     import asyncio
 
     _log_what_nobody_catches()
@@ -85,7 +89,7 @@ async def _shown(app: AcpTui) -> None:
     # A signal may come to any thread while the one that has to act sleeps in the loop. A loop that listens to
     # one of them is woken by all.
     loop.add_signal_handler(signal.SIGCONT, lambda: None)
-    loop.set_exception_handler(lambda _, context: _mishap(app, context))
+    loop.set_exception_handler(lambda _, context: _report(app, context))
     await app.run_async()
 
 
@@ -116,17 +120,17 @@ def _log_what_nobody_catches() -> None:
     )
 
 
-def _mishap(app: AcpTui, context: dict[str, Any]) -> None:
+def _report(app: AcpTui, context: dict[str, Any]) -> None:
     """Something beside the screen failed: what it does not concern goes on."""
-    log.error("%s: %r", context["message"], context, exc_info=context.get("exception"))
-    app.mishap("Something in acp-tui has failed." + _where())
+    log.error("%s: %r", context["message"], context)
+    app.report(context.get("exception"), context["message"])
 
 
-def _in_a_sentence(error: Exception) -> UserError:
+def _in_a_sentence(error: Exception) -> ScreenFailedError:
     """What a person wants to know of a mistake of ours; the log gets the rest."""
     log.critical("The screen has failed", exc_info=error)
     words = shorten(visible_line(f"{type(error).__name__}: {error}"), WORDS, placeholder=" …")
-    return UserError(f"the screen has failed ({words}).{_where()}")
+    return ScreenFailedError(f"the screen has failed ({words}).{_where()}")
 
 
 def _where() -> str:

@@ -24,6 +24,7 @@ from acp_tui.export.pieces import (
     title,
 )
 from acp_tui.export.style_sheet import style_sheet
+from acp_tui.raw_entry import failure_note, raw_text
 from acp_tui.session.state import (
     AgentMessage,
     Content,
@@ -61,10 +62,18 @@ def as_html(session: Session, about: About, theme: str) -> str:
     name = escape(title(session, about))
     known = "".join(f"<dt>{label}</dt><dd>{escape(text)}</dd>" for label, text in facts(session, about))
     writer = _Writer(session, folder(session, about))
-    body = "\n".join(block for entry in session.entries for block in writer.blocks(entry))
+    body = "\n".join(block for entry in session.entries for block in _blocks_of(entry, writer))
     return _PAGE.format(
         title=name, style=style_sheet(theme), facts=known, body=body, version=escape(__version__)
     )
+
+
+def _blocks_of(entry: Entry, writer: _Writer) -> list[str]:
+    try:
+        return list(writer.blocks(entry))
+    except Exception as error:  # one entry must not cost the whole document
+        note, text = escape(failure_note(entry, error)), escape(raw_text(entry))
+        return [f'<section class="entry"><p>{note}</p><pre>{text}</pre></section>']
 
 
 _PAGE = """\

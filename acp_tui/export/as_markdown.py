@@ -21,6 +21,7 @@ from acp_tui.export.pieces import (
     title,
 )
 from acp_tui.export.safe_markdown import code_span, contained, fenced, literal
+from acp_tui.raw_entry import failure_note, raw_text
 from acp_tui.session.state import (
     AgentMessage,
     Content,
@@ -49,7 +50,10 @@ def as_markdown(session: Session, about: About) -> str:
     blocks = [f"# {literal(title(session, about))}", known]
     writer = _Writer(session, folder(session, about), _name(session, about))
     for entry in session.entries:
-        blocks += writer.blocks(entry)
+        try:
+            blocks += list(writer.blocks(entry))
+        except Exception as error:  # one entry must not cost the whole document
+            blocks += [literal(failure_note(entry, error)), fenced(raw_text(entry))]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 

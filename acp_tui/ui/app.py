@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.app import App
 
 from acp_tui.session.text import visible, visible_line
-from acp_tui.ui import keys
+from acp_tui.ui import containment, keys
 from acp_tui.ui.telling import Standing, tell_problems
 from acp_tui.ui.theming import DEFAULT, PREFIX, Loaded, load
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from textual.driver import Driver
     from textual.notifications import SeverityLevel
+    from textual.screen import Screen
 
     from acp_tui.config.first import First
     from acp_tui.ui.palette import Palette
@@ -55,12 +57,15 @@ class AcpTui(App[int]):
         self._problems: list[str] = []
         self._palettes: dict[str, Palette] = {}
         loaded = self._loaded(theme)
+        containment.install()
         super().__init__(ansi_color=loaded.theme.ansi)
         self.failure: Exception | None = None
         """What ended the app, where that was not the user's wish."""
         self.ended_by: int | None = None
         """… or which signal."""
-        self._drawn = self._mishap = False
+        self._drawn = False
+        self._error_counts: Counter[tuple[str, int, str]] = Counter()
+        self._error_limit = containment.ErrorLimit()
         self._standing = Standing()
         self._first = first
         self._launcher = launcher
@@ -264,11 +269,42 @@ class AcpTui(App[int]):
         await self.put(launcher)
         self.notify(str(error), severity="error", timeout=10, markup=False)
 
-    def mishap(self, words: str) -> None:
-        """Something failed that nobody waits for. One such thing is often many: the first is told."""
-        if not self._mishap:
-            self._mishap = True
-            self.call_later(self.notify, words, severity="error", timeout=10, markup=False)
+    # ------------------------------------------------------------------------- what goes wrong
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Textual calls this with every error that nobody has handled, and would end the app.
+
+        Goes on unless there is nothing to go on with: before the first frame, while the app ends anyway, when
+        the screen at the bottom has no parts or no layout, and when errors feed themselves. A dialog in that
+        state is closed.
+        """
+        error = getattr(error, "error", error)  # a worker's is wrapped
+        broken = containment.broken_screen(error)
+        going_on = self._drawn and self._running and not self._exit and not self._error_limit.exceeded()
+        if not going_on or (broken is not None and broken is self._bottom):
+            super()._handle_exception(error)
+            return
+        self.report(error)
+        if broken is not None:
+            self.call_later(self._close_broken, broken)
+
+    def report(self, error: BaseException | None, doing: str = "on the screen") -> None:
+        """Log an unexpected error, and name it and the log in a sentence."""
+        from acp_tui.connection.logs import log_to_file
+
+        error = error if error is not None else RuntimeError(doing)
+        path = log_to_file()
+        containment.record(error, self._error_counts, doing)
+        where = f" Details are in {path}." if path is not None else ""
+        sentence = f"Unexpected error: {containment.words_of(error)}.{where}"
+        self.call_later(self.notify, sentence, severity="error", timeout=10, markup=False)
+
+    async def _close_broken(self, screen: Screen[Any]) -> None:
+        """Close a dialog that cannot be used, and what lies above it; its question is not answered."""
+        while screen in self.screen_stack and self.screen is not screen:
+            await self.pop_screen()
+        if screen in self.screen_stack:
+            screen.dismiss(None)
 
     def panic(self, *_: object) -> None:
         """An exception that nobody expected. Textual would print it; whoever runs the app knows better."""

@@ -122,10 +122,15 @@ class Terminal(LinuxDriver):
     # ------------------------------------------------------------------------- what is read
 
     def _run_input_thread(self) -> None:
-        try:
-            self.run_input_thread()
-        except Exception as error:  # it would end in silence, with nothing to be typed any more
-            self._later(self._app._handle_exception, error)
+        """Read until the end. Without this an error would stop the reading, and nothing could be typed."""
+        while not self.exit_event.is_set():
+            try:
+                self.run_input_thread()
+            except Exception as error:
+                self._later(self._app._handle_exception, error)
+                self.exit_event.wait(LOOK)
+            else:
+                return
 
     def run_input_thread(self) -> None:
         """Hand on what is typed until that is not wanted any more."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from acp_tui.ui.app import AcpTui
 from acp_tui.ui.screens import quiet
 from tests.ui.desk import Open, agent, desk, marked
 
@@ -47,3 +48,20 @@ def until() -> Callable[[Callable[[], bool]], None]:
         raise AssertionError("it never came true")
 
     return wait
+
+
+@pytest.fixture(autouse=True)
+def unexpected_errors(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[BaseException]]:
+    """Errors that the app reported and survived. A test that expects some clears the list."""
+    errors: list[BaseException] = []
+    report = AcpTui.report
+
+    def noted(app: AcpTui, error: BaseException | None, doing: str = "on the screen") -> None:
+        if error is not None:
+            errors.append(error)
+        report(app, error, doing)
+
+    monkeypatch.setattr(AcpTui, "report", noted)
+    yield errors
+    if errors:
+        raise errors[0]

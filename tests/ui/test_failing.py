@@ -73,28 +73,63 @@ MISTAKES = {
 
 TRIGGERS = {"while drawing": "\x1bOP", "in what comes from the agent": "\r", "at the end": "\x11"}
 """What is typed (F1, Enter, Ctrl+Q); else the key of the options."""
+QUIT = "\x11"
 
 
-@pytest.mark.parametrize("where", MISTAKES)
-def test_a_mistake_of_ours(tmp_path: Path, home: Path, where: str) -> None:
+FATAL = ("before the first frame", "at the end")
+
+
+@pytest.mark.parametrize("where", FATAL)
+def test_an_error_that_leaves_nothing_to_go_on_with_ends_in_a_sentence(
+    tmp_path: Path, home: Path, where: str
+) -> None:
     with broken(tmp_path, MISTAKES[where]) as terminal:
-        if where != "before the first frame":
+        if where == "at the end":
             terminal.wait_for("idle")
             terminal.type("not sent yet")
             terminal.wait_for("not sent yet")
-            terminal.type(TRIGGERS.get(where, OPTIONS))
+            terminal.type(QUIT)
         assert terminal.ended() == 1
         log = home / "state" / "acp-tui.log"
         told = " ".join(ESCAPES.sub(b"", terminal.raw[terminal.raw.rindex(OFF[-1]) :]).decode().split())
-        failed = "acp-tui: the screen has failed (RuntimeError: a mistake [of] ours)."
-        assert told == f"{failed} The details are in {log}."
+        failed = (
+            f"acp-tui: the screen has failed (RuntimeError: a mistake [of] ours). The details are in {log}."
+        )
+        assert told.startswith(failed)
+        if where == "at the end":
+            assert told.removeprefix(failed) == f" Resume with: acp-tui --resume {session_in(home)}."
         assert "Traceback" in log.read_text(encoding="utf-8")
         assert terminal.settings == terminal.before
         for on, off in zip(ON, OFF, strict=True):
             assert terminal.raw.rfind(off) > terminal.raw.rfind(on) >= 0, off
         assert terminal.left_behind() == []
-    if where not in ("before the first frame", "in what comes from the agent"):
+    if where == "at the end":
         assert "not sent yet" in (home / "state" / "drafts.jsonl").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("where", sorted(MISTAKES.keys() - set(FATAL)))
+def test_an_unexpected_error_is_reported_in_a_sentence_and_the_app_goes_on(
+    tmp_path: Path, home: Path, where: str
+) -> None:
+    with broken(tmp_path, MISTAKES[where]) as terminal:
+        terminal.wait_for("idle")
+        terminal.type("not sent yet")
+        terminal.wait_for("not sent yet")
+        terminal.type(TRIGGERS.get(where, OPTIONS))
+        terminal.wait_for("Unexpected error:")
+        if where not in ("in what comes from the agent", "while drawing"):  # else the prompt is not seen
+            terminal.type("; but now\r")
+            terminal.wait_for("┃ not sent yet; but now")
+        terminal.type(QUIT)
+        assert terminal.ended() == 0
+        assert terminal.left_behind() == []
+    assert "a mistake [of] ours" in (home / "state" / "acp-tui.log").read_text(encoding="utf-8")
+
+
+def session_in(home: Path) -> str:
+    """The id of the only session there."""
+    (folder,) = (path for path in (home / "data" / "sessions").iterdir() if path.is_dir())
+    return folder.name
 
 
 BESIDE = {
@@ -125,7 +160,7 @@ def test_what_fails_beside_the_screen_is_told_and_it_goes_on(tmp_path: Path, hom
     with broken(tmp_path, BESIDE[where]) as terminal:
         terminal.wait_for("idle")
         terminal.type(OPTIONS)
-        terminal.wait_for("Something in acp-tui has failed.")  # the log is named in lines of any length
+        terminal.wait_for("Unexpected error:")  # the log is named in lines of any length
         terminal.type("go on\r")
         terminal.wait_for("┃ go on")
         terminal.type("\x11")

@@ -17,7 +17,7 @@ import acp_tui.ui
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MEANT = frozenset({"_clipboard", "_fatal_error", "_on_key", "_on_paste"})
+MEANT = frozenset({"_clipboard", "_fatal_error", "_handle_exception", "_on_key", "_on_paste"})
 """What is Textual's and replaced on purpose."""
 
 

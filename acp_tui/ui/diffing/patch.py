@@ -10,7 +10,8 @@ from acp_tui.ui.diffing.hunks import Change, Hunk
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_HUNK = re.compile(r"@@+(?: -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@+)? ?(.*)")
+_NUMBER = r"([0-9]{1,9})"  # more digits are no line number, and int() refuses thousands of them
+_HUNK = re.compile(rf"@@+(?: -{_NUMBER}(?:,{_NUMBER})? \+{_NUMBER}(?:,{_NUMBER})? @@+)? ?(.*)")
 _FILE = re.compile(r"(?:diff --git .* b/|\*\*\* (?:Update|Add|Delete) File: |Index: )(.+)")
 _SAYING = re.compile(
     r"(?:new file|deleted file|old mode|new mode|rename (?:from|to)|copy (?:from|to)|Binary files|GIT binary)"

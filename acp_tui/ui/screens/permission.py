@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.segment import Segment
 from textual.containers import Vertical
 
+from acp_tui.raw_entry import failure_note, raw_text
 from acp_tui.session.state import Session, ToolCall
 from acp_tui.session.text import visible_line
 from acp_tui.ui import keys
@@ -17,10 +18,12 @@ from acp_tui.ui.screens.quiet import Quiet
 from acp_tui.ui.widgets.asked import asked, asks_to, raw_input
 from acp_tui.ui.widgets.bar import Bar, Hints
 from acp_tui.ui.widgets.calls_in_progress import says_nothing
+from acp_tui.ui.widgets.long_text import LongText
 from acp_tui.ui.widgets.option_wording import wording_of
 from acp_tui.ui.widgets.page import Page
 from acp_tui.ui.widgets.rows import Row, Rows
-from acp_tui.ui.widgets.transcript.body import Context
+from acp_tui.ui.widgets.transcript.bodies.folding import paragraphs
+from acp_tui.ui.widgets.transcript.body import Context, Lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -137,7 +140,13 @@ class PermissionScreen(Dialog[Taken | None]):
         return [Segment(f" {number} of {count}", self._palette.dim)] if count > 1 else []
 
     def _bodies(self, width: int) -> Sequence[Body]:
-        return asked(self.question, self._drawing_context(width), raw=self._raw)
+        try:
+            return asked(self.question, self._drawing_context(width), raw=self._raw)
+        except Exception as error:  # nothing is hidden: the question stands there as it was sent
+            self.app._handle_exception(error)
+            asks = self.question.call if self.question.call is not None else self.question.subject
+            note = paragraphs(failure_note(asks, error), self._palette.error, width, 0)
+            return [Lines([*note], ""), LongText(raw_text(asks), self._palette.text, width)]
 
     def _drawing_context(self, width: int) -> Context:
         return Context(width=width, palette=self._palette, session=self._session, cwd=self._cwd, whole=True)

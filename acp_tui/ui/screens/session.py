@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 
 from acp_tui.ui import keys
+from acp_tui.ui.containment import contained
 from acp_tui.ui.frames import Frames
 from acp_tui.ui.screens.pane_keys import PaneKeys
 from acp_tui.ui.widgets.find_line import FindLine
@@ -83,8 +84,10 @@ class SessionScreen(PaneKeys):
 
     def _show(self, changes: list[Change]) -> None:
         """One frame."""
-        self.transcript.take(changes)
-        self.show_in_panes(changes)
+        with contained(self.app):
+            self.transcript.take(changes)
+        with contained(self.app):
+            self.show_in_panes(changes)
         self._show_facts()
 
     def _show_facts(self) -> None:

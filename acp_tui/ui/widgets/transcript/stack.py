@@ -18,7 +18,7 @@ from acp_tui.ui.widgets.transcript.heights import Heights
 from acp_tui.wording import default_folded
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from acp_tui.session.state import Session
     from acp_tui.ui.palette import Palette
@@ -38,6 +38,8 @@ class Stack:
         self.palette = palette
         self.cwd = cwd
         self.keymap: Mapping[str, str] = {}
+        self.body_replaced: Callable[[int], object] | None = None
+        """Told the id of an entry that could not be drawn."""
         self.width = 0
         self.blocks: list[Block] = []
         self.heights = Heights()
@@ -160,7 +162,7 @@ class Stack:
         """Make sure that this entry has a body, and is as high as it says."""
         block = self.blocks[place]
         if block.body is None:
-            block.body = make_body(block.entry, self._context_of(block.entry))
+            block.body = make_body(block.entry, self._context_of(block.entry), self.body_replaced)
             block.drawn.clear()
             self._measure(place)
         return block.body
@@ -234,6 +236,13 @@ class Stack:
             self.settle_lines(place, self.heights[place] - missing, self.heights[place])
             missing -= self.heights[place]
         return self.heights.top(anchor.place) + anchor.line_in(self.settle(anchor.place), gap)
+
+    def remeasure(self, entry_id: int) -> None:
+        """The body of this entry has another height now."""
+        place = self.place_of(entry_id)
+        if place is not None:
+            self.blocks[place].drawn.clear()
+            self._measure(place)
 
     def _guess(self, block: Block) -> int:
         height = estimated_height(block.entry, self.width or 80)

@@ -20,6 +20,7 @@ from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
 from acp_tui.session.state import TurnEnd
+from acp_tui.ui.containment import guarded
 from acp_tui.ui.widgets.transcript.look import Look
 from acp_tui.ui.widgets.transcript.marking import Marking, restyled
 from acp_tui.ui.widgets.transcript.seen import Seen
@@ -89,6 +90,7 @@ class TranscriptView(ScrollView, can_focus=True):
         super().__init__()
         self.stack = Stack(session, palette, cwd)
         """The entries; to be changed through the view only."""
+        self.stack.body_replaced = lambda entry_id: self.call_later(self._remeasure, entry_id)
         self.marking = Marking()
         """What the search has found."""
         self._following = True
@@ -160,6 +162,12 @@ class TranscriptView(ScrollView, can_focus=True):
             self._seen = Seen.all_of(self.stack)
         self.unseen = self._seen.lines_since(self.stack)
         self.refresh()
+
+    def _remeasure(self, entry_id: int) -> None:
+        """An entry could not be drawn, and what is shown instead has another height."""
+        anchor = self._anchor()
+        self.stack.remeasure(entry_id)
+        self._arrange(anchor)
 
     def _show(self, y: int) -> None:
         """Scroll there; not the user's doing."""
@@ -305,6 +313,7 @@ class TranscriptView(ScrollView, can_focus=True):
         self._look_again()
         return self._line(y)
 
+    @guarded
     def render_lines(self, crop: Region) -> list[Strip]:
         """All that is to be painted.
 

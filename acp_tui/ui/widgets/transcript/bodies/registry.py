@@ -46,9 +46,11 @@ MODULES: dict[type[Entry], str] = {
 """Imported when the first entry of the kind is drawn: the first frame needs none of them."""
 
 
-def make_body(entry: Entry, context: Context) -> Body:
-    """What this entry looks like."""
-    return _maker(MODULES[type(entry)])(entry, context)
+def make_body(entry: Entry, context: Context, replaced: Callable[[int], object] | None = None) -> Body:
+    """What this entry looks like. See `GuardedBody` for what happens when drawing it fails."""
+    from acp_tui.ui.widgets.transcript.guarded_body import GuardedBody
+
+    return GuardedBody(lambda: _maker(MODULES[type(entry)])(entry, context), entry, context, replaced)
 
 
 def prepare() -> None:

@@ -1,0 +1,56 @@
+"""An entry as plain text of its fields, for when what draws or exports it has failed."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+from acp_tui.session.text import GrowingText, visible, visible_line
+
+MAX_CHARACTERS = 20_000
+"""Of one entry, and of each of its fields."""
+MAX_DEPTH = 4
+"""Entries are not deeper than this, apart from raw JSON."""
+
+
+def failure_note(entry: object, error: BaseException) -> str:
+    """A sentence that stands above the raw text."""
+    words = visible_line(f"{type(error).__name__}: {error}")[:200]
+    return f"This entry ({type(entry).__name__}) could not be drawn: {words}. Its raw content follows."
+
+
+def raw_text(entry: object) -> str:
+    """`name: value` for each field that holds something; safe to display, and cut where it is too long."""
+    try:
+        text = "\n".join(_fields(entry, MAX_DEPTH))
+    except Exception as error:  # the last resort must not fail as well
+        text = f"({type(error).__name__} while reading the entry)"
+    cut = len(text) > MAX_CHARACTERS
+    return visible(text[:MAX_CHARACTERS]) + (
+        f"\n… {len(text) - MAX_CHARACTERS:,} more characters" if cut else ""
+    )
+
+
+def _fields(value: Any, depth: int) -> list[str]:
+    lines: list[str] = []
+    for field in dataclasses.fields(value):
+        held = getattr(value, field.name, None)
+        if held is None or held is False or held in ("", (), [], {}):
+            continue
+        text = _text(held, depth - 1)
+        lines.append(f"{field.name}:\n{text}" if "\n" in text else f"{field.name}: {text}")
+    return lines
+
+
+def _text(value: Any, depth: int) -> str:
+    if isinstance(value, (str, GrowingText)):
+        return str(value)[:MAX_CHARACTERS]
+    if dataclasses.is_dataclass(value) and depth > 0:
+        return "\n".join(_fields(value, depth))
+    if isinstance(value, (list, tuple)) and depth > 0:
+        return "\n".join(_text(item, depth - 1) for item in value[:MAX_CHARACTERS])
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)[:MAX_CHARACTERS]
+    except (ValueError, RecursionError) as error:
+        return f"({type(error).__name__})"

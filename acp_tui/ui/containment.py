@@ -1,0 +1,157 @@
+"""Keeps an unexpected error in a handler, timer, worker or renderer from ending the app.
+
+Textual 8.2.8 passes every such error to `App._handle_exception` and ends. `AcpTui` overrides that method: it
+reports the error and goes on where it can. Two places need more than that, so `install` replaces them:
+
+- `MessagePump._dispatch_message`. The loop that calls it ends after it has reported an error, and the widget
+  takes no message any more. Here the error is reported inside the loop.
+- `Widget.render_lines`. An error there costs the whole frame with all other widgets, and the next frame fails
+  in the same way. Here only the widget that fails is left out, and it is asked again after a pause.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from contextlib import contextmanager
+from functools import wraps
+from textwrap import shorten
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.message_pump import MessagePump
+from textual.screen import Screen
+from textual.strip import Strip
+from textual.widget import Widget
+
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Callable, Iterator
+
+    from textual.app import App
+    from textual.geometry import Region
+    from textual.message import Message
+
+    Render = Callable[[Any, Region], list[Strip]]
+
+log = logging.getLogger(__name__)
+
+MAX_WORDS = 200
+"""Characters of an error in a sentence; an agent may have had a say in them."""
+MAX_TRACEBACKS = 3
+"""Times the same error is logged in full; later ones are counted."""
+RETRY_SECONDS = 1.0
+"""How long a widget that could not be drawn is left alone."""
+MAX_ERRORS, ERROR_WINDOW = 1000, 10.0
+"""More errors than this in so many seconds feed themselves: then it is better to end."""
+
+_failed: WeakKeyDictionary[Widget, float] = WeakKeyDictionary()
+
+
+def words_of(error: BaseException) -> str:
+    """Type and message of an error in one line that is safe to display."""
+    return shorten(visible_line(f"{type(error).__name__}: {error}"), MAX_WORDS, placeholder=" …")
+
+
+def record(error: BaseException, counts: Counter[tuple[str, int, str]], doing: str) -> None:
+    """Log an error, in full the first times it comes from the same place."""
+    key = _origin(error)
+    counts[key] += 1
+    if counts[key] <= MAX_TRACEBACKS:
+        log.error("Unexpected error %s", doing, exc_info=error)
+    elif counts[key] in (10, 100, 1000):
+        log.error("Unexpected error %s, %d times so far: %s", doing, counts[key], words_of(error))
+
+
+def _origin(error: BaseException) -> tuple[str, int, str]:
+    """Where an error was raised, and its type."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None:
+        return "", 0, type(error).__name__
+    return traceback.tb_frame.f_code.co_filename, traceback.tb_lineno, type(error).__name__
+
+
+def broken_screen(error: BaseException) -> Screen[Any] | None:
+    """The screen that this error left without parts or without layout: nothing on it can be used."""
+    traceback = error.__traceback__
+    while traceback is not None:
+        frame = traceback.tb_frame
+        owner = frame.f_locals.get("self")
+        if isinstance(owner, Screen) and frame.f_code.co_name in ("_compose", "_refresh_layout"):
+            return owner
+        traceback = traceback.tb_next
+    return None
+
+
+class ErrorLimit:
+    """Notices errors that come faster than any user or agent could cause them."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._since = clock()
+        self._count = 0
+
+    def exceeded(self) -> bool:
+        """Count one more error."""
+        now = self._clock()
+        if now - self._since > ERROR_WINDOW:
+            self._since, self._count = now, 0
+        self._count += 1
+        return self._count > MAX_ERRORS
+
+
+@contextmanager
+def contained(app: App[Any]) -> Iterator[None]:
+    """Report an error of this part and go on with the next."""
+    try:
+        yield
+    except Exception as error:
+        app._handle_exception(error)
+
+
+def guarded(render: Render) -> Render:
+    """`render_lines` of a widget that draws a note instead of failing."""
+
+    @wraps(render)
+    def render_lines(self: Widget, crop: Region) -> list[Strip]:
+        if _failed and (failed_at := _failed.get(self)) is not None:
+            if time.monotonic() - failed_at < RETRY_SECONDS:
+                return _note(crop)
+            del _failed[self]
+        try:
+            return render(self, crop)
+        except Exception as error:
+            _failed[self] = time.monotonic()
+            self.app._handle_exception(error)
+            return _note(crop)
+
+    return render_lines
+
+
+def _note(crop: Region) -> list[Strip]:
+    note = Strip([Segment("This part could not be drawn.", Style(reverse=True))])
+    lines = [note if y == 0 else Strip([]) for y in crop.line_range]
+    return [line.crop_extend(crop.x, crop.right, Style()) for line in lines]
+
+
+def install() -> None:
+    """Replace the two methods, once for the process."""
+    dispatch = MessagePump._dispatch_message
+    if getattr(dispatch, "__wrapped__", None) is not None:
+        return
+
+    @wraps(dispatch)
+    async def dispatch_message(self: MessagePump, message: Message) -> None:
+        try:
+            await dispatch(self, message)
+        except Exception as error:
+            self.app._handle_exception(error)
+
+    MessagePump._dispatch_message = dispatch_message  # type: ignore[method-assign]
+    Widget.render_lines = guarded(Widget.render_lines)  # type: ignore[method-assign, assignment]

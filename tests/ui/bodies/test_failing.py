@@ -1,0 +1,121 @@
+"""An entry whose renderer fails is shown as raw text with a note."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acp_tui.export import About
+from acp_tui.export.as_html import as_html
+from acp_tui.export.as_markdown import as_markdown
+from acp_tui.session.state import AgentMessage, Diff, Permission, Session, ToolCall
+from acp_tui.session.text import GrowingText
+from acp_tui.transcript import transcript
+from acp_tui.ui.widgets.transcript.bodies import registry
+from acp_tui.ui.widgets.transcript.bodies.registry import make_body
+from acp_tui.ui.widgets.transcript.body import Lines
+from tests.ui.bodies.drawn import context, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.ui.desk import Open
+
+NINES = "9" * 5000
+CALL = ToolCall(id=1, at=0.0, call_id="call-7", title="Edit the basket")
+
+
+def as_dark_html(session: Session, about: About) -> str:
+    return as_html(session, about, "dark")
+
+
+def as_text(session: Session, _: About) -> str:
+    return "\n".join(transcript(session))
+
+
+class Failing(Lines):
+    """Fails in one of its methods."""
+
+    def __init__(self, method: str) -> None:
+        super().__init__([], "")
+        self._method = method
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == object.__getattribute__(self, "_method"):
+            raise ValueError("a mistake")
+        return 3 if name == "height" else object.__getattribute__(self, name)
+
+
+def failing_in(method: str) -> Callable[..., Lines]:
+    def make(*_: object) -> Lines:
+        if method == "make":
+            raise ValueError("a mistake")
+        return Failing(method)
+
+    return make
+
+
+@pytest.mark.parametrize("method", ["make", "height", "line", "copy_text"])
+def test_a_renderer_that_fails_anywhere_shows_raw_text_and_a_note(
+    monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    monkeypatch.setattr(registry, "_maker", lambda _: failing_in(method))
+    body = make_body(CALL, context())
+    if method == "line":
+        body.line(0)
+    body.copy_text()
+    text = "\n".join(lines(body))
+    assert "This entry (ToolCall) could not be drawn: ValueError: a mistake" in text
+    assert "call_id: call-7" in text
+    assert "title: Edit the basket" in body.copy_text()
+
+
+def test_what_replaces_a_renderer_is_short_and_safe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_maker", lambda _: failing_in("make"))
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    call = ToolCall(
+        id=1, at=0.0, call_id="c", title="\x1b]52;c;UFdO\x07" + "x" * 1_000_000, raw_input={"a": deep}
+    )
+    body = make_body(call, context())
+    assert body.height < 500
+    assert "\x1b" not in "".join(lines(body))
+
+
+def test_hunk_headers_with_absurd_numbers_are_read() -> None:
+    diff = Diff("a.py", None, "", patch=f"@@ -{NINES},1 +{NINES},1 @@\n-a\n+b\n")
+    call = ToolCall(id=1, at=0.0, call_id="c", title="Edit", kind="edit", content=[diff])
+    text = "\n".join(lines(make_body(call, context(Session()))))
+    assert "could not be drawn" not in text
+    assert "+ b" in text or "+b" in text
+
+
+async def test_an_entry_that_fails_on_the_screen_leaves_the_rest_usable(
+    open_desk: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maker = registry._maker
+    monkeypatch.setattr(registry, "_maker", lambda m: failing_in("line") if m == "tool_call" else maker(m))
+    async with open_desk() as one:
+        await one.send(
+            ["say", "before"],
+            ["update", {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Run it"}],
+            ["say", "afterwards"],
+        )
+        await one.sees("before", "could not be drawn", "title: Run it", "afterwards")
+
+
+@pytest.mark.parametrize("write", [as_markdown, as_dark_html, as_text])
+def test_an_entry_that_cannot_be_exported_is_exported_raw(
+    monkeypatch: pytest.MonkeyPatch, write: Callable[..., str]
+) -> None:
+    session = Session(entries=[CALL, AgentMessage(id=2, at=0.0, parts=[GrowingText("afterwards")])])
+    for module in ("acp_tui.export.as_markdown._Writer._call", "acp_tui.export.as_html._Writer._call"):
+        monkeypatch.setattr(module, failing_in("make"))
+    monkeypatch.setattr("acp_tui.transcript._Text._outcome", failing_in("make"))
+    session.entries.append(Permission(id=3, at=0.0, call_id="call-7", request_id=1, options=[]))
+    text = write(session, About())
+    assert "could not be drawn: ValueError: a mistake" in text
+    assert "call-7" in text
+    assert "afterwards" in text

@@ -1,0 +1,65 @@
+"""An unexpected error is reported once and contained where it happened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.ui import containment
+from acp_tui.ui.screens.permission import PermissionScreen
+from acp_tui.ui.widgets.status_line import StatusLine
+
+if TYPE_CHECKING:
+    import pytest
+
+    from tests.ui.desk import Open
+
+Errors = list[BaseException]
+ASK = ["permission", {"title": "Run it"}]
+
+
+async def test_a_widget_that_cannot_be_drawn_leaves_the_others_and_is_not_asked_in_every_frame(
+    open_desk: Open, monkeypatch: pytest.MonkeyPatch, unexpected_errors: Errors
+) -> None:
+    asked = []
+
+    def broken(self: StatusLine, y: int) -> None:
+        asked.append(y)
+        raise RuntimeError("a mistake")
+
+    async with open_desk() as one:
+        line = one.screen.query_one(StatusLine)
+        monkeypatch.setattr(containment, "RETRY_SECONDS", 1e9)
+        monkeypatch.setattr(StatusLine, "render_line", broken)
+        for _ in range(5):
+            line.refresh()
+            await one.pilot.pause()
+            await one.press("x")
+        assert len(asked) == 1
+        assert "could not be drawn" in one.text()
+        assert one.prompt.text == "xxxxx"
+    assert len(unexpected_errors) == 1
+    unexpected_errors.clear()
+
+
+async def test_a_dialog_that_cannot_be_built_is_closed_and_allows_nothing(
+    open_desk: Open, monkeypatch: pytest.MonkeyPatch, unexpected_errors: Errors
+) -> None:
+    def broken(self: PermissionScreen) -> None:
+        raise RuntimeError("a mistake")
+
+    async with open_desk() as one:
+        monkeypatch.setattr(PermissionScreen, "compose", broken)
+        await one.send(ASK)
+        await one.until(lambda: unexpected_errors and one.session.phase == "idle")
+        assert one.dialog is None
+        assert any("a mistake" in toast and "acp-tui.log" in toast for toast in one.toasts())
+    unexpected_errors.clear()
+
+
+def test_errors_that_feed_themselves_are_noticed() -> None:
+    now = 0.0
+    limit = containment.ErrorLimit(lambda: now)
+    assert not any(limit.exceeded() for _ in range(containment.MAX_ERRORS))
+    assert limit.exceeded()
+    now += containment.ERROR_WINDOW + 1
+    assert not limit.exceeded()
