@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import unified_diff
 from typing import TYPE_CHECKING
 
@@ -13,22 +14,37 @@ _COMPARABLE = 4_000_000
 _NO_END = "\n\\ No newline at end of file"
 
 
-def diff_lines(diff: Diff) -> list[str]:
-    """The changed lines with a little context; the patch itself where the agent gave one."""
+def diff_lines(diff: Diff, first: int = 1) -> list[str]:
+    """The changed lines with a little context; the patch itself where the agent gave one.
+
+    `first` is the number of the first line; where it is 0, which means not known, hunks have no numbers.
+    """
     if diff.patch is not None:
         return diff.patch.splitlines()
     old, new = _lines(diff.old, diff.new), _lines(diff.new, diff.old)
     if len(old) * len(new) <= _COMPARABLE:
         told = unified_diff(old, new, lineterm="")
-        return [line for lines in told for line in lines.split("\n")][2:]  # without the names of the files
+        lines = [line for lines in told for line in lines.split("\n")][2:]  # without the names of the files
+        return [_renumbered(line, first) if line.startswith("@@ ") else line for line in lines]
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
     removed, added = old[start : len(old) - end], new[start : len(new) - end]
     return [
-        f"@@ -{start + 1},{len(removed)} +{start + 1},{len(added)} @@",
+        _renumbered(f"@@ -{start + 1},{len(removed)} +{start + 1},{len(added)} @@", first),
         *(part for line in removed for part in f"-{line}".split("\n")),
         *(part for line in added for part in f"+{line}".split("\n")),
     ]
+
+
+def _renumbered(header: str, first: int) -> str:
+    """The header of a hunk, where the texts begin at line `first` of their files."""
+    if first == 1:
+        return header
+    return (
+        re.sub(r"([-+])(\d+)", lambda found: f"{found[1]}{int(found[2]) + first - 1}", header)
+        if first
+        else "@@"
+    )
 
 
 def _lines(text: str | None, other: str | None) -> list[str]:

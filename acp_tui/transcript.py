@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from acp_tui.difftext import diff_lines
 from acp_tui.raw_entry import failure_note, raw_text
 from acp_tui.session import state
+from acp_tui.session.diff_lines import first_line
 from acp_tui.session.text import GrowingText, visible, visible_json
+from acp_tui.wording import ran, shows_terminal, title_of
 from acp_tui.workspace.linemodel import LineModel
 
 if TYPE_CHECKING:
@@ -70,11 +72,13 @@ class _Text:
     @lines.register(state.ToolCall)
     def _(self, entry: state.ToolCall) -> Iterable[str]:
         kind = f", {entry.kind}" if entry.kind_given else ""
-        yield f"* {entry.title or entry.name or entry.call_id} ({entry.status}{kind})"
+        code = f", exit code {entry.exit_code}" if entry.exit_code and not shows_terminal(entry) else ""
+        title = title_of(entry, self.session.cwd or "")
+        yield f"* {title} ({entry.status}{kind}{code})"
         for place in entry.locations:
             yield f"  at {place.path}" + (f":{place.line}" if place.line is not None else "")
         for part in entry.content:
-            yield from _indented(self._tool_content(part))
+            yield from _indented(self._tool_content(part, entry))
         if not entry.content:
             for label, value in (("input", entry.raw_input), ("output", entry.raw_output)):
                 if value is not None:
@@ -116,7 +120,7 @@ class _Text:
 
     @lines.register(state.Terminal)
     def _(self, entry: state.Terminal) -> Iterable[str]:
-        return [] if entry.terminal_id in self.shown_by_calls else _terminal(entry)
+        return [] if entry.terminal_id in self.shown_by_calls else self._terminal(entry)
 
     @lines.register(state.Notice)
     def _(self, entry: state.Notice) -> Iterable[str]:
@@ -140,15 +144,30 @@ class _Text:
     def _(self, entry: state.Unrecognised) -> Iterable[str]:
         return [f"- Not recognised: {entry.what}", *_indented(_raw(entry.raw))]
 
-    def _tool_content(self, part: state.ToolContent) -> Iterable[str]:
+    def _tool_content(self, part: state.ToolContent, call: state.ToolCall) -> Iterable[str]:
         if isinstance(part, state.Diff):
-            return [part.path, *diff_lines(part)]
+            return [part.path, *diff_lines(part, first_line(call, part))]
         if isinstance(part, state.TerminalRef):
             terminal = self.session.terminals.get(part.terminal_id)
-            return _terminal(terminal) if terminal else [f"[terminal {part.terminal_id}, unknown]"]
+            return self._terminal(terminal) if terminal else [f"[terminal {part.terminal_id}, unknown]"]
         if part.for_assistant_only:
             return [f"[for the agent only: {_count(part.text.splitlines(), 'line')}]"]
         return _content(part)
+
+    def _terminal(self, entry: state.Terminal) -> Iterator[str]:
+        command = ran(entry, self.session.cwd or "")
+        first = f"$ {command}" if command else f"[terminal {entry.terminal_id}]"
+        yield first + (f"  (in {entry.cwd})" if entry.cwd else "")
+        model = LineModel(styles=False)
+        model.feed(entry.output.tail or entry.output.head)
+        lines = model.text().rstrip("\n").splitlines()
+        if entry.output.tail or len(lines) > TERMINAL_LINES:
+            yield f"… its last {min(len(lines), TERMINAL_LINES)} lines:"
+        yield from lines[-TERMINAL_LINES:]
+        if entry.signal:
+            yield f"[ended by {entry.signal}]"
+        elif entry.exit_code is not None:
+            yield f"[exit code {entry.exit_code}]"
 
 
 # --------------------------------------------------------------------------- what entries are made of
@@ -180,20 +199,6 @@ def _content(content: state.Content) -> Iterator[str]:
     yield from _indented(content.text.splitlines())
     if content.raw is not None:
         yield from _indented(_raw(content.raw))
-
-
-def _terminal(entry: state.Terminal) -> Iterator[str]:
-    yield f"$ {entry.command or entry.terminal_id}" + (f"  (in {entry.cwd})" if entry.cwd else "")
-    model = LineModel(styles=False)
-    model.feed(entry.output.tail or entry.output.head)
-    lines = model.text().rstrip("\n").splitlines()
-    if entry.output.tail or len(lines) > TERMINAL_LINES:
-        yield f"… its last {min(len(lines), TERMINAL_LINES)} lines:"
-    yield from lines[-TERMINAL_LINES:]
-    if entry.signal:
-        yield f"[ended by {entry.signal}]"
-    elif entry.exit_code is not None:
-        yield f"[exit code {entry.exit_code}]"
 
 
 def _raw(value: object) -> list[str]:

@@ -9,6 +9,7 @@ import shlex
 from pathlib import PurePath
 from typing import Any
 
+from acp_tui.protocol.raw_values import command
 from acp_tui.session.state import (
     Compaction,
     Content,
@@ -106,18 +107,27 @@ def title_of(call: ToolCall, cwd: str) -> str:
         title = title[1:-1]
     if not title:
         title = (
-            visible_line(command_of(call.raw_input))
-            or visible_line(call.name or "")
-            or call.kind.replace("_", " ")
+            visible_line(call.command or "") or visible_line(call.name or "") or call.kind.replace("_", " ")
         )
     if call.kind == "execute":
         return title  # a command is shown as it is
     if _only_names_a_file(title, call):
         title = f"{_verb(call)} {title}".strip()
+    elif call.kind in _VERBS and _BARE_NAME.fullmatch(title):
+        title = f"{title} {_only_file(call)}".strip()
     if not cwd.strip("/"):
         return title
     base = re.escape(f"{cwd.rstrip('/')}/")
     return re.sub(rf"(?<![\w/.~-]){base}(?=\S)", "", title)
+
+
+_BARE_NAME = re.compile("[A-Za-z_]+")
+"""The name of a tool and nothing else: `read`, `read_text_file`."""
+
+
+def _only_file(call: ToolCall) -> str:
+    paths = {*(item.path for item in call.content if isinstance(item, Diff)), *call.paths}
+    return visible_line(paths.pop()) if len(paths) == 1 else ""
 
 
 def _verb(call: ToolCall) -> str:
@@ -131,6 +141,11 @@ def _only_names_a_file(title: str, call: ToolCall) -> bool:
     return any(path == title or path.endswith(f"/{title}") for path in map(visible_line, paths))
 
 
+def shows_terminal(call: ToolCall) -> bool:
+    """Return True if a terminal shows how the call went."""
+    return any(isinstance(item, TerminalRef) for item in call.content)
+
+
 def fate(diff: Diff, kind: str = "") -> str:
     """What became of a file as a whole, in a call of that kind: `new`, `deleted`, `now empty`, or nothing."""
     if diff.patch is not None:
@@ -140,14 +155,6 @@ def fate(diff: Diff, kind: str = "") -> str:
     if diff.new is None or (not diff.new and kind == "delete"):
         return "deleted"
     return "" if diff.new else "now empty"
-
-
-def command_of(raw_input: Any) -> str:
-    """The command that a call was given, as far as it can be told; it may have several lines."""
-    command = raw_input.get("command") if isinstance(raw_input, dict) else None
-    if isinstance(command, list):
-        command = " ".join(str(word) for word in command)
-    return visible(command) if isinstance(command, str) else ""
 
 
 def ran(terminal: Terminal, cwd: str) -> str:
@@ -175,15 +182,15 @@ _LONGEST_INPUT = 20_000
 def only_input(content: Content, call: ToolCall) -> bool:
     """Is it just the raw input once more? Some agents send that as text, too, to show it while it grows."""
     if call.raw_input is None:  # … or before that; of one that has completed it would be the output
-        given = command_of(_as_json(content)) if call.kind == "execute" else ""
-        return bool(given) and call.status != "completed"
+        given = command(_as_json(content)) if call.kind == "execute" else None
+        return given is not None and call.status != "completed"
     return isinstance(call.raw_input, dict) and _as_json(content) == call.raw_input
 
 
 def command_given(call: ToolCall) -> str:
     """The command that a call is about, as far as it can be told; it may have several lines."""
     texts = (_as_json(item) for item in call.content if isinstance(item, Content) and only_input(item, call))
-    return next(filter(None, map(command_of, (call.raw_input, *texts))), "")
+    return call.command or next(filter(None, map(command, texts)), "")
 
 
 def _as_json(content: Content) -> Any:
@@ -192,7 +199,7 @@ def _as_json(content: Content) -> Any:
         return None
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -11,6 +11,7 @@ from acp_tui.difftext import diff_lines
 from acp_tui.session import state
 from acp_tui.session.text import GrowingText
 from acp_tui.transcript import TERMINAL_LINES, transcript
+from tests.talk import Talk
 
 NO_END = "\\ No newline at end of file"
 
@@ -86,7 +87,7 @@ def test_a_tool_call_shows_where_it_was_and_what_it_changed() -> None:
         status="completed",
         locations=[state.Location("/p/a.py", 3), state.Location("/p/b.py")],
         content=[
-            state.Diff("/p/a.py", old="one\ntwo  \n", new="one\nthree  \n"),
+            state.Diff("/p/a.py", old="one\ntwo  \n", new="one\nthree  \n", line=1),
             state.Content(kind="text", text="done\n"),
         ],
     )
@@ -105,11 +106,17 @@ def test_a_tool_call_shows_where_it_was_and_what_it_changed() -> None:
 
 def test_a_tool_call_without_content_shows_its_raw_input_and_output() -> None:
     call = state.ToolCall(
-        id=1, at=0, call_id="c", status="failed", raw_input={"cmd": "ls \x1b[2J"}, raw_output="no\x9bl"
+        id=1,
+        at=0,
+        call_id="c",
+        status="failed",
+        raw_input={"cmd": "ls \x1b[2J"},
+        title="ls \x1b[2J",
+        raw_output="no\x9bl",
     )
     shown = text(call)
 
-    assert shown.splitlines()[0] == "* c (failed)"
+    assert shown.splitlines()[0] == "* ls ␛[2J (failed)"
     assert '"cmd": "ls \\u001b[2J"' in shown
     assert "no‹9b›l" in shown
 
@@ -249,3 +256,13 @@ def test_a_newline_that_came_or_went_at_the_end_is_told(old: str, new: str, told
 def test_a_newline_at_the_end_of_what_is_too_long_to_be_compared_is_told() -> None:
     old = "".join(f"{number}\n" for number in range(3000))
     assert diff_lines(state.Diff("/x", old=old, new=old.removesuffix("\n")))[-2:] == ["+2999", NO_END]
+
+
+def test_a_terminal_without_a_command_is_not_shown_as_one() -> None:
+    talk = Talk().opened()
+    talk.prompt()
+    told = {"terminal_output": {"terminal_id": "toolu_1", "data": "out\n"}}
+    talk.tool("toolu_1", title="Run", content=[{"type": "terminal", "terminalId": "toolu_1"}], _meta=told)
+    assert "    [terminal toolu_1]" in list(transcript(talk.session))
+    talk.tool_update("toolu_1", rawInput={"command": "make all"})
+    assert "    $ make all" in list(transcript(talk.session))

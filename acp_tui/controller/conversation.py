@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.connection.client import AgentConnection
 from acp_tui.connection.errors import ConnectionFault, NotOffered, RequestFailed
 from acp_tui.controller.attaching import Attaching, fitting
+from acp_tui.controller.diff_places import DiffPlaces
 from acp_tui.controller.gate import Gate
 from acp_tui.controller.offering import client_capabilities, place_for
 from acp_tui.controller.recording import Recording
@@ -127,6 +128,7 @@ class Conversation:
             taken=self.session.terminals,
         )
         files = Files(self._roots, settings.workspace.sensitive)
+        self._diff_places = DiffPlaces(files, self.note)
         self.blocks_for = Attaching(files, lambda: self.session.agent).blocks
         self.listing = Listing(self._roots.directories)
         self.shell = Shell(self._roots.cwd, self._recording, self._reaper)
@@ -359,6 +361,7 @@ class Conversation:
             await self.shell.close()
             if self._agent is not None:
                 await self._agent.close()
+            await self._diff_places.close()
             await self._tracking.close()
             await asyncio.to_thread(self.listing.close)
             await asyncio.to_thread(self._reaper.close)
@@ -379,7 +382,9 @@ class Conversation:
 
     def _see(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
         loaded = any(isinstance(event, SessionOpened) for event in events)
-        self._tracking.see(changes, history=loaded or self.session.replaying)
+        history = loaded or self.session.replaying
+        self._tracking.see(changes, history=history)
+        self._diff_places.see(changes, history=history)
 
     @asynccontextmanager
     async def _impatience(self, what: str) -> AsyncIterator[None]:

@@ -26,7 +26,7 @@ async def in_place(call: ToolCall, files: Files) -> list[tuple[Diff, Diff]]:
     everywhere = isinstance(call.raw_input, dict) and call.raw_input.get("replace_all") is True
     for diff in [item for item in call.content if isinstance(item, Diff)]:
         if diff.old and diff.new is not None and diff.patch is None:
-            text = await asyncio.to_thread(_text, diff.path, files)
+            text = await asyncio.to_thread(read_for_display, diff.path, files)
             times = text.count(diff.old)
             if text != diff.old and (times == 1 or (times and everywhere)):
                 found.append((diff, _whole(diff, text)))
@@ -34,12 +34,12 @@ async def in_place(call: ToolCall, files: Files) -> list[tuple[Diff, Diff]]:
 
 
 def _whole(diff: Diff, text: str) -> Diff:
-    changes: dict[str, Any] = {"old": text, "new": text.replace(diff.old or "", diff.new or "")}
+    changes: dict[str, Any] = {"old": text, "new": text.replace(diff.old or "", diff.new or ""), "line": 1}
     return replace(diff, **changes)
 
 
-def _text(path: str, files: Files) -> str:
-    """What the file holds now, as it can be shown; "" for what nobody was asked about."""
+def read_for_display(path: str, files: Files) -> str:
+    """What the file holds now, made safe; "" if it is outside the workspace, sensitive or large."""
     with suppress(Refusal), files.open_for_reading(path) as reading:
         if reading.inside and not reading.sensitive and reading.size <= LARGEST:
             return visible(reading.text())

@@ -20,6 +20,7 @@ from acp_tui.export.pieces import (
     facts,
     folder,
     said,
+    terminal_title,
     thought_title,
     title,
 )
@@ -127,7 +128,8 @@ class _Writer:
             case Terminal():
                 if entry.terminal_id not in self._session.terminal_calls:
                     whose = '<span class="label">a command of yours</span>' * (entry.owner == "user")
-                    yield f'<section class="{classes}">{whose}{_terminal(entry)}</section>'
+                    shown = _terminal(entry, terminal_title(entry, self._cwd))
+                    yield f'<section class="{classes}">{whose}{shown}</section>'
             case _:
                 yield from self._said(entry, classes)
 
@@ -191,19 +193,19 @@ def _piece(piece: Piece) -> str:
         case "command":
             return html_text.code(piece.what, "sh")
         case "diff":
-            return f'<span class="label">{escape(piece.label)}</span>{html_text.diff(diff_lines(piece.what))}'
+            lines = html_text.diff(diff_lines(piece.what, piece.first))
+            return f'<span class="label">{escape(piece.label)}</span>{lines}'
         case "terminal":
-            return _terminal(piece.what)
+            return _terminal(piece.what, piece.label)
         case "raw":
             return f'<span class="label">{escape(piece.label)}</span>{html_text.plain(piece.what)}'
     return _content(piece.what)
 
 
-def _terminal(terminal: Terminal) -> str:
-    command = escape(terminal.command or terminal.terminal_id)
+def _terminal(terminal: Terminal, name: str) -> str:
     return html_text.terminal(
         output_lines(terminal.output),
-        f'<span class="dim">$</span> {command}',
+        re.sub(r"^\$ ", '<span class="dim">$</span> ', escape(name)),
         f'<span class="dim">[{escape(exit_fact(terminal))}]</span>',
     )
 

@@ -17,6 +17,7 @@ from acp_tui.export.pieces import (
     facts,
     folder,
     said,
+    terminal_title,
     thought_title,
     title,
 )
@@ -93,7 +94,7 @@ class _Writer:
                 if entry.terminal_id not in self._session.terminal_calls:
                     if entry.owner == "user":
                         yield "*A command of yours:*"
-                    yield _terminal(entry)
+                    yield _terminal(entry, terminal_title(entry, self._cwd))
             case _:
                 yield from self._said(entry)
 
@@ -140,9 +141,9 @@ def _piece(piece: Piece) -> Iterator[str]:
             yield fenced(piece.what, "sh")
         case "diff":
             yield f"{literal(piece.label)}:"
-            yield fenced("\n".join(diff_lines(piece.what)), "diff")
+            yield fenced("\n".join(diff_lines(piece.what, piece.first)), "diff")
         case "terminal":
-            yield _terminal(piece.what)
+            yield _terminal(piece.what, piece.label)
         case "content" if piece.what.kind == "text" and not piece.what.text.lstrip().startswith("```"):
             yield fenced(piece.what.text)
         case "content":
@@ -152,9 +153,8 @@ def _piece(piece: Piece) -> Iterator[str]:
             yield fenced(piece.what)
 
 
-def _terminal(terminal: Terminal) -> str:
-    command = visible_line(terminal.command or terminal.terminal_id)
-    return fenced(f"$ {command}\n{output_text(terminal.output)}[{exit_fact(terminal)}]", "console")
+def _terminal(terminal: Terminal, name: str) -> str:
+    return fenced(f"{name}\n{output_text(terminal.output)}[{exit_fact(terminal)}]", "console")
 
 
 def _content(content: Content) -> Iterator[str]:

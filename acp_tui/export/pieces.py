@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from acp_tui.session.diff_lines import first_line
 from acp_tui.session.state import (
     Compaction,
     Content,
@@ -19,7 +20,17 @@ from acp_tui.session.state import (
     TurnEnd,
 )
 from acp_tui.session.text import visible, visible_json, visible_line
-from acp_tui.wording import answered_by, command_of, duration, fate, relative, title_of, verdict
+from acp_tui.wording import (
+    answered_by,
+    command_given,
+    duration,
+    fate,
+    ran,
+    relative,
+    shows_terminal,
+    title_of,
+    verdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +45,7 @@ class Piece(NamedTuple):
     sort: Literal["places", "command", "diff", "terminal", "content", "raw"]
     what: Any
     label: str = ""
+    first: int = 1  # the number of a diff's first line; 0: not known
 
 
 class Said(NamedTuple):
@@ -92,11 +104,11 @@ def call_pieces(call: ToolCall, session: Session, cwd: str) -> Iterator[Piece]:
     ]
     if places:
         yield Piece("places", places)
-    command = command_of(call.raw_input) if call.kind == "execute" else ""
-    ran = {item.terminal_id for item in call.content if isinstance(item, TerminalRef)}
-    if command and visible_line(command) != name and not ran & session.terminals.keys():
+    command = command_given(call) if call.kind == "execute" else ""
+    terminals = {item.terminal_id for item in call.content if isinstance(item, TerminalRef)}
+    if command and visible_line(command) != name and not terminals & session.terminals.keys():
         yield Piece("command", command)
-    shown = [piece for item in call.content if (piece := _content_piece(item, call.kind, session, cwd))]
+    shown = [piece for item in call.content if (piece := _content_piece(item, call, session, cwd))]
     yield from shown
     if not shown:
         for label, value in (("input", call.raw_input), ("output", call.raw_output)):
@@ -104,22 +116,32 @@ def call_pieces(call: ToolCall, session: Session, cwd: str) -> Iterator[Piece]:
                 yield Piece("raw", visible(value) if isinstance(value, str) else visible_json(value), label)
 
 
-def _content_piece(item: Content | Diff | TerminalRef, kind: str, session: Session, cwd: str) -> Piece | None:
+def _content_piece(
+    item: Content | Diff | TerminalRef, call: ToolCall, session: Session, cwd: str
+) -> Piece | None:
     if isinstance(item, Diff):
-        became = fate(item, kind)
-        return Piece("diff", item, f"{relative(item.path, cwd)}{f' ({became})' if became else ''}")
+        became = fate(item, call.kind)
+        label = f"{relative(item.path, cwd)}{f' ({became})' if became else ''}"
+        return Piece("diff", item, label, first_line(call, item))
     if isinstance(item, TerminalRef):
         terminal = session.terminals.get(item.terminal_id)
-        return Piece("terminal", terminal) if terminal is not None else None
+        return None if terminal is None else Piece("terminal", terminal, terminal_title(terminal, cwd))
     if item.kind == "text" and not item.text.strip():
         return None
     return Piece("content", item)
 
 
 def call_facts(call: ToolCall) -> list[str]:
-    """Beside its title: how long it took."""
+    """Beside its title: how it ended and how long it took."""
     took = call.ended_at - call.began if call.ended_at is not None else 0
-    return [duration(took)] if took > 0.1 else []
+    ended = [f"exit code {call.exit_code}"] if call.exit_code and not shows_terminal(call) else []
+    return [*ended, duration(took)] if took > 0.1 else ended
+
+
+def terminal_title(terminal: Terminal, cwd: str) -> str:
+    """What it ran."""
+    command = visible_line(ran(terminal, cwd))
+    return f"$ {command}" if command else f"terminal {visible_line(terminal.terminal_id)}"
 
 
 def exit_fact(terminal: Terminal) -> str:

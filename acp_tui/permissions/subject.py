@@ -153,7 +153,7 @@ def _execution(call: ToolCall, found: FoundCommands, place: Place) -> Subject:
         return _of_command(read[0], place, targets=targets)
     return Subject(
         kind="execute",
-        words=visible_line(f"run a command that is not told for certain (“{call.title}”)"),
+        words=visible_line(f"run a command that is not told for certain (“{call.asked_title}”)"),
         doubt=doubt or "no command is told apart from the title",
         targets=targets,
         cwd=place.target(found.cwd) if found.cwd else None,
@@ -243,12 +243,12 @@ def _anything_else(call: ToolCall, kind: str) -> Subject:
         words = f"fetch {url}"
     elif kind == "other":
         words = _use(call)
-    elif call.title:
-        words += f" (“{call.title}”)"
+    elif call.asked_title:
+        words += f" (“{call.asked_title}”)"
     return Subject(kind=kind, words=visible_line(words))
 
 
 def _use(call: ToolCall) -> str:
     if call.name:
         return f"use `{call.name}`"
-    return f"do “{call.title}”" if call.title else _PLAIN_WORDS["other"]
+    return f"do “{call.asked_title}”" if call.asked_title else _PLAIN_WORDS["other"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import read
+from acp_tui.protocol.extensions import is_known_request
 from acp_tui.protocol.updates import tool_call
 from acp_tui.session import events as ev
 from acp_tui.session.state import PermissionOption
@@ -34,7 +35,7 @@ def asked(method: str, params: dict[str, Any], request_id: RequestId, made_up: s
         return permission(params, request_id, made_up)
     if method == ELICITATION:
         return [_elicitation(params, request_id)]
-    if method in _SERVED:
+    if method in _SERVED or is_known_request(method):
         return [ev.Nothing(f"the request {method}")]
     return [ev.Unknown(f"request {visible_excerpt(method, 80)}", params)]
 

@@ -21,6 +21,7 @@ _TYPES: tuple[type[ev.Event], ...] = (
     ev.AgentStarted,
     ev.AgentExited,
     ev.Decided,
+    ev.DiffPlaced,
     ev.Noticed,
     ev.SettingsRestored,
     ev.Queued,

@@ -113,15 +113,15 @@ def _tool_content(item: Any) -> Sequence[ToolContent]:
         kind = item.get("type")
         if kind == "content" and "content" in item:
             inner = item["content"]
-            return [_coloured(block) for block in (inner if isinstance(inner, list) else [inner])]
+            return [with_colour(block) for block in (inner if isinstance(inner, list) else [inner])]
         if kind == "diff" and (diff := _diff(item)) is not None:
             return [diff]
         if kind == "terminal" and (terminal_id := read.raw(item, "terminalId", "terminal_id")) is not None:
             return [TerminalRef(terminal_id)]
-    return [_coloured(item)]
+    return [with_colour(item)]
 
 
-def _coloured(value: Any) -> Content:
+def with_colour(value: Any) -> Content:
     """A block whose text may carry colours; whether it may show them the kind of the call decides."""
     content = block(value)
     text = value.get("text") if isinstance(value, dict) else value

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.protocol import asks, client, draft, read
 from acp_tui.protocol.calls import OPENS, call_answered, call_sent, initialized, opened
 from acp_tui.protocol.errors import read_error
+from acp_tui.protocol.extensions import is_known_notification
 from acp_tui.protocol.updates import session_update
 from acp_tui.protocol.v1 import V1
 from acp_tui.session import events as ev
@@ -122,7 +123,7 @@ class Translator:
                 return asks.permission(params, None, self._made_up_call(), answerable=False)
             case "end_turn":
                 return self._dialect.end_turn(params)
-        if method.startswith(("_", "$/")):
+        if is_known_notification(method):
             # Extensions, and by JSON-RPC's own rule to be ignored when unknown: the wire log has them.
             return [ev.Nothing(f"the notification {visible_line(method)}")]
         return [ev.Unknown(f"notification {visible_excerpt(method, 80)}", raw)]

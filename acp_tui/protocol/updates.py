@@ -5,8 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.protocol import read
-from acp_tui.protocol.content import blocks, locations, read_annotations, tool_contents, unified
+from acp_tui.protocol import raw_values, read
+from acp_tui.protocol.content import (
+    blocks,
+    locations,
+    read_annotations,
+    tool_contents,
+    unified,
+    with_colour,
+)
 from acp_tui.protocol.offers import commands, config_options
 from acp_tui.session import events as ev
 from acp_tui.session.state import Cost, PlanItem
@@ -98,6 +105,8 @@ def tool_call(
     if isinstance(patch := source.get("diff"), str):
         content = [*(content or []), unified(patch, read.line(source, "path"))]
     meta = source.get("_meta")
+    raw_input, raw_output = source.get("rawInput"), source.get("rawOutput")
+    result = raw_values.result(raw_output)
     return ev.ToolCallChanged(
         call_id,
         announced=announced,
@@ -107,10 +116,16 @@ def tool_call(
         status=read.line(source, "status"),
         content=content,
         locations=locations(source.get("locations")),
-        has_raw_input=source.get("rawInput") is not None,
-        raw_input=source.get("rawInput"),
-        has_raw_output=source.get("rawOutput") is not None,
-        raw_output=source.get("rawOutput"),
+        has_raw_input=raw_input is not None,
+        raw_input=raw_input,
+        has_raw_output=raw_output is not None,
+        raw_output=raw_output,
+        command=raw_values.command(raw_input),
+        input_paths=raw_values.paths(raw_input),
+        output=with_colour(result.output) if result.output.strip() else None,
+        exit_code=result.exit_code,
+        raw_failed=result.failed,
+        hunks=raw_values.hunks(raw_input, raw_output, meta),
         meta={name: value for name, value in meta.items() if name not in _TERMINAL_OUTPUT}
         if isinstance(meta, dict)
         else None,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         ConfigOption,
         Content,
         Cost,
+        Hunk,
         Level,
         Location,
         Mode,
@@ -207,6 +208,12 @@ class ToolCallChanged(Event):
     raw_input: Any = None
     has_raw_output: bool = False
     raw_output: Any = None
+    command: str | None = None  # what follows is read from the raw values
+    input_paths: list[str] = field(default_factory=list)
+    output: Content | None = None
+    exit_code: int | None = None
+    raw_failed: bool = False
+    hunks: list[Hunk] = field(default_factory=list)
     meta: dict[str, Any] | None = None
     asked: bool = False  # from a permission request: its content joins what is there
 
@@ -458,6 +465,16 @@ class Decided(Event):
     allowed: bool | None = None  # None: cancelled
     subject: str | None = None  # in words: "run `pytest -q`"
     waited: float = 0.0  # seconds that the answer took
+
+
+@dataclass(slots=True)
+class DiffPlaced(Event):
+    """Client: where in its file a diff of a tool call begins, as the file was found at that time."""
+
+    call_id: str
+    index: int  # of the diff in the call's content
+    path: str
+    line: int  # 1-based
 
 
 @dataclass(slots=True)

@@ -141,6 +141,16 @@ class Diff:
     new: str | None  # None: a deleted file
     patch: str | None = None  # when the agent gave unified diff text instead of two versions
     line_ends: tuple[str, str] | None = None  # of old and new, where they are not the same: LF, CRLF, mixed
+    line: int | None = None  # where `old` begins in the file, 1-based; None: not known
+
+
+@plain(frozen=True)
+class Hunk:
+    """One hunk of a patch that came beside a diff."""
+
+    path: str  # "" when the patch does not say
+    line: int  # where it begins in the old file, 1-based
+    old: str  # its context and removed lines
 
 
 @plain()
@@ -167,6 +177,14 @@ class ToolCall(Entry):
     locations: list[Location] = field(default_factory=list)
     raw_input: Any = None  # as sent: not safe to display without `visible`
     raw_output: Any = None  # likewise
+    command: str | None = None  # of the raw input, as a user would type it
+    input_paths: list[str] = field(default_factory=list)  # the files that the raw input names
+    exit_code: int | None = None  # of the raw output
+    raw_failed: bool = False  # the raw output tells of a failure, whatever the status says
+    hunks: list[Hunk] = field(default_factory=list)  # of the patches in the raw values
+    question_title: str | None = None  # of its last permission request, where that is not `title`
+    raw_content: Content | None = None  # the part of `content` that is read from the raw output
+    has_result: bool = False  # text has come as content, outside a permission request
     meta: dict[str, Any] = field(default_factory=dict)  # all `_meta` seen, merged; as sent
     announced: bool = False  # False: only updates or a permission request ever named it
     ended_at: float | None = None
@@ -176,6 +194,16 @@ class ToolCall(Entry):
     def done(self) -> bool:
         """True when nothing more is expected."""
         return self.status in DONE_STATUSES
+
+    @property
+    def asked_title(self) -> str:
+        """What the agent calls it where it asks for permission."""
+        return self.question_title or self.title
+
+    @property
+    def paths(self) -> list[str]:
+        """The files it is about: its locations, else those that its raw input names."""
+        return list(dict.fromkeys(place.path for place in self.locations)) or self.input_paths
 
     @property
     def began(self) -> float:

@@ -56,6 +56,7 @@ EDIT = {
     "title": "Edit login.py",
     "kind": "edit",
     "status": "completed",
+    "locations": [{"path": "login.py", "line": 1}],
     "content": [{"type": "diff", "path": "login.py", "oldText": OLD, "newText": NEW}],
 }
 RUN = {

@@ -77,6 +77,7 @@ _HANDLERS: dict[type[ev.Event], tuple[Handler, str | None]] = {
     ev.ElicitationCompleted: (asks.elicitation_completed, "that a page is finished"),
     ev.RequestWithdrawn: (asks.request_withdrawn, "that it takes a question back"),
     ev.Decided: (asks.decided, None),
+    ev.DiffPlaced: (tools.diff_placed, None),
     ev.Noticed: (notes.noticed, None),
     ev.AgentNotice: (notes.agent_notice, "a notice"),
     ev.FileServed: (notes.file_served, None),

@@ -25,11 +25,20 @@ def terminal_created(session: Session, event: ev.TerminalCreated, at: float) -> 
         known.owner = event.owner
         known.command = event.command or known.command
         known.cwd = event.cwd or known.cwd
+        name_command(session, known)
         return [touch(known)]
     terminal, changes = _new(session, event.terminal_id, event.owner, at)
     terminal.command = event.command
     terminal.cwd = event.cwd
+    name_command(session, terminal)
     return changes
+
+
+def name_command(session: Session, terminal: Terminal) -> None:
+    """Agents tell of a terminal of their own without its command: it is that of the call that shows it."""
+    call = session.terminal_calls.get(terminal.terminal_id)
+    if call is not None and terminal.owner == "agent" and not terminal.command:
+        terminal.command = call.command
 
 
 def terminal_output(session: Session, event: ev.TerminalOutput, at: float) -> list[Change]:

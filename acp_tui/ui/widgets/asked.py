@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.segment import Segment
 from textual.strip import Strip
 
+from acp_tui.session.diff_lines import first_line
 from acp_tui.session.state import Content, Diff
 from acp_tui.session.text import visible, visible_json, visible_line
 from acp_tui.ui.widgets.calls_in_progress import calls_bodies, raw_bodies
@@ -98,7 +99,7 @@ def _words(question: Question, context: Context) -> Lines:
 
 
 def _title(question: Question) -> str:
-    title = question.call.title if question.call is not None else ""
+    title = question.call.asked_title if question.call is not None else ""
     return visible_line(title or question.subject.words).strip()
 
 
@@ -252,7 +253,6 @@ def _diffs(question: Question) -> Iterator[Diff]:
 
 
 def _diff(diff: Diff, question: Question, context: Context) -> list[Body]:
-    from acp_tui.ui.widgets.transcript.bodies.call_pieces import first_line
     from acp_tui.ui.widgets.transcript.bodies.diff import DiffBody, difference
     from acp_tui.ui.widgets.transcript.bodies.headline import changed_lines
 

@@ -215,7 +215,7 @@ def test_the_numbers_of_a_snippet_begin_where_the_call_says_it_is() -> None:
     snippet = call(title="Edit a.py", kind="edit", content=[Diff(path, "old", "new")])
     snippet.locations = [Location(path, 120)]
     assert lines(body(snippet, context()))[1].strip() == "120 - old"
-    whole = call(title="Edit a.py", kind="edit", content=[Diff(path, "a\nb\nc\nd\n", "a\nb\nc\nD\n")])
+    whole = call(title="Edit a.py", kind="edit", content=[Diff(path, "a\nb\nc\nd\n", "a\nb\nc\nD\n", line=1)])
     whole.locations = [Location(path, 2)]
     assert lines(body(whole, context()))[1].strip() == "1   a"
 
@@ -236,7 +236,7 @@ def test_places_that_nothing_else_names_are_listed() -> None:
     outside = call(title="Read a.py", kind="read", status="failed")
     outside.locations = [Location("/etc/a.py")]
     assert lines(body(outside, context()))[1:] == ["    ↳ /etc/a.py"]
-    many = call(title="Move", kind="move")
+    many = call(title="Move files", kind="move")
     many.locations = [Location(f"{CWD}/{number}.py") for number in range(9)]
     assert lines(body(many, context()))[-1] == "    ▸ 4 more files"
 
@@ -346,7 +346,7 @@ def test_a_copy_holds_the_title_and_all_that_would_be_shown() -> None:
 def test_an_update_makes_only_that_anew_which_changed() -> None:
     session = Session(cwd=CWD)
     running = terminal(session, "one\n", command="make")
-    diff = Diff("a.py", "x\n", "y\n")
+    diff = Diff("a.py", "x\n", "y\n", line=1)
     entry = call(session, title="make", kind="execute", content=[diff, TerminalRef("t")])
     shown = body(entry, context(session))
     before = strips(shown)
@@ -358,10 +358,10 @@ def test_an_update_makes_only_that_anew_which_changed() -> None:
 
 
 def test_content_that_comes_again_as_it_was_is_not_drawn_again() -> None:
-    entry = call(title="Edit a.py", kind="edit", content=[Diff("a.py", "x\n", "y\n")])
+    entry = call(title="Edit a.py", kind="edit", content=[Diff("a.py", "x\n", "y\n", line=1)])
     shown = body(entry, context())
     before = strips(shown)
-    entry.content = [Diff("a.py", "x\n", "y\n")]
+    entry.content = [Diff("a.py", "x\n", "y\n", line=1)]
     entry.status = "completed"
     assert shown.update()
     assert shown.line(2) is before[2]
@@ -369,9 +369,9 @@ def test_content_that_comes_again_as_it_was_is_not_drawn_again() -> None:
 
 
 def test_content_that_is_replaced_is_drawn_anew() -> None:
-    entry = call(title="Edit a.py", kind="edit", content=[Diff("a.py", "x\n", "y\n")])
+    entry = call(title="Edit a.py", kind="edit", content=[Diff("a.py", "x\n", "y\n", line=1)])
     shown = body(entry, context())
-    entry.content = [Diff("a.py", "x\n", "y\nz\n"), Content("text", "done")]
+    entry.content = [Diff("a.py", "x\n", "y\nz\n", line=1), Content("text", "done")]
     assert shown.update()
     assert lines(shown)[-2:] == ["     2 + z", "    done"]
     assert "+2" in shown.line(0).text

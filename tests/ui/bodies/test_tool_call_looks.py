@@ -71,7 +71,7 @@ def edits(session: Session) -> None:
         kind="edit",
         status="completed",
         ended_at=100.0,
-        content=[Diff(f"{CWD}/login.py", OLD, NEW)],
+        content=[Diff(f"{CWD}/login.py", OLD, NEW, line=1)],
     )
 
 
@@ -91,7 +91,7 @@ def files(session: Session) -> None:
                 None,
                 patch="@@ -10,3 +10,3 @@ int main(void)\n {\n-\treturn 1;\n+\treturn 0;\n }\n",
             ),
-            Diff(f"{CWD}/dos.txt", "a\n", "a\n", line_ends=("CRLF", "LF")),
+            Diff(f"{CWD}/dos.txt", "a\n", "a\n", line_ends=("CRLF", "LF"), line=1),
         ],
     )
 

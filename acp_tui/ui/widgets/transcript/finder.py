@@ -155,7 +155,7 @@ def _texts(entry: Entry, session: Session) -> Iterator[str]:
 
 
 def _call_texts(call: ToolCall, session: Session) -> Iterator[str]:
-    yield from (call.title, *(place.path for place in call.locations))
+    yield from (call.title, *call.paths)
     for part in call.content:
         match part:
             case Content():

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rich.cells import cell_len
 
+from acp_tui.session.diff_lines import first_line
 from acp_tui.session.state import Diff, Terminal, TerminalRef
 from acp_tui.session.text import visible_line
 from acp_tui.ui.widgets.transcript.bodies.call_text import MESSAGE
@@ -123,15 +124,5 @@ def _other_locations(call: ToolCall, cwd: str) -> tuple[Location, ...]:
 def _says(call: ToolCall, path: str, cwd: str) -> bool:
     """Does the title name the file? Of one outside the session's directory it has to say all of the path."""
     inside = not cwd or relative(path, cwd) != path or not path.startswith("/")
-    return path in call.title or (inside and path.rstrip("/").rpartition("/")[2] in call.title)
-
-
-def first_line(call: ToolCall, diff: Diff) -> int:
-    """What number the diff's first line has; 0: nobody knows. Some agents send only the snippet that changes,
-    and where it is as a location: known when the place lies beyond the end of what was sent."""
-    line = next((place.line for place in call.locations if place.path == diff.path and place.line), None)
-    if diff.patch is not None or diff.old is None:
-        return 1
-    if isinstance(call.raw_input, dict) and diff.old in call.raw_input.values():
-        return line or 0  # the words that are to be replaced, and no whole file
-    return 1 if line is None or line <= diff.old.count("\n") + 1 else line
+    title = title_of(call, cwd)
+    return path in title or (inside and path.rstrip("/").rpartition("/")[2] in title)

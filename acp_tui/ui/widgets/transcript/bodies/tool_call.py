@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
+from acp_tui.session.diff_lines import first_line
 from acp_tui.session.state import Diff
-from acp_tui.ui.widgets.transcript.bodies.call_pieces import Piece, common_fate, first_line, pieces
+from acp_tui.ui.widgets.transcript.bodies.call_pieces import Piece, common_fate, pieces
 from acp_tui.ui.widgets.transcript.bodies.call_text import plain_strips, text_body
 from acp_tui.ui.widgets.transcript.bodies.content import content_lines
 from acp_tui.ui.widgets.transcript.bodies.diff import DiffBody, difference
@@ -124,6 +125,8 @@ class ToolCallBody:
         facts += changed_lines(sum(one.added for one in found), sum(one.removed for one in found), palette)
         terminals = [piece.what for piece in pieces(call, context) if piece.sort == "terminal"]
         facts += [(exit_fact(terminal), palette.error) for terminal in terminals if exit_fact(terminal)]
+        if call.exit_code and not terminals:
+            facts.append((f"exit {call.exit_code}", palette.error))
         if time := lasted(call.began, call.ended_at, None if call.done else context.now):
             facts.append((time, palette.dim))
         return facts

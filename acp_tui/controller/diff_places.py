@@ -1,0 +1,63 @@
+"""Finds the diffs of tool calls in their files, and records where they are, for replays."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from acp_tui.controller.in_place import read_for_display
+from acp_tui.session.diff_lines import line_in_text
+from acp_tui.session.events import DiffPlaced
+from acp_tui.session.state import Diff, ToolCall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from acp_tui.session.change import Change
+    from acp_tui.session.events import Event
+    from acp_tui.workspace.files import Files
+
+
+class DiffPlaces:
+    """Looks up each diff once, while its call is live: later the file is another one."""
+
+    def __init__(self, files: Files, note: Callable[[Event], None]) -> None:
+        self._files = files
+        self._note = note
+        self._tried: set[tuple[int, bool, str, str, str]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def see(self, changes: Sequence[Change], *, history: bool) -> None:
+        """Look up the diffs that have come with these changes."""
+        for change in changes:
+            call = change.entry
+            if not isinstance(call, ToolCall) or history:
+                continue
+            for diff in call.content:
+                if isinstance(diff, Diff) and self._is_new(diff, call):
+                    task = asyncio.create_task(self._place(call, diff))
+                    self._tasks.add(task)
+                    task.add_done_callback(self._tasks.discard)
+
+    def _is_new(self, diff: Diff, call: ToolCall) -> bool:
+        """Once before the change is made, and once after: agents repeat a diff with every update."""
+        if diff.line is not None or diff.patch is not None or not diff.old or diff.new is None:
+            return False
+        key = (call.id, call.done, diff.path, diff.old, diff.new)
+        known = key in self._tried
+        self._tried.add(key)
+        return not known
+
+    async def _place(self, call: ToolCall, diff: Diff) -> None:
+        applied = call.status == "completed"
+        text = await asyncio.to_thread(read_for_display, diff.path, self._files)
+        line = line_in_text(diff, text, applied=applied)
+        index = next((at for at, item in enumerate(call.content) if item == diff), None)
+        if line is not None and index is not None and diff.line is None:
+            self._note(DiffPlaced(call.call_id, index, diff.path, line))
+
+    async def close(self) -> None:
+        """Stop looking."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -1,0 +1,159 @@
+"""What agents say only in `rawInput` and `rawOutput`: commands, paths, output, exit codes, hunks.
+
+The protocol leaves the shape of both to the agent. The names below are those that agents were recorded using.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.protocol import read
+from acp_tui.session.state import Hunk
+from acp_tui.session.text import visible, visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_DEPTH = 8
+"""How deep raw values are searched for hunks."""
+MAX_HUNKS = 200
+
+_COMMANDS = ("command", "cmd", "commandLine", "command_line")
+_PATHS = (
+    *("path", "file_path", "filePath", "filepath", "fileName", "file_name", "filename", "file"),
+    *("abs_path", "absolute_path", "absolutePath", "notebook_path", "notebookPath", "target_file"),
+)
+_OUTPUTS = ("formatted_output", "aggregated_output", "output", "stdout", "text", "content")
+_EXIT_CODES = ("exit_code", "exitCode", "exit")
+_INNER = ("metadata", "observation", "result")
+"""Objects inside `rawOutput` that hold what others put at the top."""
+_SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
+
+
+# --------------------------------------------------------------------------- raw input
+
+
+def command(raw_input: Any) -> str | None:
+    """The command line, as a user would type it, safe to display; it may have several lines."""
+    given = read.first(read.obj(raw_input), *_COMMANDS)
+    if isinstance(given, list):
+        return visible(command_line([str(word) for word in given])) or None
+    return visible(given) or None if isinstance(given, str) else None
+
+
+def command_line(words: list[str]) -> str:
+    """A program and its arguments quoted for a shell; of `bash -lc LINE` only the line."""
+    if len(words) == 3 and words[0].rpartition("/")[2] in _SHELLS and words[1] in ("-c", "-lc"):
+        return words[2]
+    return shlex.join(words)
+
+
+def paths(raw_input: Any) -> list[str]:
+    """The files that the raw input names."""
+    source = read.obj(raw_input)
+    named = (read.line(source, name) for name in _PATHS if isinstance(source.get(name), str))
+    return list(dict.fromkeys(path for path in named if path))
+
+
+# --------------------------------------------------------------------------- raw output
+
+
+@dataclass(frozen=True, slots=True)
+class RawResult:
+    """How a call went, as its `rawOutput` has it."""
+
+    output: str = ""  # as sent
+    exit_code: int | None = None
+    failed: bool = False
+
+
+def result(raw_output: Any) -> RawResult:
+    """Read a `rawOutput` of any shape."""
+    source = read.obj(raw_output)
+    places = [source, *(read.obj(source.get(name)) for name in _INNER)]
+    codes = (read.whole(place, name) for place in places for name in _EXIT_CODES)
+    exit_code = next((code for code in codes if code is not None), None)
+    failed = any(
+        place.get("is_error") is True or place.get("isError") is True or place.get("success") is False
+        for place in places
+    )
+    return RawResult(_output(raw_output, places), exit_code, failed or bool(exit_code))
+
+
+def _output(raw_output: Any, places: list[dict[str, Any]]) -> str:
+    if isinstance(raw_output, (str, list)):
+        return _text(raw_output)
+    for place in places:
+        for name in _OUTPUTS:
+            text = _text(place.get(name))
+            if name == "stdout":
+                text = "\n".join(filter(None, (text.rstrip("\n"), _text(place.get("stderr")))))
+            if text.strip():
+                return text
+    error = places[0].get("error")
+    return _text(error) or _text(read.obj(error).get("message"))
+
+
+def _text(value: Any) -> str:
+    """A text, or the texts of a list of content blocks."""
+    if isinstance(value, str):
+        return value
+    texts = (block.get("text") if isinstance(block, dict) else None for block in read.items(value))
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+# --------------------------------------------------------------------------- hunks
+
+_HUNK = re.compile(r"^@@ -(\d{1,9})(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@.*\n?", re.MULTILINE)
+_FILE_HEADER = re.compile(r"^(?:diff --git |Index: |--- |\+\+\+ |index [0-9a-f]+\.\.)")
+
+
+def hunks(*values: Any) -> list[Hunk]:
+    """The hunks of all patches in these raw values: they tell where in its file a snippet stands."""
+    found: list[Hunk] = []
+    for value in values:
+        if value is not None:
+            for hunk in _search(value, "", MAX_DEPTH):
+                if len(found) == MAX_HUNKS:
+                    return found
+                found.append(hunk)
+    return found
+
+
+def _search(value: Any, path: str, depth: int) -> Iterator[Hunk]:
+    if isinstance(value, str):
+        if "@@ -" in value:
+            yield from _of_patch(value, path)
+    elif depth and isinstance(value, list):
+        for item in value:
+            if isinstance(item, (str, dict, list)):
+                yield from _search(item, path, depth - 1)
+    elif depth and isinstance(value, dict):
+        start, lines = value.get("oldStart"), value.get("lines")
+        if isinstance(start, int) and isinstance(lines, list):
+            yield from _hunk(start, read.strings(lines), path)
+            return
+        for name, item in value.items():
+            if isinstance(item, (str, dict, list)):
+                yield from _search(item, name if name.startswith("/") else path, depth - 1)
+
+
+def _of_patch(patch: str, path: str) -> Iterator[Hunk]:
+    headers = list(_HUNK.finditer(patch))
+    for number, header in enumerate(headers):
+        end = headers[number + 1].start() if number + 1 < len(headers) else len(patch)
+        yield from _hunk(int(header[1]), patch[header.end() : end].split("\n"), path)
+
+
+def _hunk(start: int, lines: list[str], path: str) -> Iterator[Hunk]:
+    old: list[str] = []
+    for line in lines:
+        if _FILE_HEADER.match(line) and not line.startswith(("--- ", "+++ ")):
+            break  # the next file's
+        if line[:1] in (" ", "-"):
+            old.append(line[1:])
+    if start > 0 and old:
+        yield Hunk(visible_line(path), start, visible("\n".join(old)))

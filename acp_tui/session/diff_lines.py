@@ -1,0 +1,55 @@
+"""Where a diff begins in its file. Many agents send only the words that change, without saying where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from acp_tui.session.state import Diff, Hunk, ToolCall
+
+
+def first_line(call: ToolCall, diff: Diff) -> int:
+    """The number of the diff's first line; 0 when it is not known."""
+    if diff.patch is not None or diff.old is None or diff.new is None:
+        return 1
+    if diff.line is not None:
+        return diff.line
+    location = next((place.line for place in call.locations if place.path == diff.path and place.line), None)
+    # A location names the first line of the snippet, or the first changed line of the whole file. It is the
+    # former if it is beyond the end of the text, and both if it is 1.
+    is_start = location is not None and not 1 < location <= diff.old.count("\n") + 1
+    is_snippet = isinstance(call.raw_input, dict) and diff.old in call.raw_input.values()
+    return location or 0 if is_start or is_snippet else 0
+
+
+def line_in_text(diff: Diff, text: str, *, applied: bool) -> int | None:
+    """Where the diff stands in the text of its file, before or after it was applied; None unless certain."""
+    sides = (diff.new, diff.old) if applied else (diff.old, diff.new)
+    for side in sides:
+        if side and text.count(side) == 1:
+            return text.count("\n", 0, text.index(side)) + 1
+    return None
+
+
+def line_by_hunks(diff: Diff, hunks: Iterable[Hunk]) -> int | None:
+    """Where the diff begins according to the hunks of a patch; None unless they agree."""
+    if not diff.old:
+        return None
+    found = {line for hunk in hunks if _may_be_of(hunk, diff) and (line := _line_by(hunk, diff.old))}
+    return found.pop() if len(found) == 1 else None
+
+
+def _may_be_of(hunk: Hunk, diff: Diff) -> bool:
+    return not hunk.path or hunk.path == diff.path
+
+
+def _line_by(hunk: Hunk, old: str) -> int | None:
+    """The hunk is a part of the diff's old text, or the other way round."""
+    whole, part = (hunk.old + "\n", old) if len(old) <= len(hunk.old) + 1 else (old, hunk.old)
+    if whole.count(part) != 1:
+        return None
+    before = whole.count("\n", 0, whole.index(part))
+    line = hunk.line + before if part is old else hunk.line - before
+    return line if line > 0 else None
