@@ -167,7 +167,12 @@ def url_of(call: ToolCall) -> str | None:
 def texts_of(call: ToolCall) -> list[str]:
     """What may speak of a command without telling it: title, text, and raw input that is a text."""
     raw = [call.raw_input] if isinstance(call.raw_input, str) else []
-    return [call.title, call.asked_title, *raw, *(part.text for part in call.content if isinstance(part, Content))]
+    return [
+        call.title,
+        call.asked_title,
+        *raw,
+        *(part.text for part in call.content if isinstance(part, Content)),
+    ]
 
 
 def _inputs(call: ToolCall) -> Iterator[Mapping[str, Any]]:
