@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.errors import UserError
+from acp_tui.permissions.coverage import Grants
 from acp_tui.permissions.decide import Decision, choose_option, decide
 from acp_tui.permissions.proposals import narrowest_rule
 from acp_tui.permissions.rules import matched_words, words
-from acp_tui.permissions.subject import covers
 from acp_tui.session.events import Decided, Noticed
 from acp_tui.session.state import PermissionOption
 
@@ -58,7 +58,7 @@ class Gate:
     run_rules: list[Rule] = field(default_factory=list)  # --allow, --reject
     session_rules: list[Rule] = field(default_factory=list)
     asker: Asker | None = None
-    allowed_this_turn: list[Subject] = field(default_factory=list)
+    grants: Grants = field(default_factory=Grants)
     _notices_told: int = 0
 
     async def answer(self, question: Question) -> Verdict:
@@ -75,16 +75,16 @@ class Gate:
                 waited=round(self.clock() - began, 3) if by == "you" else 0.0,
             )
         )
-        if verdict.allowed:
-            self.allowed_this_turn.append(question.subject)
+        if verdict.allowed and question.kind == "permission":
+            self.grants.add(question.subject, question.call)
         return verdict
 
     def turn_ended(self) -> None:
-        """What was allowed covers later requests of the same turn only."""
-        self.allowed_this_turn.clear()
+        """What was allowed covers a request of the same turn only."""
+        self.grants.clear()
 
     async def _answer(self, question: Question) -> tuple[str, Verdict]:
-        if question.kind != "permission" and self._covered(question.subject):
+        if question.kind != "permission" and self.grants.use(question.subject):
             return "covered", Verdict(True, question.options[0], "it is what was allowed a moment ago")
         decision = self._decide(question.subject)
         if decision.answer != "ask":
@@ -132,9 +132,6 @@ class Gate:
         why = f"you answered, and from now on: {words(rule)}" if rule is not None else "you answered"
         sent = answer.option if rule is None else _option_to_send(question, answer.option)
         return Verdict(answer.option.kind.startswith("allow"), sent, why)
-
-    def _covered(self, subject: Subject) -> bool:
-        return any(covers(allowed, subject) for allowed in self.allowed_this_turn)
 
     def _decide(self, subject: Subject) -> Decision:
         return decide(

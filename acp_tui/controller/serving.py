@@ -7,21 +7,25 @@ from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.controller.asking import Question
 from acp_tui.controller.gate import GUARD_OPTIONS
-from acp_tui.controller.in_place import in_place
+from acp_tui.controller.in_place import contents_after, in_place
 from acp_tui.errors import Refusal
 from acp_tui.permissions.subject import (
     Place,
+    Target,
     subject_of_call,
     subject_of_command,
     subject_of_read,
     subject_of_write,
 )
 from acp_tui.workspace.environment import terminal_environment
+from acp_tui.workspace.folders import identity, open_folder
+from acp_tui.workspace.terminals import is_command_line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     from acp_tui.controller.gate import Gate
     from acp_tui.session.state import RequestId, Session
     from acp_tui.workspace.files import Files
+    from acp_tui.workspace.folders import OpenFolder
     from acp_tui.workspace.terminals import Terminals
 
 METHOD_NOT_FOUND, INVALID_PARAMS, NOT_ALLOWED, NOT_FOUND = -32601, -32602, -32003, -32002
@@ -57,6 +62,7 @@ class Serving:
             os.path.realpath,
             files.sensitive,
             terminal_environment({}),
+            identity,
         )
         self._terminals = terminals
         self._keep = keep
@@ -92,6 +98,7 @@ class Serving:
             raise Refusal(INVALID_PARAMS, "session/request_permission: the request could not be understood")
         call = self._session.tool_calls[pending.call_id]
         subject = subject_of_call(call, self._place)
+        subject = subject.but(contents=await contents_after(call, self._files))
         question = Question(params.request_id, "permission", subject, pending.options, why="", call=call)
         if self._gate.asker is not None:
             question.in_place = await in_place(call, self._files)
@@ -138,7 +145,11 @@ class Serving:
         writing = await asyncio.to_thread(self._files.prepare_writing, path)
         with writing:
             subject = subject_of_write(
-                path, real=str(writing.real), inside=writing.inside, sensitive=writing.sensitive
+                path,
+                real=str(writing.real),
+                inside=writing.inside,
+                sensitive=writing.sensitive,
+                content=content,
             )
             question = Question(params.request_id, "write", subject, GUARD_OPTIONS, why="", new_text=content)
             if self._gate.asker is not None:
@@ -154,12 +165,40 @@ class Serving:
         command, args = params.text("command"), params.texts("args")
         cwd = params.text("cwd") if params.values.get("cwd") is not None else self._cwd
         env = params.variables("env")
-        subject = subject_of_command(command, args, cwd=cwd, env=env, place=self._place)
-        await self._guard(Question(params.request_id, "command", subject, GUARD_OPTIONS, why=""))
-        terminal = await self._terminals.create(
-            command, args, env=env, cwd=cwd, output_byte_limit=params.number("outputByteLimit")
-        )
+        with ExitStack() as stack:
+            folder = stack.enter_context(await asyncio.to_thread(open_folder, cwd))
+            with folder.working_directory() as directory:
+                is_line = is_command_line(command, args, directory)
+            read = partial(subject_of_command, command, args, env=env, place=self._place, is_line=is_line)
+            subject = read(cwd=self._target(folder))
+            named = subject.cwd
+            if named is not None and named.real != str(folder.real):  # a leading `cd` leads there
+                try:
+                    inner = stack.enter_context(await asyncio.to_thread(open_folder, named.path))
+                except Refusal:  # the shell will say so
+                    subject = read(cwd=self._target(folder), follow_cd=False)
+                else:
+                    if str(inner.real) != named.real:
+                        raise Refusal(NOT_FOUND, f"{named.path} was replaced meanwhile")
+                    folder, subject = inner, subject.but(cwd=self._target(inner))
+            await self._guard(Question(params.request_id, "command", subject, GUARD_OPTIONS, why=""))
+            assert subject.run is not None
+            words = (subject.run,) if isinstance(subject.run, str) else subject.run
+            terminal = await self._terminals.create(
+                words[0],
+                words[1:],
+                env=env,
+                cwd=folder,
+                output_byte_limit=params.number("outputByteLimit"),
+                is_line=isinstance(subject.run, str) and is_line,
+            )
         return {"terminalId": terminal}
+
+    def _target(self, folder: OpenFolder) -> Target:
+        """An open folder, judged by where it is and not by its name."""
+        inside = self._files.roots.contains(folder.real)
+        why = self._files.sensitive(folder.path) or self._files.sensitive(folder.real)
+        return Target(folder.path, str(folder.real), inside, why, folder.identity)
 
     async def _terminal_output(self, params: Params) -> dict[str, Any]:
         text, truncated, status = self._terminals.output(params.text("terminalId"))

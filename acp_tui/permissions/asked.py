@@ -39,6 +39,7 @@ class Target:
     real: str  # where it leads through symlinks
     inside: bool  # in one of the roots
     sensitive: str | None = None  # why it deserves a question, in words that follow its name
+    identity: tuple[int, int] | None = None  # device and inode, of a folder that commands run in
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class Place:
     resolve: Callable[[str], str]  # through symlinks: `os.path.realpath`
     sensitive: Callable[[str], str | None] = is_sensitive
     environment: Mapping[str, str] = field(default_factory=dict)  # what a command would get anyway
+    identify: Callable[[str], tuple[int, int] | None] = lambda _: None  # device and inode of a folder
 
     def target(self, path: str, base: str | None = None) -> Target:
         """The path judged; a relative one counts from `base`, else from the working directory."""
@@ -62,6 +64,11 @@ class Place:
         except (OSError, ValueError):
             real, inside = posixpath.normpath(absolute), False
         return Target(absolute, real, inside, self.sensitive(absolute) or self.sensitive(real))
+
+    def folder(self, path: str, base: str | None = None) -> Target:
+        """The folder that a command runs in, judged."""
+        target = self.target(path, base)
+        return replace(target, identity=self.identify(target.real))
 
     def shown(self, target: Target) -> str:
         """The path as a person would say it: relative when it is below the working directory."""
@@ -80,11 +87,13 @@ class Subject:
     targets: tuple[Target, ...] = ()
     command: str | None = None  # the line for a shell, unwrapped; None with `argv`
     argv: tuple[str, ...] | None = None  # a program and its arguments, run without a shell
+    run: str | tuple[str, ...] | None = None  # what runs in `cwd`: with its shell, without a leading `cd`
     command_words: tuple[str, ...] | None = None  # of a plain command; only these match an allow rule
     composite: str | None = None  # why the command is not plain, in words
     cwd: Target | None = None  # of a command
     environment: tuple[tuple[str, str], ...] = ()  # all that is set for the command
     variables: tuple[tuple[str, str], ...] = ()  # those of them that can change what it does
+    contents: tuple[tuple[str, str], ...] = ()  # what files will hold, by real path, where that is known
     names: tuple[str, ...] = ()  # the sensitive files that a command names, as sentences about "it"
     dangerous: str | None = None  # why no rule and no policy may allow it
     server: str | None = None  # of an MCP tool

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shlex
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from acp_tui.permissions.asked import Target
 from acp_tui.permissions.dangerous import dangerous, dangerous_argv
 from acp_tui.permissions.environment import significant
 from acp_tui.permissions.plain import NotPlainError, is_plain_argv, plain_words
@@ -15,9 +17,9 @@ from acp_tui.permissions.shell import take_apart, take_apart_argv
 from acp_tui.permissions.wrappers import shell_script
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from acp_tui.permissions.asked import Place, Target
+    from acp_tui.permissions.asked import Place
 
 _DEEPEST = 8
 _LONGEST_PATH = 4096
@@ -41,6 +43,7 @@ class Command:
     words: tuple[str, ...] | None  # when it is plain
     composite: str | None  # why it is not
     cwd: Target
+    run: str | tuple[str, ...]  # what is to be run in that directory
     environment: tuple[tuple[str, str], ...] = ()
     variables: tuple[tuple[str, str], ...] = ()  # those of them that are not harmless
     names: tuple[str, ...] = ()  # sensitive files, as sentences about "it"
@@ -52,22 +55,27 @@ class Command:
         return (self.words or self.line or self.argv, self.cwd.real)
 
 
+_BACKGROUND = re.compile(r"(?<![&>])&(?![&>])")
+"""After `cd x && a & b`, `b` runs where the line began."""
+
+
 def read_command(
     given: str | tuple[str, ...],
     place: Place,
     *,
-    cwd: str | None = None,
+    cwd: str | Target | None = None,
     env: Mapping[str, str] | None = None,
     shell_free: bool = False,
+    follow_cd: bool = True,
 ) -> Command:
     """Read a line for the shell, or a program with its arguments.
 
     `shell_free`: we start it ourselves, so its arguments reach no shell whatever they hold. Of an agent
-    that gives a list this is not known.
+    that gives a list this is not known. `follow_cd`: a leading `cd` may be taken as the directory.
     """
-    directory = place.target(cwd or place.cwd)
+    directory = place.folder(cwd or place.cwd) if not isinstance(cwd, Target) else cwd
     danger = _danger(given, directory.real)
-    inner, directory = _unwrapped(given, directory, place)
+    inner, directory, run = _unwrapped(given, directory, place, follow_cd=follow_cd)
     if inner != given and not danger:
         danger = _danger(inner, directory.real)
     words, composite = _plain(inner, shell_free=shell_free)
@@ -77,6 +85,7 @@ def read_command(
         words=words,
         composite=composite,
         cwd=directory,
+        run=run,
         environment=tuple((env or {}).items()),
         variables=significant(env or {}, place.environment),
         names=tuple(_sensitive_files(inner, directory, place)),
@@ -113,31 +122,55 @@ def _danger(given: str | tuple[str, ...], cwd: str) -> str | None:
 
 
 def _unwrapped(
-    given: str | tuple[str, ...], directory: Target, place: Place
-) -> tuple[str | tuple[str, ...], Target]:
-    """Without `sh -c` around it and `cd INSIDE &&` before it, as often as there are any."""
+    given: str | tuple[str, ...], directory: Target, place: Place, *, follow_cd: bool
+) -> tuple[str | tuple[str, ...], Target, str | tuple[str, ...]]:
+    """Without `sh -c` around it and `cd INSIDE &&` before it, as often as there are any.
+
+    Returns the command, its directory, and what to run there: the shells stay, a `cd` is left out, because
+    the directory it leads to may be another one when the shell gets there.
+    """
+    original = given
+    shells: list[tuple[str, ...]] = []  # from the outside in, each without its script
+    changed = False
     for _ in range(_DEEPEST):
-        script: str | None = None
         if isinstance(given, tuple):
-            script = shell_script(given)
-        elif changing := _CHANGING_DIRECTORY.fullmatch(given):
+            words = given if shell_script(given) is not None else None
+        elif changing := _CHANGING_DIRECTORY.fullmatch(given) if follow_cd else None:
             path = changing["single"] or changing["double"] or changing["bare"]
-            target = place.target(path, directory.path)
-            if target.inside:
-                script, directory = changing["rest"], target
+            target = place.folder(path, directory.path)
+            if not target.inside or _BACKGROUND.search(changing["rest"]):
+                break
+            given, directory, changed = changing["rest"].strip(), target, True
+            continue
         else:
-            script = _script_of_line(given)
-        if script is None:
+            words = _words_of_shell(given)
+        if words is None:
             break
+        script = shell_script(words)
+        assert script is not None
+        shells.append(words[:-1])
         given = script.strip()
-    return (given.strip() if isinstance(given, str) else given), directory
+    inner = given.strip() if isinstance(given, str) else given
+    return inner, directory, _rewrapped(inner, shells, isinstance(original, str)) if changed else original
 
 
-def _script_of_line(line: str) -> str | None:
+def _rewrapped(
+    inner: str | tuple[str, ...], shells: Sequence[tuple[str, ...]], outermost_is_line: bool
+) -> str | tuple[str, ...]:
+    """The command in its shells again."""
+    for depth, shell in reversed(list(enumerate(shells))):
+        words = (*shell, inner if isinstance(inner, str) else shlex.join(inner))
+        inner = shlex.join(words) if depth or outermost_is_line else words
+    return inner
+
+
+def _words_of_shell(line: str) -> tuple[str, ...] | None:
+    """The words of a line that is exactly `sh -c SCRIPT`."""
     try:
-        return shell_script(plain_words(line))
+        words = plain_words(line)
     except NotPlainError:
         return None
+    return words if shell_script(words) is not None else None
 
 
 def _plain(given: str | tuple[str, ...], *, shell_free: bool) -> tuple[tuple[str, ...] | None, str | None]:

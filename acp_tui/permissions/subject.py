@@ -29,7 +29,6 @@ __all__ = [
     "Place",
     "Subject",
     "Target",
-    "covers",
     "subject_of_call",
     "subject_of_command",
     "subject_of_kind",
@@ -81,24 +80,33 @@ def subject_of_read(
 
 
 def subject_of_write(
-    path: str, *, inside: bool, sensitive: str | None = None, real: str | None = None
+    path: str, *, inside: bool, sensitive: str | None = None, real: str | None = None, content: str = ""
 ) -> Subject:
-    """`fs/write_text_file`, likewise."""
-    return _served("edit", Target(path, real or path, inside, sensitive))
+    """`fs/write_text_file`, likewise, with what the file will hold."""
+    subject = _served("edit", Target(path, real or path, inside, sensitive))
+    return subject.but(contents=((real or path, content),))
 
 
 def subject_of_command(
     command: str,
     args: Sequence[str] = (),
     *,
-    cwd: str | None = None,
+    cwd: str | Target | None = None,
     env: Mapping[str, str] | None = None,
     place: Place,
     served: bool = True,
+    is_line: bool | None = None,
+    follow_cd: bool = True,
 ) -> Subject:
-    """`terminal/create`: with arguments a program of its own, without them a line for the shell."""
-    given: str | tuple[str, ...] = (command, *args) if args else command
-    read = read_command(given, place, cwd=cwd, env=env or {}, shell_free=served and bool(args))
+    """`terminal/create`: with arguments a program of its own, without them a line for the shell.
+
+    `is_line` says so where it is known; `cwd` is a target where the folder has been opened.
+    """
+    program = bool(args) if is_line is None else not is_line
+    given: str | tuple[str, ...] = (command, *args) if program else command
+    read = read_command(
+        given, place, cwd=cwd, env=env or {}, shell_free=served and program, follow_cd=follow_cd
+    )
     return _of_command(read, place, served=served)
 
 
@@ -112,29 +120,6 @@ def subject_of_kind(
         return Subject(kind=kind, words=_about_files(kind, targets, place), doubt=doubt, targets=targets)
     words = f"use `{tool}` of the MCP server {server}" if server else _PLAIN_WORDS.get(kind, kind)
     return Subject(kind=kind, words=visible_line(words), server=server, tool=tool)
-
-
-def covers(allowed: Subject, asked: Subject) -> bool:
-    """Is `asked`, a question of ours, what has just been allowed as a permission?
-
-    An agent that asked to run a command, and then has us run it, has been answered.
-    """
-    if not (allowed.certain and asked.certain and asked.served):
-        return False
-    if asked.kind == "execute":
-        same = (asked.command, asked.argv) == (allowed.command, allowed.argv) or (
-            asked.command_words is not None and asked.command_words == allowed.command_words
-        )
-        return (
-            allowed.kind == "execute"
-            and same
-            and asked.cwd is not None
-            and allowed.cwd is not None
-            and asked.cwd.real == allowed.cwd.real
-            and asked.variables == allowed.variables
-        )
-    wanted = {"edit": {"edit", "move"}, "read": {"read"}}.get(asked.kind, set())
-    return allowed.kind in wanted and bool(asked.paths) and set(asked.paths) <= set(allowed.paths)
 
 
 # --------------------------------------------------------------------------- commands
@@ -156,7 +141,7 @@ def _execution(call: ToolCall, found: FoundCommands, place: Place) -> Subject:
         words=visible_line(f"run a command that is not told for certain (“{call.asked_title}”)"),
         doubt=doubt or "no command is told apart from the title",
         targets=targets,
-        cwd=place.target(found.cwd) if found.cwd else None,
+        cwd=place.folder(found.cwd) if found.cwd else None,
         names=tuple(dict.fromkeys(name for command in read for name in command.names)),
         dangerous=next((command.dangerous for command in read if command.dangerous), None),
     )
@@ -177,6 +162,7 @@ def _of_command(
         command_words=command.words,
         composite=command.composite,
         cwd=command.cwd,
+        run=command.run,
         environment=command.environment,
         variables=command.variables,
         names=command.names,

@@ -6,11 +6,13 @@ import asyncio
 import codecs
 import os
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from acp_tui.errors import Refusal
 from acp_tui.workspace.environment import terminal_environment
+from acp_tui.workspace.folders import OpenFolder, open_folder
 from acp_tui.workspace.linemodel import HEIGHT, WIDTH, LineModel
 from acp_tui.workspace.pty import ExitStatus, PtyProcess
 
@@ -81,12 +83,14 @@ class Terminals:
         args: Sequence[str] = (),
         *,
         env: Mapping[str, str] | None = None,
-        cwd: str | None = None,
+        cwd: str | OpenFolder | None = None,
         output_byte_limit: int | None = None,
+        is_line: bool | None = None,
     ) -> str:
-        """Start a command; the id of its terminal.
+        """Start a command and return the id of its terminal.
 
-        A command line, which is a command with spaces and without arguments, runs through the user's shell.
+        A command line runs through the user's shell. `is_line` says whether it is one; None: see
+        `is_command_line`.
         """
         self._must_be_open()
         limit = DEFAULT_LIMIT if output_byte_limit is None else min(output_byte_limit, LARGEST_LIMIT)
@@ -94,11 +98,39 @@ class Terminals:
             raise Refusal(INVALID_PARAMS, f"outputByteLimit must not be negative: {limit}")
         if bad := [name for name in env or {} if not name or "=" in name]:
             raise Refusal(INVALID_PARAMS, f"no variable can have the name {bad[0]!r}")
-        folder = _folder(cwd or self._cwd)
         environment = terminal_environment(env or {})
         if self._reaper is not None:
             environment.update(self._reaper.environment)
-        program, arguments = _program(command, args, folder, environment)
+        with ExitStack() as stack:
+            if isinstance(cwd, OpenFolder):
+                opened = cwd
+            else:
+                opened = stack.enter_context(await asyncio.to_thread(open_folder, cwd or self._cwd))
+            folder = stack.enter_context(opened.working_directory())
+            if is_line is None:
+                is_line = is_command_line(command, args, folder)
+            program, arguments = _program(command, args, folder, environment, is_line=is_line)
+            terminal = await self._start(command, program, arguments, folder, environment, limit)
+        self._living.add(terminal)
+        if self._reaper is not None:
+            self._reaper.register(terminal.process.group)
+        try:
+            self._must_be_open()
+        except Refusal:  # closed while it was starting
+            await self._end(terminal)
+            raise
+        self._terminals[terminal.id] = terminal
+        return terminal.id
+
+    async def _start(
+        self,
+        command: str,
+        program: str,
+        arguments: Sequence[str],
+        folder: str,
+        environment: Mapping[str, str],
+        limit: int,
+    ) -> _Terminal:
         self._made += 1
         terminal = _Terminal(f"{self._prefix}{self._made}", limit, self._size, self._on_output, self._ended)
         try:
@@ -115,16 +147,7 @@ class Terminals:
             raise Refusal(INVALID_PARAMS, f"{command!r} cannot be started: {error}") from error
         except OSError as error:
             raise Refusal(INTERNAL_ERROR, f"{command!r} cannot be started: {error.strerror}") from error
-        self._living.add(terminal)
-        if self._reaper is not None:
-            self._reaper.register(terminal.process.group)
-        try:
-            self._must_be_open()
-        except Refusal:  # closed while it was starting
-            await self._end(terminal)
-            raise
-        self._terminals[terminal.id] = terminal
-        return terminal.id
+        return terminal
 
     def output(self, terminal_id: str) -> tuple[str, bool, ExitStatus | None]:
         """The plain text so far, whether its beginning was cut off, and how the command ended if it has."""
@@ -243,23 +266,35 @@ def _last_bytes(text: str, limit: int) -> tuple[str, bool]:
     return data[len(data) - limit :].decode(errors="ignore"), True
 
 
-def _folder(cwd: str) -> str:
-    if not Path(cwd).is_absolute():
-        raise Refusal(INVALID_PARAMS, f"cwd must be an absolute path, not {cwd!r}", {"path": cwd})
-    if not Path(cwd).is_dir():
-        state = "is not a directory" if Path(cwd).exists() else "does not exist"
-        raise Refusal(NOT_FOUND, f"the working directory {cwd} {state}", {"path": cwd})
-    return cwd
+def is_command_line(command: str, args: Sequence[str], cwd: str) -> bool:
+    """Return True if the command is a line for the shell: it has spaces and no arguments.
+
+    Some agents put the path of a program there that has spaces in it. It is one where the file exists and
+    the first word is no program of its own; `./tool test` is never the file "tool test" beside `./tool`.
+    """
+    if args or len(command.split()) < 2:
+        return False
+    whole, first = Path(cwd, command), command.split()[0]
+    if "/" not in command or not _is_program(whole):
+        return True
+    return _is_program(Path(cwd, first)) if "/" in first else shutil.which(first) is not None
+
+
+def _is_program(path: Path) -> bool:
+    try:
+        return path.is_file() and os.access(path, os.X_OK)
+    except ValueError:  # a NUL
+        return False
 
 
 def _program(
-    command: str, args: Sequence[str], cwd: str, env: Mapping[str, str]
+    command: str, args: Sequence[str], cwd: str, env: Mapping[str, str], *, is_line: bool
 ) -> tuple[str, Sequence[str]]:
-    """The program to run and its arguments."""
-    if program := _find_program(command, cwd, env):
-        return program, args
-    if not args and len(command.split()) > 1:
+    """The program to run and its arguments. One named by a relative path is found from the folder."""
+    if is_line:
         return users_shell(cwd), ["-c", command]
+    if program := _find_program(command, cwd, env):
+        return command if "/" in command else program, args
     path = Path(cwd, command)
     if "/" in command and path.exists():
         why = "is a directory" if path.is_dir() else "is not executable"

@@ -150,16 +150,15 @@ def test_a_damaged_memory_is_set_aside_with_a_notice(project: Path, home: Path) 
     assert "Traceback" not in done.err
 
 
-def test_what_is_allowed_covers_the_same_request_in_the_turn(project: Path) -> None:
+def test_what_is_allowed_covers_the_same_request_once(project: Path) -> None:
     path = str(project / "notes.txt")
-    prompt = steps(
-        ["ask", "fs/write_text_file", {"path": path, "content": "first"}],
-        permission("edit", locations=[{"path": path}]),
-        ["ask", "fs/write_text_file", {"path": path, "content": "second"}],
-    )
-    result = execute_json(prompt, "--allow", "edit:notes.txt", cwd=project)
-    assert [allowed(answer) for answer in answers(result)] == [True, True, True]
-    assert [decision["by"] for decision in result["permissions"]] == ["rule", "rule", "covered"]
+    diff = {"type": "diff", "path": path, "oldText": "notes", "newText": "words"}
+    meta = {"_meta": {"toolName": "mcp__files__edit"}}  # no rule speaks of the write
+    write = ["ask", "fs/write_text_file", {"path": path, "content": "words\n"}]
+    prompt = steps(permission("edit", content=[diff], **meta), write, write)
+    result = execute_json(prompt, "--policy", "ask", "--allow", "mcp:files", cwd=project)
+    assert [allowed(answer) for answer in answers(result)] == [True, True, False]
+    assert [decision["by"] for decision in result["permissions"]] == ["rule", "covered", "policy"]
 
 
 def test_variables_keep_a_rule_of_the_run_from_matching_and_are_named(project: Path) -> None:

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.permissions.subject import (
-    covers,
     subject_of_call,
     subject_of_command,
     subject_of_kind,
-    subject_of_read,
-    subject_of_write,
 )
 from tests.permissions.asking import PLACE, PROJECT, asked, call_of, command, file, terminal
-
-if TYPE_CHECKING:
-    from acp_tui.permissions.asked import Subject
 
 CLAUDE_BASH: list[dict[str, Any]] = [
     {
@@ -510,53 +504,6 @@ def test_other_requests_are_said_by_what_they_name() -> None:
     assert asked({"kind": "fetch", "rawInput": {"url": "https://x.y"}}).words == "fetch https://x.y"
     assert asked({"kind": "other", "name": "Agent"}).words == "use `Agent`"
     assert asked({"kind": "dance", "title": "Tango"}).kind == "other"
-
-
-# --------------------------------------------------------------------------- coverage
-
-
-def test_the_terminal_of_a_command_just_allowed_is_covered() -> None:
-    allowed = asked(*KIMI_BASH)
-    assert covers(allowed, terminal(*KIMI_TERMINAL, env=KIMI_ENVIRONMENT))
-    assert covers(allowed, terminal("touch", "one"))
-
-
-def test_a_composite_command_is_covered_by_itself() -> None:
-    line = "echo one; sleep 1; echo two"
-    assert covers(command(line), terminal("/bin/bash", "-c", f"cd '/ws/project' && {line}"))
-    assert not covers(command(line), terminal("/bin/bash", "-c", f"{line}; rm x"))
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        terminal("touch", "two"),
-        terminal("touch", "one", "two"),
-        terminal("touch", "one", cwd="/etc"),
-        terminal("touch", "one", cwd="/ws/project/src"),
-        terminal("touch", "one", env={"LD_PRELOAD": "x"}),
-        command("touch one"),
-        subject_of_write("/ws/project/one", inside=True),
-    ],
-)
-def test_anything_else_is_not(other: Subject) -> None:
-    assert not covers(asked(*KIMI_BASH), other)
-
-
-def test_the_write_of_an_edit_just_allowed_is_covered() -> None:
-    allowed = asked(*CLAUDE_EDIT)
-    assert covers(allowed, subject_of_write("/ws/project/README.md", inside=True))
-    assert not covers(allowed, subject_of_write("/ws/project/OTHER.md", inside=True))
-    assert not covers(allowed, subject_of_read("/ws/project/README.md", inside=True))
-    assert not covers(file("x", "read"), subject_of_write("/ws/project/x", inside=True))
-    assert covers(
-        file(".env", "read"), subject_of_read("/ws/project/.env", inside=True, sensitive="may hold")
-    )
-
-
-def test_what_is_doubtful_covers_nothing() -> None:
-    doubtful = asked({"kind": "execute", "title": "touch one"})
-    assert not covers(doubtful, terminal("touch", "one"))
 
 
 JSON = st.recursive(

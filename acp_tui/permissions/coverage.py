@@ -1,0 +1,85 @@
+"""What an answer covers: the action that the agent has us carry out after it asked for permission.
+
+Some agents ask for permission to run a command or change a file, and then have the client do it. That is one
+action and one question. The request is covered where it is exactly what was allowed, and once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from acp_tui.session.text import visible
+
+if TYPE_CHECKING:
+    from acp_tui.permissions.asked import Subject, Target
+    from acp_tui.session.state import ToolCall
+
+
+def covers(allowed: Subject, asked: Subject) -> bool:
+    """Return True if `asked`, a request to the client, is what was allowed as a permission."""
+    if not (allowed.certain and asked.certain and asked.served):
+        return False
+    if asked.kind == "execute":
+        return allowed.kind == "execute" and _same_command(allowed, asked)
+    if asked.kind == "read":
+        return allowed.kind == "read" and bool(asked.paths) and set(asked.paths) <= set(allowed.paths)
+    return asked.kind == "edit" and allowed.kind in {"edit", "move"} and _same_contents(allowed, asked)
+
+
+def _same_command(allowed: Subject, asked: Subject) -> bool:
+    same = (asked.command, asked.argv) == (allowed.command, allowed.argv) or (
+        asked.command_words is not None and asked.command_words == allowed.command_words
+    )
+    return same and asked.variables == allowed.variables and _same_folder(allowed.cwd, asked.cwd)
+
+
+def _same_folder(one: Target | None, other: Target | None) -> bool:
+    return one is not None and other is not None and (one.real, one.identity) == (other.real, other.identity)
+
+
+def _same_contents(allowed: Subject, asked: Subject) -> bool:
+    known = dict(allowed.contents)
+    return bool(asked.contents) and all(
+        path in allowed.paths and path in known and _same_text(known[path], text)
+        for path, text in asked.contents
+    )
+
+
+def _same_text(shown: str, written: str) -> bool:
+    """`shown` is what the user saw: line ends as `\\n`, and some agents leave out the last one."""
+    plain = written.replace("\r\n", "\n")
+    if visible(plain) != plain:  # it holds characters that looked like something else
+        return False
+    return plain == shown or plain.removesuffix("\n") == shown.removesuffix("\n")
+
+
+@dataclass(slots=True)
+class Grants:
+    """The permissions of the current turn that have not been used up."""
+
+    _open: list[tuple[Subject, ToolCall | None]] = field(default_factory=list)
+
+    def add(self, subject: Subject, call: ToolCall | None) -> None:
+        """Remember what was allowed; it is void when its call has ended."""
+        self._open.append((subject, call))
+
+    def use(self, asked: Subject) -> bool:
+        """Return True if this is covered; it is not covered again."""
+        for number, (allowed, call) in enumerate(self._open):
+            if (call is None or not call.done) and covers(allowed, asked):
+                self._open[number : number + 1] = _left(allowed, asked, call)
+                return True
+        return False
+
+    def clear(self) -> None:
+        """Nothing is covered any more."""
+        self._open.clear()
+
+
+def _left(allowed: Subject, asked: Subject, call: ToolCall | None) -> list[tuple[Subject, ToolCall | None]]:
+    """The other files of a permission for several."""
+    targets = tuple(target for target in allowed.targets if target.real not in asked.paths)
+    if asked.kind == "execute" or not targets:
+        return []
+    return [(allowed.but(targets=targets), call)]

@@ -1,0 +1,199 @@
+"""What runs and what is written is what was decided on, with real files, folders and processes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acp_tui.permissions.spec import parse_spec
+from tests.controller.harness import Person
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from acp_tui.controller import Answer, Question
+    from tests.controller.conftest import Hold
+
+KIMI_CLI = [
+    *(
+        [
+            "update",
+            {"sessionUpdate": "tool_call", "toolCallId": "k", "title": "Shell", "status": "in_progress"},
+        ],
+    ),
+    [
+        "update",
+        {
+            "sessionUpdate": "tool_call_update",
+            "toolCallId": "k",
+            "title": "Shell: true",
+            "content": [{"type": "content", "content": {"type": "text", "text": '{"command": "true it"}'}}],
+        },
+    ],
+    [
+        "permission",
+        {
+            "toolCallId": "k",
+            "title": "Shell: true",
+            "content": [
+                {"type": "content", "content": {"type": "text", "text": "Requesting approval to perform: it"}}
+            ],
+        },
+    ],
+]
+"""How kimi-cli 1.51 asks: no kind, the command only in an update before (recordings/kimi-cli-shell)."""
+
+
+def create(command: str, **params: Any) -> list[Any]:
+    return ["ask", "terminal/create", {"command": command, **params}]
+
+
+def write(path: Path, content: str) -> list[Any]:
+    return ["ask", "fs/write_text_file", {"path": str(path), "content": content}]
+
+
+def edit(path: Path, *changes: tuple[str, str], **more: Any) -> list[Any]:
+    diffs = [{"type": "diff", "path": str(path), "oldText": old, "newText": new} for old, new in changes]
+    return ["permission", {"title": "Edit", "content": diffs, **more}]
+
+
+async def test_a_command_that_was_just_allowed_without_a_kind_runs_once_without_another_question(
+    hold: Hold,
+) -> None:
+    person = Person("allow_once", "reject_once")
+    held = hold(asker=person)
+    await held.open()
+    await held.prompt(*KIMI_CLI, create("true it"), create("true it"))
+    assert [question.kind for question in person.asked] == ["permission", "command"]
+    assert [question.subject.words for question in person.asked] == ["run `true it`"] * 2
+
+
+async def test_a_yes_to_a_command_is_none_to_the_same_with_other_variables(hold: Hold) -> None:
+    person = Person("allow_once", "reject_once")
+    held = hold(asker=person)
+    await held.open()
+    ask = ["permission", {"title": "make", "kind": "execute", "rawInput": {"command": "true make"}}]
+    await held.prompt(ask, create("true make", env=[{"name": "CC", "value": "evil.sh"}]))
+    assert person.asked[1].subject.words == "run `true make` with CC=evil.sh"
+
+
+@pytest.mark.parametrize("kind", [{"kind": "edit"}, {}], ids=["with a kind", "without a kind"])
+async def test_the_write_of_an_edit_just_allowed_is_covered_by_its_content_and_once(
+    hold: Hold, kind: dict[str, Any]
+) -> None:
+    person = Person("allow_once", "reject_once", "reject_once")
+    held = hold(asker=person)
+    file = held.conversation.cwd / "file"
+    file.write_text("one\nhelo\ntwo\n")
+    await held.open()
+    await held.prompt(
+        edit(file, ("helo", "hello"), **kind), write(file, "evil\n"), write(file, "one\nhello\ntwo\n")
+    )
+    assert file.read_text() == "one\nhello\ntwo\n"
+    await held.prompt(write(file, "one\nhello\ntwo\n"))
+    assert [question.kind for question in person.asked] == ["permission", "write", "write"]
+    assert person.asked[1].new_text == "evil\n"
+
+
+async def test_an_edit_told_in_several_parts_or_of_a_new_file_is_covered(hold: Hold) -> None:
+    person = Person("allow_once", "allow_once")
+    held = hold(asker=person)
+    old, new = held.conversation.cwd / "old", held.conversation.cwd / "new"
+    old.write_text("a\nb\nc\nd\n")
+    await held.open()
+    await held.prompt(edit(old, ("a\nb", "A\nb"), ("c\nd", "c\nD")), write(old, "A\nb\nc\nD\n"))
+    await held.prompt(edit(new, ("", "first\nsecond"), toolCallId="other"), write(new, "first\nsecond\n"))
+    assert [question.kind for question in person.asked] == ["permission", "permission"]
+    assert (old.read_text(), new.read_text()) == ("A\nb\nc\nD\n", "first\nsecond\n")
+
+
+async def test_a_file_that_is_called_new_and_is_not_is_asked_about_again(hold: Hold) -> None:
+    person = Person("allow_once", "reject_once")
+    held = hold(asker=person)
+    file = held.conversation.cwd / "file"
+    file.write_text("precious\n")
+    await held.open()
+    await held.prompt(edit(file, ("", "new\n")), write(file, "new\n"))
+    assert file.read_text() == "precious\n"
+
+
+class Swapping(Person):
+    """Lets somebody swap a link while thinking."""
+
+    def __init__(self, link: Path, target: Path) -> None:
+        super().__init__("allow_once")
+        self.link, self.target = link, target
+
+    async def ask(self, question: Question) -> Answer:
+        self.link.unlink()
+        self.link.symlink_to(self.target)
+        return await super().ask(question)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda project: create("touch", args=["made"], cwd=str(project / "build")),
+        lambda project: create("touch made", cwd=str(project / "build")),
+        lambda project: create("cd build && touch made", cwd=str(project)),
+        lambda project: create("/bin/sh", args=["-c", f"cd '{project}/build' && touch made"]),
+        lambda project: create("sh -c 'cd build && touch made'"),
+        lambda project: create("./tool", cwd=str(project / "build")),
+    ],
+    ids=["program", "line", "cd", "shell", "line with a shell", "relative program"],
+)
+async def test_a_command_runs_in_the_folder_that_was_open_when_it_was_asked(
+    hold: Hold, tmp_path: Path, step: Any
+) -> None:
+    project, outside = tmp_path / "project", tmp_path / "outside"
+    inside = project / "inside"
+    for folder in (inside, outside):
+        folder.mkdir()
+        (folder / "tool").write_text("#!/bin/sh\ntouch made\n")
+        (folder / "tool").chmod(0o755)
+    link = project / "build"
+    link.symlink_to("inside")
+    person = Swapping(link, outside)
+    held = hold(asker=person)
+    await held.open()
+    await held.prompt(step(project), ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}])
+    [question] = person.asked
+    assert question.subject.cwd is not None
+    assert question.subject.cwd.real == str(inside)
+    assert (inside / "made").exists()
+    assert not (outside / "made").exists()
+
+
+async def test_a_cd_that_leads_nowhere_is_left_to_the_shell(hold: Hold) -> None:
+    held = hold(policy="yolo")
+    await held.open()
+    wait = ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}]
+    await held.prompt(create("cd nowhere && touch made"), wait)
+    assert json.loads(held.said().partition("}")[2])["exitCode"] not in (0, None)
+    assert not (held.conversation.cwd / "made").exists()
+
+
+async def test_a_line_is_not_run_as_the_file_that_is_called_like_it(hold: Hold) -> None:
+    held = hold(run_rules=[parse_spec("execute:./tool", "allow")])
+    project = held.conversation.cwd
+    for name in ("tool", "tool test"):
+        (project / name).write_text(f"#!/bin/sh\necho $# > 'ran {name}'\n")
+        (project / name).chmod(0o755)
+    await held.open()
+    await held.prompt(create("./tool test"), ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}])
+    assert (project / "ran tool").read_text() == "1\n"
+    assert not (project / "ran tool test").exists()
+
+
+async def test_a_program_with_a_space_in_its_path_is_decided_on_as_that_program(hold: Hold) -> None:
+    person = Person("allow_once")
+    held = hold(asker=person)
+    program = held.conversation.cwd / "my tool"
+    program.write_text("#!/bin/sh\ntouch made\n")
+    program.chmod(0o755)
+    await held.open()
+    await held.prompt(create(str(program)), ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}])
+    assert person.asked[0].subject.argv == (str(program),)
+    assert (held.conversation.cwd / "made").exists()

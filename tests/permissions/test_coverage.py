@@ -1,0 +1,157 @@
+"""Which requests to the client are covered by a permission that was just given, and how often."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acp_tui.permissions.coverage import Grants, covers
+from acp_tui.permissions.subject import subject_of_command, subject_of_read, subject_of_write
+from tests.permissions.asking import PLACE, PROJECT, asked, call_of, command, file, terminal
+from tests.permissions.test_subject import CLAUDE_EDIT, KIMI_BASH, KIMI_ENVIRONMENT, KIMI_TERMINAL
+
+if TYPE_CHECKING:
+    from acp_tui.permissions.asked import Subject
+
+README, NOTES = f"{PROJECT}/README.md", f"{PROJECT}/NOTES.md"
+KIMI_CLI_SHELL: list[dict[str, Any]] = [
+    {
+        "sessionUpdate": "tool_call_update",
+        "status": "in_progress",
+        "title": "Shell: touch one",
+        "content": [{"type": "content", "content": {"type": "text", "text": '{"command": "touch one"}'}}],
+    },
+    {
+        "title": "Shell: touch one",
+        "content": [
+            {
+                "type": "content",
+                "content": {
+                    "type": "text",
+                    "text": "Requesting approval to perform: Run command `touch one`",
+                },
+            }
+        ],
+    },
+]
+
+
+def edit(**contents: str) -> Subject:
+    """A permission to edit, with what the files will hold."""
+    paths = {name: f"{PROJECT}/{name}.md" for name in contents}
+    diffs = [{"type": "diff", "path": path, "oldText": "a", "newText": "b"} for path in paths.values()]
+    texts = tuple((paths[name], text) for name, text in contents.items())
+    return asked({"kind": "edit", "content": diffs}).but(contents=texts)
+
+
+def write(path: str, content: str) -> Subject:
+    return subject_of_write(path, inside=True, content=content)
+
+
+@pytest.mark.parametrize("frames", [KIMI_BASH, KIMI_CLI_SHELL], ids=["with a kind", "without a kind"])
+def test_the_terminal_of_a_command_just_allowed_is_covered(frames: list[dict[str, Any]]) -> None:
+    allowed = asked(*frames)
+    assert covers(allowed, terminal(*KIMI_TERMINAL, env=KIMI_ENVIRONMENT))
+    assert covers(allowed, terminal("touch", "one"))
+    assert covers(allowed, subject_of_command("touch one", place=PLACE))
+
+
+def test_a_composite_command_is_covered_by_itself() -> None:
+    line = "echo one; sleep 1; echo two"
+    assert covers(command(line), terminal("/bin/bash", "-c", f"cd '/ws/project' && {line}"))
+    assert not covers(command(line), terminal("/bin/bash", "-c", f"{line}; rm x"))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        terminal("touch", "two"),
+        terminal("touch", "one", "two"),
+        terminal("touch", "one", cwd="/etc"),
+        terminal("touch", "one", cwd="/ws/project/src"),
+        terminal("touch", "one", env={"LD_PRELOAD": "x"}),
+        terminal("touch", "one", env={"CC": "evil.sh"}),
+        command("touch one"),
+        write(f"{PROJECT}/one", ""),
+    ],
+)
+def test_anything_else_is_not(other: Subject) -> None:
+    assert not covers(asked(*KIMI_BASH), other)
+
+
+def test_a_command_is_covered_with_the_variables_that_were_allowed() -> None:
+    allowed = command("make", env={"CC": "gcc"})
+    assert covers(allowed, terminal("make", env={"CC": "gcc", "TERM": "dumb"}))
+    assert not covers(allowed, terminal("make", env={"CC": "evil.sh"}))
+    assert not covers(allowed, terminal("make"))
+
+
+def test_a_folder_that_was_replaced_is_another_one() -> None:
+    def subject(inode: int, *, served: bool) -> Subject:
+        place = replace(PLACE, identify=lambda _: (1, inode))
+        return subject_of_command("make", place=place, served=served)
+
+    assert covers(subject(1, served=False), subject(1, served=True))
+    assert not covers(subject(1, served=False), subject(2, served=True))
+
+
+@pytest.mark.parametrize("written", ["hello\n", "hello", "hello\r\n"])
+def test_the_write_of_what_was_shown_is_covered(written: str) -> None:
+    assert covers(edit(README="hello\n"), write(README, written))
+
+
+@pytest.mark.parametrize(
+    ("path", "written"),
+    [
+        (README, "something else"),
+        (README, "hello\n\n"),
+        (README, ""),
+        (NOTES, "hello\n"),
+    ],
+)
+def test_a_write_of_anything_else_is_not(path: str, written: str) -> None:
+    assert not covers(edit(README="hello\n"), write(path, written))
+
+
+def test_a_character_that_only_looked_like_what_was_shown_is_not_covered() -> None:
+    assert not covers(edit(README="a␛b"), write(README, "a\x1bb"))
+
+
+def test_an_edit_without_known_contents_covers_no_write() -> None:
+    assert not covers(asked(*CLAUDE_EDIT), write(README, "hello"))
+
+
+def test_a_permission_to_read_covers_reading_only() -> None:
+    env = f"{PROJECT}/.env"
+    assert covers(file(".env", "read"), subject_of_read(env, inside=True, sensitive="may hold"))
+    assert not covers(file(".env", "read"), write(env, ""))
+
+
+def test_what_is_doubtful_covers_nothing() -> None:
+    assert not covers(asked({"kind": "execute", "title": "touch one"}), terminal("touch", "one"))
+
+
+def test_one_answer_covers_one_action() -> None:
+    grants = Grants()
+    grants.add(asked(*KIMI_BASH), None)
+    assert grants.use(terminal("touch", "one"))
+    assert not grants.use(terminal("touch", "one"))
+
+
+def test_an_answer_about_several_files_covers_each_of_them_once() -> None:
+    grants = Grants()
+    grants.add(edit(README="one", NOTES="two"), None)
+    assert [grants.use(write(README, "one")) for _ in range(2)] == [True, False]
+    assert [grants.use(write(NOTES, "two")) for _ in range(2)] == [True, False]
+
+
+def test_nothing_is_covered_once_the_call_or_the_turn_has_ended() -> None:
+    grants, call = Grants(), call_of(*KIMI_BASH)
+    grants.add(asked(*KIMI_BASH), call)
+    call.status = "completed"
+    assert not grants.use(terminal("touch", "one"))
+    grants.add(asked(*KIMI_BASH), None)
+    grants.clear()
+    assert not grants.use(terminal("touch", "one"))
