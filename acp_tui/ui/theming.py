@@ -254,12 +254,12 @@ def _sixteen_complaint(colours: dict[str, str]) -> Complaint:
 def _made(name: str, data: dict[str, Any], problems: list[str] | None = None) -> Loaded:
     colours: dict[str, str] = data["colors"]
     dark: bool = data["dark"]
+    variables = {key: _variable(value, colours) for key, value in data["variables"].items()}
     theme = Theme(
         name=f"{PREFIX}{name}",
         dark=dark,
         ansi=bool(data.get("ansi")),
-        variables=_chosen_row(data["styles"]["selected"], colours)
-        | {key: _variable(value, colours) for key, value in data["variables"].items()},
+        variables=_chosen_row(data["styles"]["selected"], colours) | _selected_text(variables) | variables,
         **{key: colours.get(value, value) for key, value in data["theme"].items()},
     )
     palette = Palette(
@@ -276,6 +276,19 @@ def _chosen_row(style: str, colours: dict[str, str]) -> dict[str, str]:
     _, front, back = _read(style)
     row = {"selected-foreground": front or "ink", "selected-background": back or "panel"}
     return {key: _variable(colour, colours) for key, colour in row.items()}
+
+
+def _selected_text(variables: dict[str, str]) -> dict[str, str]:
+    """The colour of text that is selected with the mouse.
+
+    Textual's default is transparent, which in our line renderers becomes the background's own colour.
+    """
+    background = variables.get("screen-selection-background")
+    if background is None or background.startswith("ansi_"):
+        return {}
+    from textual.color import Color
+
+    return {"screen-selection-foreground": Color.parse(background).get_contrast_text(1.0).hex}
 
 
 def _style(text: str, colours: dict[str, str]) -> Style:

@@ -44,7 +44,7 @@ def _styles(palette: Palette) -> dict[str, Style]:
     return styles | {f"terminal {at}": Style(color=colour) for at, colour in enumerate(palette.terminal)}
 
 
-def _contrast(one: Color, other: Color) -> float:
+def contrast_of(one: Color, other: Color) -> float:
     """As WCAG defines it: 4.5 for text, 3 for what is large or secondary."""
     darker, lighter = sorted(_luminance(colour) for colour in (one, other))
     return (lighter + 0.05) / (darker + 0.05)
@@ -72,7 +72,7 @@ def test_text_stands_out_from_what_is_behind_it(name: str, surface: str) -> None
     loaded = load(name)
     page = Color.parse(getattr(loaded.theme, surface))
     contrast = {
-        what: _contrast(style.color or page, style.bgcolor or page)
+        what: contrast_of(style.color or page, style.bgcolor or page)
         for what, style in _styles(loaded.palette).items()
     }
     least = {what: 3.0 if what in QUIET else 4.5 for what in contrast}
