@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.store.folders import StoredSession
 
 MOST = 50
-"""Sessions that are offered; `acp-tui sessions` lists all."""
+"""Sessions of this folder that are offered, and as many of others; `acp-tui sessions` lists all."""
 SHOWN = 200
 """Characters of a title, which may be a prompt of many pages."""
 
@@ -57,6 +58,7 @@ class Recorded:
     folder: str
     there: bool  # does the folder still exist?
     when: str
+    here: bool = False  # was it held in the folder that acp-tui was started in?
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,8 @@ def offers(cwd: Path) -> Offers:
     agents = [_agent(known, used) for known in catalogue.known(settings).values()]
     agents.sort(key=lambda agent: _place(agent, used))
     problems = [str(problem) for problem in catalogue.problems(settings)]
-    return Offers(agents, list(_sessions(recorded)), problems)
+    sessions = sorted(_sessions(recorded, cwd), key=lambda session: not session.here)
+    return Offers(agents, sessions, problems)
 
 
 def _place(agent: Agent, used: Mapping[str, float]) -> tuple[bool, float, bool, bool, bool]:
@@ -110,15 +113,19 @@ def _agent(known: KnownAgent, used: Mapping[str, float]) -> Agent:
     )
 
 
-def _sessions(recorded: list[StoredSession]) -> Iterator[Recorded]:
-    now = datetime.now(UTC)
-    found = 0
+def _sessions(recorded: list[StoredSession], cwd: Path) -> Iterator[Recorded]:
+    """The latest ones of this folder, and of all others."""
+    now, here = datetime.now(UTC), os.path.realpath(cwd)
+    found = {True: 0, False: 0}
     for session in recorded:
+        folder = session.text("cwd") or ""
+        is_here = bool(folder) and os.path.realpath(folder) == here
+        if found[is_here] == MOST:
+            continue
         title = title_of(session) if session.text("session_id") else ""
         if not title.strip():
             continue  # it never began, or nothing was said: there is nothing to go on with
-        found += 1
-        folder = session.text("cwd") or ""
+        found[is_here] += 1
         yield Recorded(
             session.id,
             visible_line(" ".join(title[:SHOWN].split())),
@@ -126,6 +133,5 @@ def _sessions(recorded: list[StoredSession]) -> Iterator[Recorded]:
             visible_line(folder),
             Path(folder).is_dir(),
             told(session.updated, now),
+            is_here,
         )
-        if found == MOST:
-            return

@@ -74,6 +74,10 @@ class Workbench:
             raise UserError("Name an agent; `acp-tui agents` lists them.", exit_code=2)
         return resolve(name, self.settings)
 
+    def knows(self, agent: str) -> bool:
+        """Return True if an agent can be started by this name."""
+        return agent in known(self.settings)
+
     def launch_again(self, stored: StoredSession, agent: str | None, program: str | None) -> Launch:
         """How the agent of a recorded session is started; what the user names must be that agent."""
         held_with = stored.text("agent")

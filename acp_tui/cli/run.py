@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -99,6 +100,8 @@ def _conversation(
     """The screen on which it is held."""
     from acp_tui.ui.screens.conversation import ConversationScreen
 
+    helds: list[Held] = []
+
     def make(asker: Asker) -> Held:
         from acp_tui.cli.holding import Held
 
@@ -111,12 +114,26 @@ def _conversation(
             welcome=prompt is None,
             chosen_by_project=chosen_by_project,
         )
+        helds.append(held)
         made(held)
         return held
 
+    def new_session(palette: Palette) -> BottomScreen:
+        """The same agent in the same folder, whether it was named, chosen or resumed."""
+        given: dict[str, Any] = {"resume": None}
+        named = agent
+        if helds:
+            launch = helds[-1].conversation.launch
+            given["cwd"] = str(helds[-1].conversation.cwd)
+            if args.program is None and helds[-1].workbench.knows(launch.name):
+                named = launch.name
+            elif args.program is None:
+                given["program"] = shlex.join(launch.command)
+        return _conversation(argparse.Namespace(**(vars(args) | given)), made, named, None, palette)
+
     program = (args.program or "").split()
     name = agent or (program[0].rpartition("/")[2] if program else "the agent")
-    return ConversationScreen(make, name, palette, first_prompt=prompt)
+    return ConversationScreen(make, name, palette, first_prompt=prompt, new_session=new_session)
 
 
 def _launcher(args: argparse.Namespace, made: Callable[[Held], None], palette: Palette) -> BottomScreen:

@@ -300,6 +300,11 @@ class Conversation:
         """Change the model, with agents that offer models apart from their options."""
         await self._connection.set_model(self._session_id, model)
 
+    def set_policy(self, policy: Policy) -> None:
+        """Change what is allowed without asking, until this conversation is closed."""
+        self.options.policy = policy
+        self._gate.change_policy(policy)
+
     # ----------------------------------------------------------------- turns
 
     async def prompt(self, blocks: Sequence[dict[str, Any]]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from acp_tui.config.policies import SUMMARIES
 from acp_tui.errors import UserError
 from acp_tui.permissions.coverage import Grants
 from acp_tui.permissions.decide import Decision, choose_option, decide
@@ -78,6 +79,13 @@ class Gate:
         if verdict.allowed and question.kind == "permission":
             self.grants.add(question.subject, question.call)
         return verdict
+
+    def change_policy(self, policy: Policy) -> None:
+        """Decide by this policy from the next request on, and note the change in the session."""
+        if policy != self.policy:
+            self.policy = policy
+            level: Literal["info", "warning"] = "warning" if policy == "yolo" else "info"
+            self.note(Noticed(level, f"Policy changed to {policy}: {SUMMARIES[policy]}."))
 
     def turn_ended(self) -> None:
         """What was allowed covers a request of the same turn only."""

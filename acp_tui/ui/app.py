@@ -192,7 +192,7 @@ class AcpTui(App[int]):
     async def put(self, screen: BottomScreen) -> None:
         """Another screen at the bottom, in place of all there are; what ran behind them ends."""
         before, self._bottom = self._bottom, screen
-        self._launched = self._launched or (before is not None and before.launches)
+        self._launched = self._launched or self._at_launcher
         mode, mode_before = f"{self.DEFAULT_MODE} {id(screen)}", self.current_mode
         self.add_mode(mode, lambda: screen)
         await self.switch_mode(mode)
@@ -201,18 +201,23 @@ class AcpTui(App[int]):
         await self.remove_mode(mode_before)
 
     @property
+    def bottom(self) -> BottomScreen | None:
+        """The screen that is there to stay; the launcher may be open over it."""
+        return self._bottom
+
+    @property
+    def _at_launcher(self) -> bool:
+        return any(getattr(screen, "launches", False) for screen in self.screen_stack)
+
+    @property
     def has_launcher(self) -> bool:
         """Can one go to the launcher from here?"""
-        return self._launcher is not None and self._bottom is not None and not self._bottom.launches
+        return self._launcher is not None and not self._at_launcher
 
-    async def action_launcher(self) -> None:
-        """Leave the conversation for another one."""
-        if self._launcher is None or self._bottom is None or not self.has_launcher:
-            return
-        if reason := self._bottom.stays():
-            self.notify(reason, markup=False)
-        else:
-            await self.put(self._launcher(self.palette))
+    def action_launcher(self) -> None:
+        """Open the launcher over the conversation, which goes on."""
+        if self._launcher is not None and self.has_launcher:
+            self.push_screen(self._launcher(self.palette))
 
     # ------------------------------------------------------------------------- the clipboard
 

@@ -10,6 +10,7 @@ from acp_tui.session.state import Choice
 if TYPE_CHECKING:
     from textual.app import App
 
+    from acp_tui.config.policies import Policy
     from acp_tui.session.state import Session
     from acp_tui.ui.palette import Palette
 
@@ -36,3 +37,14 @@ async def chosen_option(
     current = str(option.current) if option.current is not None else None
     value = await app.push_screen_wait(ChooseScreen(option.name, option.choices, palette, current=current))
     return (option.id, value) if value is not None else None
+
+
+async def chosen_policy(app: App[int], palette: Palette, current: str) -> Policy | None:
+    """Let the user choose a policy; None: it stays."""
+    from acp_tui.config.policies import SUMMARIES
+    from acp_tui.ui.screens.choose import ChooseScreen
+
+    choices = [Choice(name, name, summary) for name, summary in SUMMARIES.items()]
+    title = "Policy: what is allowed without asking"
+    taken = await app.push_screen_wait(ChooseScreen(title, choices, palette, current=current))
+    return next((name for name in SUMMARIES if name == taken), None)

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from acp_tui.config.policies import SUMMARIES
 from acp_tui.session.settings import offered_settings, value_name
 from acp_tui.ui import theming
+from acp_tui.ui.command_titles import COMMAND_TITLES
 from acp_tui.ui.keys import KEYS, PLACES, Key
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from textual.screen import Screen
 
+    from acp_tui.config.policies import Policy
     from acp_tui.session.state import ConfigOption, Session
     from acp_tui.ui.app import AcpTui
 
@@ -33,37 +36,39 @@ class Command:
     word: str = ""  # … in the footer
     preview: Callable[[], None] | None = None  # what it would look like
     current: bool = False  # it is so already
+    is_value: bool = False  # one value among several: listed after the commands
 
 
 def commands_of(screen: Screen[Any], keymap: Mapping[str, str]) -> list[Command]:
-    """Everything that the screen, what has the focus on it, and the program can do."""
+    """Everything that the screen, what has the focus on it, and the program can do; the most useful first."""
     from acp_tui.ui.screens.bottom import BottomScreen
 
-    more = screen.commands() if isinstance(screen, BottomScreen) else ()
-    return [*_by_key(screen, keymap), *more, *_of_the_app(cast("AcpTui", screen.app))]
+    more = list(screen.commands()) if isinstance(screen, BottomScreen) else []
+    by_key = _by_key(screen, keymap)
+    tasks, values = [one for one in more if not one.is_value], [one for one in more if one.is_value]
+    app = cast("AcpTui", screen.app)
+    return [*tasks, *_of_the_app(app), *by_key, *values, *theme_commands(app)]
 
 
 # --------------------------------------------------------------------------- keys
 
 
 def _by_key(screen: Screen[Any], keymap: Mapping[str, str]) -> list[Command]:
-    """The table of keys as far as it acts now: those of the focus first, plain editing last."""
+    """The keys that act now and have a title of their own."""
     nodes = {active.binding.id: active.node for active in screen.active_bindings.values() if active.enabled}
     for widget in screen.query("Transcript"):  # its keys act on the entry of its cursor, focused or not
         for _, binding in widget._bindings:
             nodes.setdefault(binding.id, widget)
-    keys = [KEYS[name] for name in nodes if name in KEYS and name not in HIDDEN]
-    places = list(dict.fromkeys(key.where for key in keys))
-    keys.sort(key=lambda key: (key.where == "edit", places.index(key.where), not key.rank, key.rank))
     return [
         Command(
-            title_of(key),
-            partial(screen.app.run_action, key.action, nodes[key.id]),
-            PLACES[key.where].title,
-            key.named(keymap),
-            key.label,
+            title,
+            partial(screen.app.run_action, KEYS[name].action, nodes[name]),
+            PLACES[KEYS[name].where].title,
+            KEYS[name].named(keymap),
+            KEYS[name].label,
         )
-        for key in keys
+        for name, title in COMMAND_TITLES.items()
+        if name in nodes
     ]
 
 
@@ -72,20 +77,13 @@ def title_of(key: Key) -> str:
     return TITLES.get(key.id) or key.help
 
 
-HIDDEN = frozenset(
-    {"app.palette", *(key.id for key in KEYS.values() if key.where == "launcher")} - {"launcher.look"}
-)
-"""Where one is already, and what acts on the list below."""
-
-
 # --------------------------------------------------------------------------- the program
 
 
 def _of_the_app(app: AcpTui) -> Iterator[Command]:
     if app.has_launcher:
-        yield Command("Other agents and sessions…", app.action_launcher, "Program")
-    yield Command("Theme…", app.action_theme, "Program")
-    yield from theme_commands(app)
+        yield Command("Switch agent or session", app.action_launcher, "Program", word="other launcher")
+    yield Command("Change theme", app.action_theme, "Program")
 
 
 def theme_commands(app: AcpTui) -> list[Command]:
@@ -97,6 +95,7 @@ def theme_commands(app: AcpTui) -> list[Command]:
             "Program",
             preview=partial(app.use_theme, name, trying=True),
             current=app.theme_name == name,
+            is_value=True,
         )
         for name in theming.available()
     ]
@@ -121,12 +120,21 @@ def option_commands(session: Session, choose: Callable[[str, str | bool], None])
 def _values(option: ConfigOption, choose: Callable[[str, str | bool], None]) -> Iterator[Command]:
     if option.kind == "boolean":
         title = f"{option.name}: {'off' if option.current else 'on'}"
-        yield Command(title, partial(choose, option.id, not option.current), f"now {value_name(option)}")
+        run = partial(choose, option.id, not option.current)
+        yield Command(title, run, f"now {value_name(option)}", is_value=True)
         return
     for choice in option.choices:
         title = f"{option.name}: {choice.name or choice.value}"
         current = choice.value == option.current
-        yield Command(title, partial(choose, option.id, choice.value), "Agent", current=current)
+        run = partial(choose, option.id, choice.value)
+        yield Command(title, run, "Agent", current=current, is_value=True)
+
+
+def policy_commands(current: str, choose: Callable[[Policy], None]) -> Iterator[Command]:
+    """One for each policy."""
+    for name in SUMMARIES:
+        title, run = f"Policy: {name}", partial(choose, name)
+        yield Command(title, run, "Permissions", current=name == current, is_value=True)
 
 
 # --------------------------------------------------------------------------- names

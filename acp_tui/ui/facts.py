@@ -19,7 +19,7 @@ class Facts:
         self.agent = agent
         self.project = ""
         self.branch = ""
-        self.policy = "ask"
+        self.policy = ""
         self.awaited = ""
         self.stuck = ""
         """Why there is no session, and what to do about it."""

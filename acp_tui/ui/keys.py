@@ -120,7 +120,6 @@ TABLE: tuple[Key, ...] = (
             "",
             "launcher",
             "The one with that number",
-            priority=True,
         )
         for digit in range(1, 10)
     ),
@@ -402,6 +401,15 @@ TABLE: tuple[Key, ...] = (
         "conversation",
         "Mode, model and what else the agent offers",
         11,
+    ),
+    Key(
+        "session.policy",
+        "f4",
+        "policy",
+        "policy",
+        "conversation",
+        "Change the policy: what is allowed without asking",
+        12,
     ),
     Key("agent.restart", "f5", "restart_agent", "restart agent", "conversation", "Start the agent again", 15),
     Key("session.export", "f9", "export", "export", "conversation", "Export the conversation to a file", 16),

@@ -81,7 +81,7 @@ async def test_a_question_mark_in_the_conversation_and_f1_over_any_list_explain(
 
 async def test_hints_name_the_keys_that_were_given_to_the_actions(tmp_path: Path, home: Path) -> None:
     (home / "config").mkdir(parents=True)
-    keys = '"agent.restart" = "f4"\n"permission.allow" = "o"\n"permission.raw" = "j"\n'
+    keys = '"agent.restart" = "f12"\n"permission.allow" = "o"\n"permission.raw" = "j"\n'
     (home / "config" / "config.toml").write_text(f"[keys]\n{keys}")
     async with desk(tmp_path, "demo", size=(120, 40)) as one:
         await one.send("tour")

@@ -8,7 +8,8 @@ import pytest
 from textual.widgets import Input
 
 from acp_tui.config.settings import load
-from acp_tui.ui.commands import HIDDEN, title_of
+from acp_tui.ui.command_titles import COMMAND_TITLES
+from acp_tui.ui.commands import title_of
 from acp_tui.ui.keymap import keymap, normal, problems
 from acp_tui.ui.keys import PLACES, TABLE, Where
 from acp_tui.ui.screens.help import HelpScreen
@@ -127,24 +128,30 @@ def test_who_gets_a_key_first_is_told(name: str, key: str, says: str) -> None:
 
 
 def test_of_two_wishes_the_one_that_hides_the_other_is_told() -> None:
-    complaints = keymap({"conversation.find": "f4", "app.help": "f4"}).complaints
+    complaints = keymap({"conversation.find": "f12", "app.help": "f12"}).complaints
     assert complaints == {
-        "app.help": "F4 was the key of conversation.find (search the conversation): give that another one"
+        "app.help": "F12 was the key of conversation.find (search the conversation): give that another one"
     }
 
 
 def test_complaints_have_file_and_line(home: Path, tmp_path: Path) -> None:
     (home / "config").mkdir(parents=True)
     file = home / "config" / "config.toml"
-    file.write_text('[keys]\n"app.quit" = "f4"\n"app.hlep" = "f2"\n')
+    file.write_text('[keys]\n"app.quit" = "f12"\n"app.hlep" = "f2"\n')
     (problem,) = problems(load(tmp_path, environ={}))
     assert str(problem).startswith(f"{file}:3: keys.app.hlep: there is no such action")
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_in_the_list_of_commands_every_key_of_a_place_has_a_name_of_its_own(place: Where) -> None:
-    names = [title_of(key) for key in TABLE if key.where == place and key.id not in HIDDEN]
+    names = [title_of(key) for key in TABLE if key.where == place and key.where != "launcher"]
     assert len(set(names)) == len(names)
+
+
+def test_every_command_is_a_key_of_the_table_and_has_a_short_title_of_its_own() -> None:
+    assert set(COMMAND_TITLES) <= {key.id for key in TABLE}
+    assert len(set(COMMAND_TITLES.values())) == len(COMMAND_TITLES)
+    assert all(len(title.split()) <= 5 for title in COMMAND_TITLES.values())
 
 
 # --------------------------------------------------------------------------- in the app
@@ -174,19 +181,19 @@ def toasts(app: object) -> list[str]:
 
 async def test_own_keys_work_and_are_shown_wherever_keys_are_told(config: Path, tmp_path: Path) -> None:
     config.write_text(
-        '[keys]\n"app.help" = "f2"\n"app.palette" = "f4"\n"choose.close" = "f9"\n"help.close" = "f9"\n'
+        '[keys]\n"app.help" = "f2"\n"app.palette" = "f12"\n"choose.close" = "f9"\n"help.close" = "f9"\n'
     )
     app = app_of("--cwd", str(tmp_path))
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
-        await sees(pilot, "F2 help", "F4 palette")
+        await sees(pilot, "F2 help", "F12 palette")
         await pilot.press("f1")
-        await sees(pilot, "F2 help", "F4 palette")
+        await sees(pilot, "F2 help", "F12 palette")
         await pilot.press("f2")
         await sees(pilot, "F9 close")
-        await pilot.press("f9", "f4")
-        await sees(pilot, "F9 leave it")
-        app.screen.query_one(Input).value = "what they act on"
-        await sees(pilot, "The keys, and what they act on", "F2")
+        await pilot.press("f9", "f12")
+        await sees(pilot, "F9 cancel")
+        app.screen.query_one(Input).value = "show help"
+        await sees(pilot, "Show help", "F2")
         await pilot.press("f9")
         await sees(pilot, "F5 look again")
         assert toasts(app) == []

@@ -36,7 +36,13 @@ def said(facts: StatusFacts, width: int = 200, now: float = 112.0) -> str:
 def test_everything_is_said_where_there_is_room() -> None:
     line = said(FACTS, 110)
     assert line.startswith(" Claude Code · my-project · main   ")
-    assert line.endswith("   Ask ▾  Sonnet ▾  ctx 27%  $0.05  ● working 0:12 ")
+    assert line.endswith("   mode: Ask ▾  Sonnet ▾  ctx 27%  $0.05  ● working 0:12 ")
+
+
+@pytest.mark.parametrize("policy", ["ask", "accept-edits", "yolo"])
+def test_the_policy_is_said_beside_the_mode_of_the_agent(policy: str) -> None:
+    line = " ".join(said(replace(FACTS, policy=policy)).split())
+    assert f"mode: Ask ▾ · policy: {policy} ▾" in line
 
 
 def test_the_least_important_goes_first() -> None:
@@ -55,9 +61,9 @@ def test_a_long_title_gives_way_to_what_is_needed() -> None:
     mode, model = "Ask before everything that is dangerous", "The model with the longest name of all of them"
     facts = replace(FACTS, agent=title, mode=mode, model=model, policy="yolo", project="project " * 9)
     line = said(facts, 80)
-    assert all(part in line for part in ("The Ex", "YOLO: asks nothing", "ctx 27%", "● working 0:12"))
+    assert all(part in line for part in ("The Ex", "policy: yolo", "ctx 27%", "● working 0:12"))
     line = said(facts, 64)
-    assert all(part in line for part in ("The Ex", "YOLO: asks nothing", "ctx 27%", "● working 0:12"))
+    assert all(part in line for part in ("The Ex", "policy: yolo", "ctx 27%", "● working 0:12"))
     assert said(replace(FACTS, agent=title), 200).startswith(f" {title} · my-project · main ")
 
 
@@ -69,10 +75,10 @@ def test_the_line_has_exactly_its_width(width: int, agent: str) -> None:
 
 def test_the_loud_mark_outlasts_all_but_who_and_what() -> None:
     line = said(replace(FACTS, policy="yolo"), 54)
-    assert "YOLO" in line
+    assert "yolo" in line
     assert "Ask" not in line
     assert (
-        next(piece.style for piece in layout(replace(FACTS, policy="yolo"), 54, 0) if "YOLO" in piece.text)
+        next(piece.style for piece in layout(replace(FACTS, policy="yolo"), 54, 0) if "yolo" in piece.text)
         == "loud"
     )
 

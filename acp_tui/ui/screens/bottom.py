@@ -32,6 +32,10 @@ class BottomScreen(Screen[None]):
         """Why it should not be left just now, in a sentence."""
         return None
 
+    def holds(self, session: str) -> bool:  # noqa: ARG002  # for screens that do
+        """Return True if this is the screen of the recorded session with that id."""
+        return False
+
     def commands(self) -> Iterable[Command]:
         """What it offers in the list of commands, beside its keys."""
         return ()

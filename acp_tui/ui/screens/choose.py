@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from textual.containers import Vertical
-from textual.fuzzy import Matcher
 
 from acp_tui.ui import keys
 from acp_tui.ui.screens.dialog import Dialog
 from acp_tui.ui.widgets.bar import Bar, Hints
 from acp_tui.ui.widgets.line import Line
 from acp_tui.ui.widgets.rows import Row, Rows
+from acp_tui.ui.word_match import best_matches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,13 +65,13 @@ class ChooseScreen(Dialog[str | None]):
             yield Bar([Segment(self._title, self._palette.strong)], self._count(), id="head")
             yield Line(placeholder="type to filter", id="filter")
             rows = Rows(self._rows(), self._palette, selected=at, id="choices")
-            rows.nothing = "Nothing fits."
+            rows.nothing = "No matches"
             yield rows
             yield Hints(self._hints(), self._palette, id="keys")
 
     def _hints(self) -> Sequence[Hint]:
         take, close = (keys.named(self, name) for name in ("choose.take", "choose.close"))
-        return [(f"↑↓ {take}", "choose"), (close, "leave it")]
+        return [(f"↑↓ {take}", "choose"), (close, "cancel")]
 
     def on_mount(self) -> None:
         """The list gets the room there is, and the filter the next key."""
@@ -133,9 +133,9 @@ class ChooseScreen(Dialog[str | None]):
         self.dismiss(value)
 
     def _fitting(self, query: str) -> list[Choice]:
-        matcher = Matcher(query)
-        scored = [(matcher.match(f"{one.name} {one.group or ''} {one.value}"), one) for one in self._choices]
-        return [one for score, one in sorted(scored, key=lambda pair: -pair[0]) if score > 0]
+        return best_matches(
+            query, self._choices, lambda one: [one.name or one.value, one.value, one.group or ""]
+        )
 
     def on_rows_taken(self, event: Rows.Taken) -> None:
         """A click."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import work
 
 from acp_tui.session.state import Session as SessionState
 from acp_tui.session.state import TurnEnd, UserMessage
@@ -18,8 +18,8 @@ from acp_tui.ui.attention import Attention
 from acp_tui.ui.engine import Engine
 from acp_tui.ui.facts import Facts
 from acp_tui.ui.questions import Questions
+from acp_tui.ui.screens.agent_settings import AgentSettings
 from acp_tui.ui.screens.exporting import Exporting
-from acp_tui.ui.screens.prompting import Prompting
 from acp_tui.ui.screens.sign_in import SignIn
 from acp_tui.ui.telling import tell_problems
 from acp_tui.ui.widgets.prompt import Prompt
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
     from acp_tui.session.state import AuthMethod, Entry
-    from acp_tui.ui.commands import Command
     from acp_tui.ui.engine import Held
     from acp_tui.ui.palette import Palette
     from acp_tui.ui.questions import Waiting
+    from acp_tui.ui.screens.bottom import BottomScreen
     from acp_tui.ui.screens.permission import PermissionScreen, Taken
 
 AGENT_WIDTH = 40
 """Cells for an agent's own title in a question: it must not push aside what is asked."""
 
 
-class ConversationScreen(SignIn, Prompting, Exporting):
+class ConversationScreen(SignIn, AgentSettings, Exporting):
     """One conversation."""
 
     BINDINGS: ClassVar = keys.bindings("conversation")
@@ -64,6 +64,7 @@ class ConversationScreen(SignIn, Prompting, Exporting):
         palette: Palette,
         *,
         first_prompt: str | None = None,
+        new_session: Callable[[Palette], BottomScreen] | None = None,
     ) -> None:
         # A session of its own until the engine has made the real one.
         super().__init__(SessionState(), Facts(agent), palette, Prompt(agent_title=agent))
@@ -71,6 +72,7 @@ class ConversationScreen(SignIn, Prompting, Exporting):
         self.engine = Engine(make, self.questions, self)
         self.attention = Attention.of(self)
         self._first_prompt = first_prompt
+        self.new_session = new_session
         self._asked: Waiting | None = None  # the question that is on the screen
         self._dialog: PermissionScreen | None = None  # … and what shows it
 
@@ -351,49 +353,16 @@ class ConversationScreen(SignIn, Prompting, Exporting):
         """Start the agent again and open the session again."""
         self.run_worker(self.engine.restart(), group="restart", exclusive=True)
 
-    # ------------------------------------------------------------------------- modes and options
-
-    def action_options(self, wanted: str | None = None) -> None:
-        """Everything that can be chosen, or one thing of it."""
-        self.run_worker(self._choose(wanted), group="choose", exclusive=True)
-
-    def set_option(self, option: str) -> None:
-        """One thing of it."""
-        self.action_options(option)
-
-    @on(StatusLine.ModeClicked)
-    def _mode_clicked(self) -> None:
-        self.action_options("mode")
-
-    @on(StatusLine.ModelClicked)
-    def _model_clicked(self) -> None:
-        self.action_options("model")
-
-    async def _choose(self, wanted: str | None) -> None:
-        from acp_tui.ui.choosing import chosen_option
-
-        chosen = await chosen_option(self.app, self.session, self._palette, wanted)
-        if chosen is not None:
-            self.engine.set_option(*chosen)
-
-    def action_next_mode(self) -> None:
-        """The agent's next mode."""
-        modes = [mode.id for mode in self.session.modes]
-        place = modes.index(self.session.mode) + 1 if self.session.mode in modes else 0
-        self.engine.set_mode(modes[place % len(modes)])
-
-    def commands(self) -> Iterable[Command]:
-        """What the agent offers, each value by its name."""
-        from acp_tui.ui.commands import option_commands
-
-        return option_commands(self.session, self.engine.set_option)
-
     # ------------------------------------------------------------------------- leaving
 
     def stays(self) -> str | None:
         """Nobody wants to end a turn by looking for another agent."""
         stop = keys.named(self, "turn.stop")
         return f"The agent is working: stop it first ({stop})." if self.session.working else None
+
+    def holds(self, session: str) -> bool:
+        """Return True if this conversation is recorded under that id."""
+        return self.held is not None and self.held.folder.id == session
 
     async def leave(self) -> None:
         """End what runs; what was being written is kept."""

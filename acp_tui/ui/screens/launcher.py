@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from rich.cells import cell_len
 from rich.segment import Segment
 from textual import work
-from textual.fuzzy import Matcher
 
 from acp_tui import __version__
 from acp_tui.session.text import visible_line
@@ -20,10 +19,12 @@ from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.line import Line
 from acp_tui.ui.widgets.rows import Row, Rows
+from acp_tui.ui.word_match import word_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from textual import events
     from textual.app import ComposeResult
     from textual.widgets import Input
 
@@ -42,11 +43,24 @@ FEW = 6
 
 
 class Filter(Line):
-    """What narrows the list. As long as it is empty, digits are keys."""
+    """What narrows the list. As long as it is empty, digits are keys of the launcher.
+
+    That is decided here, where keys arrive one after the other: decided by the app, a digit typed right
+    after a letter would come before the letter was taken in.
+    """
+
+    def on_key(self, event: events.Key) -> None:
+        """Leave the key to the launcher's bindings, or take it as text."""
+        if not self.value and self._is_number(event.key):
+            event.prevent_default()
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
         """Does a key write something here?"""
-        return not (key.isdigit() and not self.value) and super().check_consume_key(key, character)
+        return (bool(self.value) or not self._is_number(key)) and super().check_consume_key(key, character)
+
+    def _is_number(self, key: str) -> bool:
+        bound = self.screen._bindings.key_to_bindings.get(key, [])
+        return any(binding.action.startswith("number(") for binding in bound)
 
 
 class LauncherScreen(BottomScreen):
@@ -128,7 +142,9 @@ class LauncherScreen(BottomScreen):
     def _nothing(self) -> str:
         if self._offers is None:
             return ""
-        return f"Nothing fits “{visible_line(self._query)}”. {keys.named(self, 'launcher.close')} shows all."
+        return (
+            f"No matches for “{visible_line(self._query)}”. {keys.named(self, 'launcher.close')} shows all."
+        )
 
     def _groups(self) -> Iterator[tuple[str, Sequence[Agent | Recorded]]]:
         """Everything; of the sessions only the last ones, so that the agents stay in sight."""
@@ -136,23 +152,26 @@ class LauncherScreen(BottomScreen):
             return
         agents = self._offers.agents
         yield "Agents", [one for one in agents if one.near]
-        yield "Go on with", self._offers.sessions[:FEW]
+        yield "Resume", self._offers.sessions[:FEW]
         far = [one for one in agents if one.state == "fetched" and not one.near]
-        yield "Agents that are fetched when they are started", far
-        yield "Agents to be installed", [one for one in agents if one.state == "missing"]
+        yield "Downloaded on first start", far
+        yield "Not installed", [one for one in agents if one.state == "missing"]
 
     def _found(self) -> Iterator[tuple[str, Sequence[Agent | Recorded]]]:
         """What fits, the best first: names count for more than what is said about them."""
+        from acp_tui.offers import Agent
+
         if self._offers is None:
             return
-        match = Matcher(self._query).match
-        scores: dict[Agent | Recorded, float] = {
-            one: max(match(one.name) * 2, match(one.title) * 2, match(one.about))
-            for one in self._offers.agents
-        }
-        for one in self._offers.sessions:
-            scores[one] = max(match(one.title) * 2, match(one.agent), match(one.folder))
-        yield "", sorted((one for one in scores if scores[one] > 0), key=lambda one: -scores[one])
+
+        def fields(one: Agent | Recorded) -> list[str]:
+            if isinstance(one, Agent):
+                return [one.title, one.name, one.about]
+            return [one.title, one.agent, one.folder]
+
+        every: list[Agent | Recorded] = [*self._offers.agents, *self._offers.sessions]
+        ranks = {one: rank for one in every if (rank := word_rank(self._query, *fields(one))) is not None}
+        yield "", sorted(ranks, key=lambda one: ranks[one])
 
     def _row(self, one: Agent | Recorded, above: Sequence[Spans]) -> Row:
         from acp_tui.offers import Agent
@@ -203,15 +222,23 @@ class LauncherScreen(BottomScreen):
         """The one with that number."""
         self._take(number - 1)
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:  # noqa: ARG002  # Textual's signature
-        """Digits are keys only where they are not typed."""
-        return not (action == "number" and self._query)
+    def label_of(self, key_id: str) -> str | None:
+        """For the footer: over a conversation Esc goes back to it."""
+        return "back" if key_id == "launcher.close" and self._over else None
+
+    @property
+    def _over(self) -> BottomScreen | None:
+        """The conversation that this was opened over."""
+        bottom = getattr(self.app, "bottom", None)
+        return bottom if bottom is not self else None
 
     def action_close(self) -> None:
-        """Empty the filter, else quit."""
+        """Clear the filter, else go back to the conversation, else quit."""
         filtering = self.query_one(Filter)
         if filtering.value:
             filtering.value = ""
+        elif self._over is not None:
+            self.app.pop_screen()
         else:
             self.app.exit()
 
@@ -229,7 +256,13 @@ class LauncherScreen(BottomScreen):
             self._go(one.name, None)
 
     def _go(self, agent: str | None, session: str | None) -> None:
-        app = cast("AcpTui", self.app)
+        app, before = cast("AcpTui", self.app), self._over
+        if before is not None and session is not None and before.holds(session):
+            self.app.pop_screen()
+            return
+        if before is not None and (reason := before.stays()):
+            self.notify(reason, markup=False)
+            return
         app.run_worker(app.put(self._start(self._palette, agent, session)))
 
     def _tell_how_to_install(self, agent: Agent) -> None:

@@ -6,11 +6,11 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, cast
 
 from rich.segment import Segment
-from textual.fuzzy import Matcher
 
 from acp_tui.session.state import Choice
 from acp_tui.ui.screens.choose import ChooseScreen
 from acp_tui.ui.widgets.rows import Row, Rows
+from acp_tui.ui.word_match import best_matches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,14 +55,13 @@ class PaletteScreen(ChooseScreen):
         return Row([Segment(mark, self._palette.success)], text, tail=keys, cut=True)
 
     def _fitting(self, query: str) -> list[Choice]:
-        """By its name, by the word that the footer has for it, and by its key."""
-        match = Matcher(query).match
-        scores = {
-            choice.value: max(match(f"{one.title} {one.group}"), match(one.word), match(one.keys))
-            for choice, one in zip(self._choices, self._commands, strict=True)
-        }
-        found = [choice for choice in self._choices if scores[choice.value] > 0]
-        return sorted(found, key=lambda choice: -scores[choice.value])
+        """By its title, by the word that the footer has for it, by its key, by its group."""
+
+        def fields(choice: Choice) -> list[str]:
+            command = self._commands[int(choice.value)]
+            return [command.title, command.word, command.keys, command.group]
+
+        return best_matches(query, self._choices, fields)
 
     def narrowed(self) -> None:
         """Another row may be under the cursor."""

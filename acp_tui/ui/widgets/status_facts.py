@@ -19,7 +19,7 @@ NEARLY_FULL = 0.8
 """Of the context: from here on it stands out."""
 
 Phase = Literal["connecting", "loading", "idle", "working", "asking", "cancelling", "dead"]
-Part = Literal["agent", "project", "branch", "mark", "mode", "model", "context", "cost", "phase"]
+Part = Literal["agent", "project", "branch", "mark", "mode", "policy", "model", "context", "cost", "phase"]
 
 
 @plain(frozen=True)
@@ -31,7 +31,7 @@ class StatusFacts:
     branch: str = ""
     mode: str = ""  # the agent's mode, by its name
     model: str = ""
-    policy: str = "ask"  # `yolo` is loud
+    policy: str = ""  # what we allow without asking; `yolo` is loud; empty: unknown, or a replay
     acts_unasked: bool = False  # it edits or runs without ever having asked
     used: int | None = None  # tokens in the context
     size: int | None = None
@@ -97,12 +97,14 @@ def _left(facts: StatusFacts, width: int) -> list[_Item]:
 
 def _right(facts: StatusFacts, now: float) -> list[_Item]:
     items: list[_Item] = []
-    if facts.policy == "yolo":
-        items.append(_Item(Piece(" YOLO: asks nothing ", "loud", "mark"), 2))
-    elif facts.acts_unasked:
+    if facts.acts_unasked and facts.policy != "yolo":
         items.append(_Item(Piece("! acts without asking", "warning", "mark"), 2))
     if facts.mode:
-        items.append(_Item(Piece(f"{shortened(facts.mode, 20)} ▾", "accent", "mode"), 4))
+        items.append(_Item(Piece(f"mode: {shortened(facts.mode, 20)} ▾", "accent", "mode"), 4))
+    if facts.policy == "yolo":
+        items.append(_Item(Piece(" policy: yolo ▾ ", "loud", "policy"), 2))
+    elif facts.policy:
+        items.append(_Item(Piece(f"policy: {facts.policy} ▾", "accent", "policy"), 4))
     if facts.model:
         items.append(_Item(Piece(f"{shortened(facts.model, 24)} ▾", "dim", "model"), 7))
     if facts.used is not None:
@@ -178,7 +180,8 @@ def _cells(items: list[_Item]) -> int:
     """What they take, with what stands between them."""
     left = [item for item in items if item.left]
     right = [item for item in items if not item.left]
-    between = 3 * (len(left) - 1) + 2 * (len(right) - 1) + 2
+    together = {"mode", "policy"} <= {item.piece.part for item in right}
+    between = 3 * (len(left) - 1) + 2 * (len(right) - 1) + together + 2
     return between + sum(cell_len(item.piece.text) for item in items)
 
 
@@ -196,5 +199,6 @@ def _shortened(items: list[_Item], room: int) -> list[_Item]:
 def _joined(pieces: list[Piece], between: str) -> list[Piece]:
     joined: list[Piece] = []
     for piece in pieces:
-        joined += [Piece(between, "faint"), piece] if joined else [piece]
+        together = joined and (joined[-1].part, piece.part) == ("mode", "policy")
+        joined += [Piece(" · " if together else between, "faint"), piece] if joined else [piece]
     return joined

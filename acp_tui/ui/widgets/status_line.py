@@ -39,6 +39,9 @@ class StatusLine(Widget):
     class ModeClicked(Clicked):
         """The mode: wants the menu of modes."""
 
+    class PolicyClicked(Clicked):
+        """The policy: wants the menu of policies."""
+
     class ModelClicked(Clicked):
         """The model: wants the menu of models."""
 
@@ -47,6 +50,7 @@ class StatusLine(Widget):
 
     _CLICKS: ClassVar[dict[str, type[Clicked]]] = {
         "mode": ModeClicked,
+        "policy": PolicyClicked,
         "model": ModelClicked,
         "phase": PhaseClicked,
     }

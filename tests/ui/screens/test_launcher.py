@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from textual.events import Key
 from textual.widgets import Input
 
 from acp_tui.cli import main
@@ -96,6 +97,14 @@ def test_sessions_are_offered_by_title_or_first_prompt_if_one_can_go_on_with_the
     assert (found[0].folder, found[0].there) == ("/home/me/shop", False)
 
 
+def test_sessions_of_this_folder_come_before_those_of_others(tmp_path: Path) -> None:
+    record(at=1000.0, title="Here, long ago", session_id="a", cwd=str(tmp_path))
+    record(at=2000.0, title="Elsewhere", session_id="b")
+    record(at=3000.0, title="Elsewhere, just now", session_id="c")
+    found = [one.title for one in offers(tmp_path).sessions]
+    assert found == ["Here, long ago", "Elsewhere, just now", "Elsewhere"]
+
+
 # --------------------------------------------------------------------------- on the screen
 
 
@@ -121,14 +130,24 @@ async def test_a_digit_starts_unless_something_is_typed(config: Path, tmp_path: 
     config.write_text(f'[agents.mine7]\ncommand = ["{sys.executable}", "-m", "tests.agents.script"]\n')
     async with desk(tmp_path, wait=False) as one:
         await launched(one)
-        await one.press("m", "7")
+        for key in "e7":  # at once, as a fast typist's keys are read
+            one.app.post_message(Key(key, key))
         await one.sees("mine7")
-        assert one.app.screen.query_one(Input).value == "m7"
+        assert one.app.screen.query_one(Input).value == "e7"
         await one.press("escape")
         assert one.app.screen.query_one(Input).value == ""
         await one.press("2")
         await one.ready()
         assert one.made[0].conversation.launch.name == "mine7"
+
+
+async def test_letters_scattered_over_a_path_are_no_match(tmp_path: Path) -> None:
+    record(title="Fix it", session_id="a", cwd="/home/elena/lab/loop")
+    async with desk(tmp_path, wait=False) as one:
+        launcher = await launched(one)
+        await one.press(*"HELLO")
+        await one.sees("No matches for “HELLO”")
+        assert launcher._shown == []
 
 
 async def test_a_session_goes_on_in_its_own_folder(tmp_path: Path) -> None:
@@ -229,7 +248,7 @@ async def test_when_nothing_fits_that_is_said(tmp_path: Path) -> None:
     async with desk(tmp_path, wait=False) as one:
         await launched(one)
         await one.press(*"zzzq")
-        await one.sees("Nothing fits “zzzq”. Esc shows all.")
+        await one.sees("No matches for “zzzq”. Esc shows all.")
         await one.press("enter", "escape")
         await one.sees("Demo agent")
 

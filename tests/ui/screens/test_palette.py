@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.widgets import Input
 
 from acp_tui.session.state import Choice, ConfigOption, Mode, Session
 from acp_tui.ui.commands import option_commands
-from acp_tui.ui.keys import KEYS
 from acp_tui.ui.screens.choose import ChooseScreen
+from acp_tui.ui.screens.conversation import ConversationScreen
 from acp_tui.ui.screens.help import HelpScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.screens.palette import PaletteScreen
@@ -34,45 +37,115 @@ async def narrowed(one: Desk, text: str) -> PaletteScreen:
     return screen
 
 
+def _begins_with(screen: PaletteScreen, title: str) -> bool:
+    return titles(screen)[:1] == [title]
+
+
 def titles(screen: PaletteScreen) -> list[str]:
     return [choice.name for choice in screen._shown]
 
 
-async def test_it_has_what_can_be_done_now_with_its_keys(tmp_path: Path) -> None:
+async def test_it_has_what_can_be_done_now_with_its_keys_the_useful_things_first(tmp_path: Path) -> None:
     async with desk(tmp_path, "demo", size=(120, 60)) as one:
         await one.press("ctrl+p")
-        await one.sees("Commands", "Begin a new line", "Ctrl+J Alt+Enter Shift+Enter")
+        await one.sees("Commands", "New session", "Insert newline", "Ctrl+J Alt+Enter Shift+Enter")
         screen = one.app.screen
         assert isinstance(screen, PaletteScreen)
         shown = titles(screen)
-        assert shown.index("Begin a new line") < shown.index("The agent's next mode")
-        for name in ("app.quit", "app.help", "agent.restart", "transcript.raw", "edit.undo"):
-            assert KEYS[name].help in shown, name
-        assert "Fold or unfold everything" in shown  # although the transcript has no focus
-        assert "Every command by its name; themes" not in shown
+        assert shown[:5] == [
+            "New session",
+            "Show permissions",
+            "Open log in $EDITOR",
+            "Switch agent or session",
+            "Change theme",
+        ]
+        assert shown.index("Change policy") < shown.index("Insert newline") < shown.index("Policy: yolo")
+        for title in ("Quit acp-tui", "Show help", "Restart agent", "View raw JSON"):
+            assert title in shown, title
+        assert "Fold all entries" in shown  # although the transcript has no focus
+        assert len(shown) < 80
+        assert not {"Undo", "Select", "Scroll up"} & set(shown)  # moving and editing have their keys
 
 
 async def test_a_command_is_done_when_it_is_taken(tmp_path: Path) -> None:
     async with desk(tmp_path, "demo") as one:
-        await narrowed(one, "The keys, and what they")
+        await narrowed(one, "Show help")
         await one.press("enter")
         await one.until(lambda: isinstance(one.app.screen, HelpScreen))
         await one.press("escape")
-        await narrowed(one, "To the line's beginning")
+        await narrowed(one, "Insert newline")
         await one.press("escape")
         assert one.app.screen is one.screen
 
 
-async def test_a_command_is_found_by_its_word_in_the_footer_and_by_its_key(tmp_path: Path) -> None:
+FIRST = {
+    "other": "Switch agent or session",
+    "copy": "Copy last answer",
+    "session": "New session",
+    "new": "New session",
+    "policy": "Change policy",
+    "yolo": "Policy: yolo",
+    "permissions": "Show permissions",
+    "log": "Open log in $EDITOR",
+    "history": "Search prompt history",
+    "ctrl+b": "Toggle panes",
+    "export": "Export conversation",
+    "restart": "Restart agent",
+}
+"""What is typed, and what is found first."""
+
+
+async def test_whole_words_and_beginnings_of_words_come_first(tmp_path: Path) -> None:
     async with desk(tmp_path, "demo", size=(120, 60)) as one:
-        for text, title in (
-            ("history", "Search what was asked before"),
-            ("ctrl+b", "Open or close the panes"),
-            ("export", "Export the conversation to a file"),
-        ):
-            assert titles(await narrowed(one, text))[0] == title
-            await one.press("escape")
+        await one.press("ctrl+p")
+        await one.until(lambda: isinstance(one.app.screen, PaletteScreen))
+        screen = one.app.screen
+        assert isinstance(screen, PaletteScreen)
+        for text, title in FIRST.items():
+            screen.query_one(Input).value = text
+            await one.until(partial(_begins_with, screen, title))
+
+
+async def test_what_fits_nothing_is_said(tmp_path: Path) -> None:
+    async with desk(tmp_path, "demo", size=(120, 60)) as one:
         assert titles(await narrowed(one, "17")) == []
+        await one.sees("No matches")
+
+
+async def test_a_new_session_of_the_same_agent_is_begun_in_the_same_folder(tmp_path: Path) -> None:
+    async with desk(tmp_path, "demo") as one:
+        before, folder = one.screen, one.made[0].conversation.folder.id
+        await narrowed(one, "New session")
+        await one.press("enter")
+        await one.until(lambda: isinstance(one.app.screen, ConversationScreen) and one.screen is not before)
+        await one.ready()
+        assert one.made[1].conversation.launch.name == "demo"
+        assert one.made[1].conversation.cwd == one.made[0].conversation.cwd
+        assert one.made[1].conversation.folder.id != folder
+
+
+async def test_the_policy_is_changed_in_the_app_and_shown_beside_the_mode(tmp_path: Path) -> None:
+    async with desk(tmp_path, "demo", size=(120, 40)) as one:
+        assert "mode: Ask ▾ · policy: ask ▾" in one.status()
+        await one.press("f4")
+        await one.sees("Policy: what is allowed without asking", "accept-edits")
+        screen = one.app.screen
+        assert isinstance(screen, ChooseScreen)
+        assert screen._shown[screen.query_one(Rows).selected].value == "ask"
+        await one.press("down", "down", "enter")
+        await one.until(lambda: "policy: yolo" in one.status())
+        assert any("Policy changed to yolo" in notice for notice in one.notices())
+        await narrowed(one, "Policy: read-only")
+        await one.press("enter")
+        await one.until(lambda: "policy: read-only" in one.status())
+        assert one.made[0].conversation.options.policy == "read-only"
+
+
+async def test_the_permissions_are_shown(tmp_path: Path) -> None:
+    async with desk(tmp_path, "demo", "--policy", "accept-edits", "--allow", "execute:pytest") as one:
+        await narrowed(one, "Show permissions")
+        await one.press("enter")
+        await one.sees("Policy: accept-edits", "Rules of this run", "pytest", "No rules are remembered")
 
 
 async def test_modes_are_chosen_by_name(tmp_path: Path) -> None:
@@ -129,7 +202,7 @@ async def test_moving_on_to_what_is_no_theme_brings_the_colours_back(tmp_path: P
         rows = screen.query_one(Rows)
         rows.selected = titles(screen).index("Theme: nord")
         await one.until(lambda: one.app.theme_name == "nord")
-        rows.selected = titles(screen).index("Theme…")
+        rows.selected = titles(screen).index("Change theme")
         await one.until(lambda: one.app.theme_name == "dark")
 
 
@@ -137,7 +210,7 @@ async def test_the_list_of_themes_begins_with_the_one_in_force(tmp_path: Path, h
     (home / "config" / "themes").mkdir(parents=True)
     (home / "config" / "themes" / "mine.toml").write_text("[colors]\nblue = 1\n")
     async with desk(tmp_path, "demo", "--theme", "nord") as one:
-        await narrowed(one, "Theme…")
+        await narrowed(one, "Change theme")
         await one.press("enter")
         await one.until(
             lambda: isinstance(one.app.screen, ChooseScreen) and len(one.app.screen._choices) < 10
@@ -152,11 +225,46 @@ async def test_the_list_of_themes_begins_with_the_one_in_force(tmp_path: Path, h
         await one.until(lambda: any("mine.toml:2: colors.blue" in toast for toast in one.toasts()))
 
 
-async def test_one_leaves_a_conversation_for_the_launcher_when_the_agent_rests(tmp_path: Path) -> None:
+async def test_the_launcher_opens_over_the_conversation_and_escape_leads_back(tmp_path: Path) -> None:
     async with desk(tmp_path, "demo") as one:
         before = one.screen
-        await narrowed(one, "Other agents and sessions")
+        await narrowed(one, "Switch agent or session")
         await one.press("enter")
-        await one.until(lambda: isinstance(one.app.screen, LauncherScreen))
+        await one.until(lambda: isinstance(one.app.screen, LauncherScreen) and one.app.screen._shown)
+        await one.sees("Esc back")
+        await one.press("escape")
+        await one.until(lambda: one.app.screen is before)
+        assert one.session.phase == "idle"
+        await one.send("still there")
+        await one.until(lambda: "still there" in one.prompts())
+
+
+async def test_what_is_chosen_there_takes_the_place_of_the_conversation(tmp_path: Path) -> None:
+    async with desk(tmp_path, "demo") as one:
+        before = one.screen
+        await narrowed(one, "Switch agent or session")
+        await one.press("enter")
+        await one.until(lambda: isinstance(one.app.screen, LauncherScreen) and one.app.screen._shown)
+        await one.press(*"demo", "enter")
+        await one.until(lambda: isinstance(one.app.screen, ConversationScreen) and one.screen is not before)
+        await one.ready()
         await one.until(lambda: not before.is_attached)
         assert one.made[0].conversation.session.phase == "dead"
+
+
+async def test_while_the_agent_works_only_looking_is_possible(tmp_path: Path) -> None:
+    command = shlex.join([sys.executable, "-m", "tests.agents.script"])
+    async with desk(tmp_path, "--command", command) as one:
+        before = one.screen
+        await one.send(["wait"])
+        await one.until(lambda: one.session.working)
+        await narrowed(one, "Switch agent or session")
+        await one.press("enter")
+        await one.until(lambda: isinstance(one.app.screen, LauncherScreen) and one.app.screen._shown)
+        await one.press(*"demo", "enter")
+        await one.until(lambda: any("stop it first" in toast for toast in one.toasts()))
+        assert isinstance(one.app.screen, LauncherScreen)
+        await one.press("escape", "escape")
+        await one.until(lambda: one.app.screen is before)
+        await one.press("escape")
+        await one.ready()

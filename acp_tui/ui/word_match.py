@@ -1,0 +1,52 @@
+"""Which texts fit what was typed: whole words before beginnings of words before parts of words.
+
+Every word typed must occur. Letters that are merely scattered over a text do not count here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, TypeVar
+
+from textual.fuzzy import Matcher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Item = TypeVar("Item")
+Rank = tuple[int, int]
+"""How well a text fits, smaller is better; then in which field it was found."""
+
+
+def word_rank(query: str, *fields: str) -> Rank | None:
+    """How well fields fit a query, the most important field first; None if they do not."""
+    ranks: list[Rank] = []
+    for typed in query.lower().split():
+        found = [
+            (rank, place)
+            for place, field in enumerate(fields)
+            if (rank := _rank(typed, field.lower())) is not None
+        ]
+        if not found:
+            return None
+        ranks.append(min(found))
+    return max(ranks, default=None)
+
+
+def _rank(typed: str, text: str) -> int | None:
+    if typed not in text:
+        return None
+    words = {*re.findall(r"\w+", text), *text.split()}
+    if typed in words:
+        return 0
+    return 1 if any(word.startswith(typed) for word in words) else 2
+
+
+def best_matches(query: str, items: Sequence[Item], fields: Callable[[Item], Sequence[str]]) -> list[Item]:
+    """The items that fit, the best first; if none does, those whose first field has the letters in order."""
+    ranked = [(rank, item) for item in items if (rank := word_rank(query, *fields(item))) is not None]
+    if ranked:
+        return [item for _, item in sorted(ranked, key=lambda pair: pair[0])]
+    match = Matcher(query).match
+    scored = [(match(fields(item)[0]), item) for item in items]
+    return [item for score, item in sorted(scored, key=lambda pair: -pair[0]) if score > 0]
