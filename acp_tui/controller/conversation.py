@@ -104,9 +104,10 @@ class Conversation:
         self._recording = Recording(folder, past, clock)
         self.listen, self.note = self._recording.listen, self._recording.note
         self._roots = Roots(options.cwd, options.directories)
+        self._reaper = Reaper()
         limits = Limits(file_size=settings.workspace.max_baseline_file_size)
         self._tracking = Tracking(
-            self._roots, folder.path / BASELINE if folder.path else None, limits, self.note
+            self._roots, folder.path / BASELINE if folder.path else None, limits, self.note, self._reaper
         )
         self.listen(self._see)
         self._gate = Gate(
@@ -119,7 +120,6 @@ class Conversation:
             asker=options.asker,
             clock=clock,
         )
-        self._reaper = Reaper()
         self._terminals = Terminals(
             self._roots.cwd,
             on_output=self._recording.terminal_output,
@@ -130,7 +130,7 @@ class Conversation:
         files = Files(self._roots, settings.workspace.sensitive)
         self._diff_places = DiffPlaces(files, self.note)
         self.blocks_for = Attaching(files, lambda: self.session.agent).blocks
-        self.listing = Listing(self._roots.directories)
+        self.listing = Listing(self._roots.directories, reaper=self._reaper)
         self.shell = Shell(self._roots.cwd, self._recording, self._reaper)
         self._serve = Serving(
             self.session,

@@ -17,6 +17,7 @@ from acp_tui.workspace.snapshot import NotCopiedError, read_now
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from acp_tui.processes import Reaper
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
     from acp_tui.workspace.area import Limits
@@ -32,14 +33,19 @@ class Tracking:
     """What a conversation changes in its folders. `directory` is for the copies; None: a temporary one."""
 
     def __init__(
-        self, roots: Roots, directory: Path | None, limits: Limits, note: Callable[[Event], None]
+        self,
+        roots: Roots,
+        directory: Path | None,
+        limits: Limits,
+        note: Callable[[Event], None],
+        reaper: Reaper,
     ) -> None:
         self._note = note
         self._scratch: TemporaryDirectory[str] | None = None
         if directory is None:
             self._scratch = TemporaryDirectory(prefix="acp-tui-")
             directory = Path(self._scratch.name) / "baseline.git"
-        self._baseline = Baseline(roots, directory, limits)
+        self._baseline = Baseline(roots, directory, limits, reaper)
         self._largest = limits.file_size
         self._taking: asyncio.Task[None] | None = None
         self._named: set[str] = set()

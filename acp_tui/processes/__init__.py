@@ -4,6 +4,6 @@ The neutral ground below connection and workspace: both start programs, and neit
 not even when acp-tui itself is killed without a chance to clean up.
 """
 
-from acp_tui.processes.reaper import Reaper
+from acp_tui.processes.reaper import Reaper, ReaperClosedError
 
-__all__ = ["Reaper"]
+__all__ = ["Reaper", "ReaperClosedError"]

@@ -8,6 +8,7 @@ import secrets
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 WATCHER = Path(__file__).with_name("watcher.py")
@@ -17,6 +18,10 @@ MARK = "ACP_TUI_OWNER"
 def watcher_command(control: int, *program: str) -> list[str]:
     """How the watcher is started: without site packages or user settings, so quickly and small."""
     return [sys.executable, "-I", "-S", str(WATCHER), str(control), *program]
+
+
+class ReaperClosedError(RuntimeError):
+    """Something was to be watched after `Reaper.close`."""
 
 
 class Reaper:
@@ -31,6 +36,7 @@ class Reaper:
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._closed = False
+        self._lock = threading.Lock()  # git runs in threads
 
     @property
     def environment(self) -> dict[str, str]:
@@ -43,25 +49,30 @@ class Reaper:
 
     def unregister(self, pgid: int) -> None:
         """The group is gone; its number may be used by others now."""
-        if self._control is not None:
-            self._tell(f"forget {pgid}")
+        with contextlib.suppress(ReaperClosedError):
+            if self._control is not None:
+                self._tell(f"forget {pgid}")
 
     def close(self) -> None:
         """End all that is registered and all that carries our mark; returns when it is done."""
-        self._closed = True
-        if self._control is not None:
-            self._control.close()
-            self._control = None
+        with self._lock:
+            self._closed = True
+            if self._control is not None:
+                self._control.close()
+                self._control = None
         if self._process is not None:
             self._process.wait()
             self._process = None
 
     def _tell(self, line: str) -> None:
-        if self._closed:
-            raise RuntimeError("the reaper is closed")
-        control = self._control or self._start()
-        with contextlib.suppress(OSError):  # the watcher was killed: then nobody watches, but work goes on
-            control.sendall(line.encode() + b"\n")
+        with self._lock:
+            if self._closed:
+                raise ReaperClosedError("the reaper is closed")
+            control = self._control or self._start()
+            with contextlib.suppress(
+                OSError
+            ):  # the watcher was killed: then nobody watches, but work goes on
+                control.sendall(line.encode() + b"\n")
 
     def _start(self) -> socket.socket:
         ours, theirs = socket.socketpair()

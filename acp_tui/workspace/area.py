@@ -15,10 +15,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.workspace.changes import FileChange, Old
-from acp_tui.workspace.privategit import GitError, Tree, blob_name
+from acp_tui.workspace.privategit import GIT_SECONDS, GitError, Tree, blob_name, users_ignore_file
 from acp_tui.workspace.repository import find_repository
 from acp_tui.workspace.snapshot import NotCopiedError, read_now, signature
-from acp_tui.workspace.unlisted import EVERYTHING, GIT_DIRECTORY, unlisted
+from acp_tui.workspace.unlisted import (
+    ATTRIBUTES_FILE,
+    EVERYTHING,
+    GIT_DIRECTORY,
+    IGNORE_FILE,
+    special_control_files,
+    unlisted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -38,7 +45,8 @@ LEFT_OUT = (
 
 _OLDER = "it may be older than the session, and there is no copy of it"
 _UNKNOWN = "it is not known whether it existed when the session began, and there is no copy of it"
-_EXCLUDES = ("--exclude-standard", *(f"--exclude={name}/" for name in LEFT_OUT))
+_EXCLUDE_LEFT_OUT = tuple(f"--exclude={name}/" for name in LEFT_OUT)
+_NOT_ENTERED = frozenset({GIT_DIRECTORY, *(name.encode() for name in LEFT_OUT if "*" not in name)})
 
 
 class TooMuchError(Exception):
@@ -53,6 +61,7 @@ class Limits:
     files: int = 100_000
     total_size: int = 2_000_000_000
     listing_seconds: float = 30.0  # git walks the whole folder before it says a word
+    git_seconds: float = GIT_SECONDS  # for any other command
 
 
 @dataclass(slots=True)
@@ -80,6 +89,7 @@ class Area:
         self._excludes = self._exclude_options(without)
         self._unknown: set[bytes] = set()  # ignored, left out or unreadable; folders end with a slash
         self._skipped: dict[bytes, Skipped] = {}
+        self._special: set[bytes] = set()  # of the files that git opens by itself, those that it must not
         self._began = time.time()
         self._usual: dict[bool, int] = {}  # the permissions most files have, by executable or not
         self._unusual: dict[bytes, int] = {}
@@ -96,6 +106,13 @@ class Area:
             return self.root
         return top
 
+    @property
+    def _ignore_options(self) -> list[str]:
+        """What is ignored, without reading any `.gitignore` when one of them is a pipe."""
+        if IGNORE_FILE in self._special:
+            return [f"--exclude-from={users_ignore_file()}", *self._excludes]
+        return ["--exclude-standard", *self._excludes]
+
     def _exclude_options(self, without: Iterable[Path]) -> list[str]:
         options = [
             f"--exclude=/{_literal(str(folder.relative_to(self._top)))}"
@@ -108,12 +125,15 @@ class Area:
                 copy = self._index.with_suffix(f"{self._index.suffix}.exclude")
                 _copy(own, copy)
                 options.append(f"--exclude-from={copy}")
-        return [*_EXCLUDES, *options]
+        return [*_EXCLUDE_LEFT_OUT, *options]
 
     # ---- taking
 
     def take(self, totals: Totals, progress: Callable[[int, int], None]) -> list[Path]:
         """Copy everything that is covered; the repositories nested inside are returned, not entered."""
+        self._special = special_control_files(
+            os.fsencode(self._top), self._below_top(), not_entered=_NOT_ENTERED
+        )
         names: set[bytes] = set()
         nested: list[Path] = []
         for name in self._untracked(self._limits.listing_seconds):
@@ -124,7 +144,7 @@ class Area:
             if len(names) + totals.files > self._limits.files:
                 raise TooMuchError(f"more than {self._limits.files} files")
         names |= self._tracked_though_ignored()
-        words = ["ls-files", "--others", "--ignored", "--directory", "--full-name", *self._excludes]
+        words = ["ls-files", "--others", "--ignored", "--directory", "--full-name", *self._ignore_options]
         for name in self._git.records(*words, tree=self._tree):
             self._unknown.add(name)
             if len(self._unknown) > self._limits.files:
@@ -135,7 +155,7 @@ class Area:
         return nested
 
     def _untracked(self, seconds: float | None = None) -> Iterator[bytes]:
-        words = ["ls-files", "--others", "--full-name", *self._excludes]
+        words = ["ls-files", "--others", "--full-name", *self._ignore_options]
         return self._git.records(*words, tree=self._tree, seconds=seconds)
 
     def _tracked_though_ignored(self) -> set[bytes]:
@@ -146,7 +166,7 @@ class Area:
         copy = self._git.directory / "users-index"
         try:
             _copy(index, copy)
-            words = ["ls-files", "--cached", "--ignored", "--full-name", *self._excludes]
+            words = ["ls-files", "--cached", "--ignored", "--full-name", *self._ignore_options]
             return set(self._git.records(*words, tree=Tree(self._top, self.root, copy)))
         except (OSError, GitError):  # of a form that only its own repository can read
             return set()
@@ -217,14 +237,20 @@ class Area:
         if not self.root.is_dir():
             yield from self._all_deleted()
             return
-        # Compares what looks different by its content once, and remembers that it was not.
-        self._git.run("update-index", "-q", "--refresh", tree=self._tree, ok=(0, 1))
+        self._special = special_control_files(
+            os.fsencode(self._top), self._below_top(), ignored=self._unknown
+        )
+        refreshed = ATTRIBUTES_FILE not in self._special
+        if refreshed:  # compares what looks different by its content once, and remembers that it was not
+            self._git.run("update-index", "-q", "--refresh", tree=self._tree, ok=(0, 1))
         records = self._git.records("diff-files", "--raw", "--no-abbrev", tree=self._tree)
         for facts in records:
             old_mode, new_mode, blob, _new, status = facts.decode().removeprefix(":").split()
             path = self._path(next(records))
             kind: ChangeKind = "deleted" if status == "D" else "modified"
-            if status == "M" and old_mode != new_mode and self._blob_now(path) == blob:
+            if status == "M" and (old_mode != new_mode or not refreshed) and self._blob_now(path) == blob:
+                if old_mode == new_mode:
+                    continue
                 kind = "mode"
             yield FileChange(path, kind)
         yield from self._added()
@@ -257,7 +283,7 @@ class Area:
     def _nested(self, top: Path) -> Iterator[Path]:
         """A repository that came to be inside this folder: every file of it is new."""
         tree = Tree(top, top, self._git.directory / "none")
-        for name in self._git.records("ls-files", "--others", *_EXCLUDES, tree=tree):
+        for name in self._git.records("ls-files", "--others", *self._ignore_options, tree=tree):
             path = top / os.fsdecode(name)
             if name.endswith(b"/"):
                 yield from self._nested(path)
@@ -320,7 +346,7 @@ class Totals:
 
 def _copy(source: Path, target: Path) -> None:
     with (
-        open(source, "rb") as old,
+        open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as old,
         open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as new,
     ):
         shutil.copyfileobj(old, new)

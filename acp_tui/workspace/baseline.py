@@ -30,6 +30,7 @@ from acp_tui.workspace.snapshot import NotCopiedError, read_now, signature
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from acp_tui.processes import Reaper
     from acp_tui.workspace.roots import Roots
 
 _TOO_LATE = "it was changed before acp-tui could copy it"
@@ -47,7 +48,9 @@ class _Kept:
 class Baseline:
     """The state of the roots at the moment of `take`, kept in `directory`, which is ours alone."""
 
-    def __init__(self, roots: Roots, directory: Path, limits: Limits | None = None) -> None:
+    def __init__(
+        self, roots: Roots, directory: Path, limits: Limits | None = None, reaper: Reaper | None = None
+    ) -> None:
         self.notices: list[str] = []
         """What could not be covered, in sentences for the user."""
         self.seconds = 0.0
@@ -56,6 +59,7 @@ class Baseline:
         """How much was copied."""
         self._roots = roots
         self._directory = directory
+        self._reaper = reaper
         self._limits = limits or Limits()
         self._git: PrivateGit | None = None
         self._why_no_git = "there is no baseline"
@@ -77,7 +81,7 @@ class Baseline:
                 with suppress(RuntimeError):  # the loop is gone, nobody waits any more
                     loop.call_soon_threadsafe(progress, done, total)
 
-        git = self._git = PrivateGit(self._directory)
+        git = self._git = PrivateGit(self._directory, self._reaper, seconds=self._limits.git_seconds)
         try:
             await asyncio.to_thread(self._take, git, tell)
         except asyncio.CancelledError:
@@ -105,7 +109,9 @@ class Baseline:
         await asyncio.to_thread(self._revert, path)
 
     async def forget(self) -> None:
-        """Delete the copies. Nothing can be reverted any more."""
+        """End what git still does and delete the copies. Nothing can be reverted any more."""
+        if self._git is not None:
+            self._git.stop()
         await asyncio.to_thread(self._forget)
 
     # ---- all below blocks

@@ -22,6 +22,7 @@ from acp_tui.workspace.repository import find_repository
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from acp_tui.processes import Reaper
     from acp_tui.workspace.repository import Repository
 
 FRESH = 5.0
@@ -82,8 +83,15 @@ class Found:
 class Listing:
     """The files below some folders, the first of which is the working directory."""
 
-    def __init__(self, folders: Sequence[Path], *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        folders: Sequence[Path],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        reaper: Reaper | None = None,
+    ) -> None:
         self._folders = list(folders)
+        self._reaper = reaper
         self._clock = clock
         self._found: Found | None = None
         self._ended = 0.0
@@ -98,7 +106,7 @@ class Listing:
             self._found, self._ended, self._work = self._work.found, self._work.ended, None
         fresh = self._found is not None and self._clock() - self._ended < FRESH
         if self._work is None and not fresh:
-            self._work = _Work(self._folders, self._clock)
+            self._work = _Work(self._folders, self._clock, self._reaper)
         if self._found is None:
             assert self._work is not None
             return self._work.found
@@ -117,11 +125,12 @@ class _StoppedError(Exception):
 class _Work:
     """One look at everything, in a thread."""
 
-    def __init__(self, folders: Sequence[Path], clock: Callable[[], float]) -> None:
+    def __init__(self, folders: Sequence[Path], clock: Callable[[], float], reaper: Reaper | None) -> None:
         self.found = Found()
         self.ended = 0.0
         self._folders = folders
         self._clock = clock
+        self._reaper = reaper
         self._until = clock() + SECONDS
         self._stopped = False
         self._git: PrivateGit | None = None
@@ -176,7 +185,7 @@ class _Work:
     def _list_repository(self, folder: Path, repository: Repository, before: str) -> bool:
         """What git knows, whatever the repository's configuration says; False: nothing of this folder."""
         with tempfile.TemporaryDirectory(prefix="acp-tui-") as scratch:
-            self._git = git = PrivateGit(Path(scratch) / "git")
+            self._git = git = PrivateGit(Path(scratch) / "git", self._reaper, seconds=SECONDS)
             git.create()
             tree = Tree(repository.top, folder, git.directory / "users-index")
             here = os.path.join(".", folder.relative_to(repository.top))  # noqa: PTH118 - Path would drop the dot
@@ -190,7 +199,7 @@ class _Work:
             if (own := repository.common_dir / "info" / "exclude").is_file():
                 excludes.append(f"--exclude-from={own}")
             words = ["ls-files", "--others", *excludes]
-            new = list(_decoded(git.records(*words, tree=tree, seconds=SECONDS)))
+            new = list(_decoded(git.records(*words, tree=tree)))
             self.found.touched.update(before + name for name in new)
             self._add(new, before)
             self._see_changes(git, tree, before)
@@ -210,7 +219,7 @@ class _Work:
         if not tree.index.exists():
             return
         words = ["ls-files", "-t", "--modified", "--deleted"]
-        for record in _decoded(git.records(*words, tree=tree, seconds=SECONDS)):
+        for record in _decoded(git.records(*words, tree=tree)):
             sign, _, name = record.partition(" ")
             (self.found.gone if sign == "R" else self.found.touched).add(before + name)
 

@@ -19,10 +19,15 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from acp_tui.config.paths import private_directory, write_private
+from acp_tui.processes import ReaperClosedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from acp_tui.processes import Reaper
+
+GIT_SECONDS = 60.0
+"""Seconds one command may take. It can hang for ever: on a pipe in the work tree, or a network disk."""
 _OPTIONS = {
     "core.bare": "false",
     "core.hooksPath": os.devnull,
@@ -59,10 +64,17 @@ class Tree:
 
 
 class PrivateGit:
-    """Objects and index files below a directory that nobody else uses. All calls block."""
+    """Objects and index files below a directory that nobody else uses. All calls block.
 
-    def __init__(self, directory: Path) -> None:
+    No git process outlives us: `reaper` ends those that run when acp-tui is gone.
+    """
+
+    def __init__(
+        self, directory: Path, reaper: Reaper | None = None, *, seconds: float = GIT_SECONDS
+    ) -> None:
         self.directory = directory
+        self._reaper = reaper
+        self._seconds = seconds
         self._program = ""  # found by `create`
         self._stopped = threading.Event()
         self._running: set[subprocess.Popen[bytes]] = set()
@@ -91,13 +103,17 @@ class PrivateGit:
     ) -> bytes:
         """Run one command to its end; its output."""
         with self._start(words, tree, subprocess.PIPE) as (process, errors):
-            output, _ = process.communicate(stdin)
+            try:
+                output, _ = process.communicate(stdin, self._seconds)
+            except subprocess.TimeoutExpired:
+                raise GitError(f"git took longer than {self._seconds:g} seconds") from None
             if process.returncode not in ok:
                 raise self._failure(process, errors)
             return output
 
     def records(self, *words: str, tree: Tree | None = None, seconds: float | None = None) -> Iterator[bytes]:
         """The records of a command with `-z`, while it runs; it is given up after so many seconds."""
+        seconds = self._seconds if seconds is None else seconds
         with (
             self._start([words[0], "-z", *words[1:]], tree, subprocess.DEVNULL) as (process, errors),
             _killed_after(seconds, process) as late,
@@ -121,7 +137,11 @@ class PrivateGit:
             with suppress(BrokenPipeError):  # it says why below
                 yield BlobWriter(process.stdin)
                 process.stdin.close()
-            if process.wait() != 0:
+            try:
+                process.wait(self._seconds)
+            except subprocess.TimeoutExpired:
+                raise GitError(f"git took longer than {self._seconds:g} seconds") from None
+            if process.returncode != 0:
                 raise self._failure(process, errors)
 
     def tidy(self) -> None:
@@ -145,7 +165,7 @@ class PrivateGit:
     def _start(
         self, words: Sequence[str], tree: Tree | None, stdin: int
     ) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
-        settings = _OPTIONS | {"core.excludesFile": str(_users_ignore_file())}
+        settings = _OPTIONS | {"core.excludesFile": str(users_ignore_file())}
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         folder = self.directory if tree is None else tree.folder
         with tempfile.TemporaryFile() as errors:  # a pipe that nobody reads meanwhile could fill up
@@ -164,12 +184,28 @@ class PrivateGit:
                 raise GitError(f"git cannot be started: {error.strerror}") from None
             self._running.add(process)
             try:
-                if self._stopped.is_set():
-                    raise GitError("it was stopped")
-                yield process, errors
+                with self._watched(process):
+                    if self._stopped.is_set():
+                        raise GitError("it was stopped")
+                    yield process, errors
             finally:
                 self._running.discard(process)
                 _end(process)
+
+    @contextmanager
+    def _watched(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
+        if self._reaper is None:
+            yield
+            return
+        try:
+            self._reaper.register(process.pid)
+        except ReaperClosedError:
+            raise GitError("it was stopped") from None
+        try:
+            yield
+        finally:
+            _end(process)
+            self._reaper.unregister(process.pid)
 
     def _environment(self, tree: Tree | None) -> dict[str, str]:
         """Ours, without anything that steers git, and with a home that holds no configuration."""
@@ -185,6 +221,8 @@ class PrivateGit:
             "XDG_CONFIG_HOME": str(self.directory),
             "LC_ALL": "C",
         }
+        if self._reaper is not None:
+            environment |= self._reaper.environment
         if tree is not None:
             environment |= {"GIT_WORK_TREE": str(tree.top), "GIT_INDEX_FILE": str(tree.index)}
         return environment
@@ -216,14 +254,15 @@ def blob_name(data: bytes) -> str:
     return hashlib.sha1(b"blob %d\0%b" % (len(data), data), usedforsecurity=False).hexdigest()
 
 
-def _users_ignore_file() -> Path:
+def users_ignore_file() -> Path:
     """The only thing taken from the user's settings: what they want ignored everywhere."""
     home = os.environ.get("XDG_CONFIG_HOME")
-    return (Path(home) if home else Path.home() / ".config") / "git" / "ignore"
+    path = (Path(home) if home else Path.home() / ".config") / "git" / "ignore"
+    return path if path.is_file() else Path(os.devnull)
 
 
 @contextmanager
-def _killed_after(seconds: float | None, process: subprocess.Popen[bytes]) -> Iterator[threading.Event]:
+def _killed_after(seconds: float, process: subprocess.Popen[bytes]) -> Iterator[threading.Event]:
     """End the process when it is late; the event says that it was."""
     late = threading.Event()
 
@@ -231,10 +270,9 @@ def _killed_after(seconds: float | None, process: subprocess.Popen[bytes]) -> It
         late.set()
         process.kill()
 
-    timer = threading.Timer(seconds or 0, kill)
-    if seconds is not None:
-        timer.daemon = True
-        timer.start()
+    timer = threading.Timer(seconds, kill)
+    timer.daemon = True
+    timer.start()
     try:
         yield late
     finally:
@@ -242,7 +280,7 @@ def _killed_after(seconds: float | None, process: subprocess.Popen[bytes]) -> It
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Whatever happened: no process, no pipe is left."""
+    """Whatever happened: no process, no pipe is left. Calling it again does nothing."""
     if process.poll() is None:
         process.kill()
     for stream in (process.stdin, process.stdout):

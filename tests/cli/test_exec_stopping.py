@@ -8,6 +8,7 @@ import shlex
 import signal
 import sys
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,7 @@ import pytest
 from tests.agents.faulty import DAEMON
 from tests.cli.harness import agent, running, script, steps
 from tests.leftovers import processes_with
-from tests.waiting import wait_until
+from tests.waiting import PATIENCE, wait_until
 
 if TYPE_CHECKING:
     import subprocess
@@ -89,6 +90,27 @@ def test_ctrl_c_before_the_turn_ends_the_run(tmp_path: Path) -> None:
         _, err = process.communicate()
         assert process.returncode == 130
         assert "Traceback" not in err.decode()
+        gone(mark)
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name
+)
+@pytest.mark.parametrize("command", ["ls-files", "update-index -q"], ids=["at the start", "at the end"])
+def test_a_git_that_hangs_ends_with_the_run(tmp_path: Path, command: str, number: signal.Signals) -> None:
+    (tmp_path / "bin").mkdir()
+    wrapper = tmp_path / "bin" / "git"
+    hang = f'touch "{tmp_path}/hangs"; exec sleep 4323'
+    wrapper.write_text(f'#!/bin/sh\ncase "$*" in *"{command}"*) {hang};; esac\nexec {which("git")} "$@"\n')
+    wrapper.chmod(0o755)
+    path = f"{wrapper.parent}:{os.environ['PATH']}"
+    with running("exec", "--command", script(), "hi", "--output", "json", cwd=tmp_path, PATH=path) as (
+        process,
+        mark,
+    ):
+        wait_until((tmp_path / "hangs").exists)
+        process.send_signal(number)
+        process.communicate(timeout=PATIENCE)
         gone(mark)
 
 

@@ -15,10 +15,14 @@ from acp_tui.errors import UserError
 from acp_tui.workspace.area import Limits
 from acp_tui.workspace.baseline import Baseline
 from acp_tui.workspace.roots import Roots
+from tests.waiting import until
 from tests.workspace.projects import changes, fill, git, repository, revert_all, snapshot, taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+SOON = 10.0
+"""Seconds after which a git that hangs is given up: long for a busy machine, short for a test that fails."""
 
 
 @pytest.fixture
@@ -443,6 +447,71 @@ async def test_an_ignored_file_stays_when_the_rule_is_taken_away(project: Path) 
     baseline = await taken(project)
     overwrite(project, ["old.db", ".gitignore"])
     assert await changes(baseline, project) == {"old.db": "unknown, stays", ".gitignore": "modified"}
+
+
+# ---- what git would wait for
+
+
+def git_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, action: str) -> None:
+    """Put a git first in PATH that does something else for one of its commands."""
+    real = shutil.which("git")
+    script = f'#!/bin/sh\ncase "$*" in *"{command}"*) {action};; esac\nexec {real} "$@"\n'
+    program = fill(tmp_path / "bin", {"git": script}) / "git"
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".gitattributes", "sub/.gitignore", "sub/.gitattributes"])
+async def test_a_pipe_that_git_would_read_from_changes_nothing(tmp_path: Path, name: str) -> None:
+    project = repository(tmp_path.resolve() / "project", {"main.py": "1", "sub/steady.py": "2"})
+    baseline = await taken(project, limits=Limits(git_seconds=SOON))
+    os.mkfifo(project / name)
+    fill(project, {"main.py": "changed", "new.py": "3"})
+    (project / "sub" / "steady.py").touch()
+    assert await changes(baseline, project) == {"main.py": "modified", "new.py": "added"}
+    (project / "sub" / "steady.py").chmod(0o755)
+    assert (await changes(baseline, project))["sub/steady.py"] == "mode"
+
+
+async def test_a_folder_with_a_pipe_that_git_would_read_from_is_covered(project: Path) -> None:
+    os.mkfifo(project / ".gitignore")
+    baseline = await taken(project, limits=Limits(listing_seconds=SOON, git_seconds=SOON))
+    assert baseline.notices == []
+    overwrite(project, ["main.py"])
+    assert await changes(baseline, project) == {"main.py": "modified"}
+
+
+async def test_a_pipe_in_a_folder_above_changes_nothing(tmp_path: Path) -> None:
+    top = repository(tmp_path.resolve() / "top", {"sub/main.py": "1"})
+    baseline = await taken(top / "sub", limits=Limits(git_seconds=SOON))
+    os.mkfifo(top / ".gitattributes")
+    overwrite(top, ["sub/main.py"])
+    assert await changes(baseline, top) == {"sub/main.py": "modified"}
+
+
+async def test_a_git_that_takes_too_long_is_given_up_and_said(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git_that(tmp_path, monkeypatch, "diff-files", "exec sleep 600")
+    baseline = await taken(project, limits=Limits(git_seconds=1))
+    with pytest.raises(UserError, match="cannot be listed: git took longer than"):
+        await baseline.changes()
+
+
+async def test_a_git_that_hangs_is_ended_with_the_baseline(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = tmp_path / "pid"
+    git_that(tmp_path, monkeypatch, "update-index -q", f'echo $$ >"{mark}"; exec sleep 600')
+    baseline = await taken(project)
+    listing = asyncio.create_task(baseline.changes())
+    await until(lambda: mark.exists() and mark.read_text())
+    pid = int(mark.read_text())
+    await baseline.forget()
+    with pytest.raises(UserError, match="cannot be listed: it was stopped"):
+        await listing
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
 
 
 # ---- without git, in the middle, at the end
