@@ -101,6 +101,7 @@ class AgentProcess:
         self._status: tuple[int | None, str | None] = (None, None)
         self._reason: str | None = None
         self._closing = False
+        self._watcher_killed = False  # by us: it did not end the agent in time
         self.pid = 0
         """Also the number of its process group and session."""
         self._stderr_task = asyncio.create_task(self._drain_stderr())
@@ -244,8 +245,11 @@ class AgentProcess:
                 self._started.set_exception(OSError(errno.ECHILD, "its watcher was ended"))
             if not self._ended.is_set():  # somebody ended the watcher: nobody else would end the agent
                 self._kill_group()
-                self._reason = self._reason or "lost the process that watches over it"
-                self._end(None, None)
+                if self._watcher_killed:
+                    self._end(None, "SIGKILL")
+                else:
+                    self._reason = self._reason or "lost the process that watches over it"
+                    self._end(None, None)
 
     def _end(self, code: int | None, name: str | None) -> None:
         self._status = (code, name)
@@ -275,6 +279,7 @@ class AgentProcess:
             self._control.write_eof()
         done, _ = await asyncio.wait([self._status_task], timeout=WATCHER_DONE)
         if not done:
+            self._watcher_killed = True
             self._kill_group()
             with contextlib.suppress(ProcessLookupError):
                 self._watcher.kill()

@@ -59,13 +59,19 @@ class Watched:
 
 
 def _stat(pid: str) -> tuple[int, int, int] | None:
-    """Parent, group and session of a process that is more than a zombie."""
+    """Parent, group and session of a process.
+
+    None for a zombie, unless it is a child of ours: that counts as living until we have collected it, so
+    that its exit status is reported, and because other threads of it may still run.
+    """
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             state, parent, group, session = file.read().rpartition(b")")[2].split(None, 4)[:4]
     except (OSError, ValueError):
         return None  # gone meanwhile
-    return None if state in (b"Z", b"X") else (int(parent), int(group), int(session))
+    if state in (b"Z", b"X") and int(parent) != os.getpid():
+        return None
+    return int(parent), int(group), int(session)
 
 
 def _below(ancestor: int, table: dict[int, tuple[int, int, int]]) -> set[int]:
@@ -112,6 +118,7 @@ def end(watched: Watched, reap: Reap) -> None:
                 told.update(living)
             time.sleep(pause)
             pause = min(pause * 2, 0.1)
+    reap()
 
 
 # --------------------------------------------------------------------------- the child
