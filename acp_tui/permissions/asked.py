@@ -89,6 +89,7 @@ class Subject:
     argv: tuple[str, ...] | None = None  # a program and its arguments, run without a shell
     run: str | tuple[str, ...] | None = None  # what runs in `cwd`: with its shell, without a leading `cd`
     command_words: tuple[str, ...] | None = None  # of a plain command; only these match an allow rule
+    reservations: tuple[tuple[int, str], ...] = ()  # what a rule has to name: position among the words, why
     composite: str | None = None  # why the command is not plain, in words
     cwd: Target | None = None  # of a command
     environment: tuple[tuple[str, str], ...] = ()  # all that is set for the command

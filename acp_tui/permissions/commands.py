@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from acp_tui.permissions.arguments import reservations
 from acp_tui.permissions.asked import Target
 from acp_tui.permissions.dangerous import dangerous, dangerous_argv
 from acp_tui.permissions.environment import significant
@@ -46,6 +47,7 @@ class Command:
     run: str | tuple[str, ...]  # what is to be run in that directory
     environment: tuple[tuple[str, str], ...] = ()
     variables: tuple[tuple[str, str], ...] = ()  # those of them that are not harmless
+    reservations: tuple[tuple[int, str], ...] = ()  # of its words: see `arguments`
     names: tuple[str, ...] = ()  # sensitive files, as sentences about "it"
     dangerous: str | None = None
 
@@ -87,6 +89,7 @@ def read_command(
         cwd=directory,
         run=run,
         environment=tuple((env or {}).items()),
+        reservations=tuple(reservations(words, directory, place)) if words else (),
         variables=significant(env or {}, place.environment),
         names=tuple(_sensitive_files(inner, directory, place)),
         dangerous=danger,

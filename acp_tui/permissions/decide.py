@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.config.policies import POLICIES, Policy
-from acp_tui.permissions.rules import applies, matches, strongest, words
+from acp_tui.permissions.rules import applies, matches, obstacle, strongest, words
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
@@ -90,7 +90,18 @@ def _decide(
     if unclear is not None and by_policy.answer != "reject":
         why = f"the rule “{words(unclear)}” may speak of it, which cannot be known"
         return Decision("ask", "rule", why, unclear)
-    return by_policy if deciding is None or unclear is not None else _by_rule(deciding)
+    if deciding is not None and unclear is None:
+        return _by_rule(deciding)
+    return by_policy if by_policy.answer != "ask" else _with_obstacle(by_policy, in_force, subject)
+
+
+def _with_obstacle(by_policy: Decision, in_force: Sequence[Rule], subject: Subject) -> Decision:
+    """Say which rule would have answered, and what keeps it from that."""
+    for rule in in_force:
+        if why := obstacle(rule, subject):
+            sentence = f"{by_policy.why}; the rule “{words(rule)}” does not cover it: {why}"
+            return Decision("ask", "policy", visible_line(sentence))
+    return by_policy
 
 
 def _by_rule(rule: Rule) -> Decision:

@@ -8,7 +8,8 @@ matches is decided here, and is not symmetric:
   an `exact` one allows nothing further. A file outside the workspace is allowed only by an absolute
   pattern, a sensitive one only by its own path. A command whose directory is outside, or a dangerous one,
   is allowed by no rule, and one that sets variables beyond the harmless ones (see `environment`) by no
-  rule that names a command.
+  rule that names a command. Nor does such a rule match when words that it does not name are paths outside
+  the workspace, options that write or run, or variables (see `arguments`).
 * A **reject** rule matches when any file or any part of a command does. When a part cannot be known the
   answer is *perhaps*, and a person is asked.
 
@@ -26,13 +27,14 @@ import shlex
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from acp_tui.permissions.arguments import WHOLE_COMMAND
 from acp_tui.permissions.asked import KINDS, PATH_KINDS
 from acp_tui.permissions.globs import folded, glob, unescaped
 from acp_tui.permissions.shell import take_apart, take_apart_argv
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from acp_tui.permissions.asked import Subject, Target
     from acp_tui.permissions.parts import Part
@@ -208,8 +210,8 @@ def _allows(rule: Rule, subject: Subject, base: str) -> bool:
         return (
             subject.certain
             and subject.command_words is not None
-            and not subject.variables
             and _leads(rule, subject.command_words)
+            and not any(_obstacles(rule, subject))
             and _all_at_hand(subject)
             and (rule.exact or not subject.names)  # who allowed exactly this knew what it names
         )
@@ -247,6 +249,23 @@ def _names(pattern: str, path: str, base: str) -> bool:
 def _leads(rule: Rule, command: Sequence[str]) -> bool:
     wanted = rule.command or ()
     return tuple(command[: len(wanted)]) == wanted and (not rule.exact or len(command) == len(wanted))
+
+
+def obstacle(rule: Rule, subject: Subject) -> str | None:
+    """Return why an allow rule that names the command does not match it all the same; None where it does."""
+    words = subject.command_words
+    if rule.decision != "allow" or rule.kind != subject.kind or not rule.command or words is None:
+        return None
+    return next(_obstacles(rule, subject), None) if _leads(rule, words) else None
+
+
+def _obstacles(rule: Rule, subject: Subject) -> Iterator[str]:
+    """What the rule would have to name."""
+    yield from (f"it sets {name}" for name, _ in subject.variables)
+    named = len(rule.command or ())
+    for position, why in subject.reservations:
+        if position == WHOLE_COMMAND or (position >= named and not rule.exact):
+            yield why
 
 
 def _is_tool(rule: Rule, subject: Subject) -> bool:

@@ -160,6 +160,7 @@ def _of_command(
         command=command.line,
         argv=command.argv,
         command_words=command.words,
+        reservations=command.reservations,
         composite=command.composite,
         cwd=command.cwd,
         run=command.run,

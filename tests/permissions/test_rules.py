@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.errors import UserError
+from acp_tui.permissions.decide import decide
 from acp_tui.permissions.proposals import narrowest_rule, wider_rules
 from acp_tui.permissions.rules import Rule, from_dict, matches, strongest, to_dict, words
 from acp_tui.permissions.spec import parse_spec
@@ -122,6 +123,78 @@ def test_a_variable_keeps_rules_that_name_a_command_from_matching(name: str) -> 
         assert says("allow", "execute", subject) == "yes"
         assert says("reject", "execute:make", subject) == "yes"
     assert says("allow", "execute:make", terminal("make", env={"CI": "1", "TERM": "dumb"})) == "yes"
+
+
+@pytest.mark.parametrize(
+    ("rule", "line", "why"),
+    [
+        ("git diff", "git diff --output=/root/.bashrc", "--output may write a file"),
+        ("git diff", "git diff --output x", "--output may write a file"),
+        ("git", "git diff --ext-diff", "--ext-diff may run a program"),
+        ("git grep", "git grep --open-files-in-pager=evil x", "--open-files-in-pager may run a program"),
+        ("git grep", "git grep -Oevil x", "-Oevil may run a program"),
+        ("git", "git -C /etc status", "/etc is outside the workspace"),
+        ("git", "git --git-dir=/tmp/x status", "/tmp/x is outside the workspace"),
+        ("sort", "sort -o out in", "-o may write a file"),
+        ("sort", "sort -uo out in", "-uo may write a file"),
+        ("sort", "sort -oout in", "-oout may write a file"),
+        ("sort", "sort --outp=out in", "--outp may write a file"),
+        ("sort", "sort --compress-prog=evil in", "--compress-prog may run a program"),
+        ("cat", "cat /etc/passwd", "/etc/passwd is outside the workspace"),
+        ("cat", "cat a ../../x", "../../x is outside the workspace"),
+        ("cat", "cat src/../../../x", "src/../../../x is outside the workspace"),
+        ("cat", "cat away/passwd", "away/passwd is outside the workspace"),
+        ("cat", "cat -- /etc/passwd", "/etc/passwd is outside the workspace"),
+        ("cc", "cc -I/usr/include/x a.c", "/usr/include/x is outside the workspace"),
+        ("cc", "cc -I../../x a.c", "../../x is outside the workspace"),
+        ("cat", "cat file:///etc/passwd", "file:///etc/passwd is outside the workspace"),
+        ("make", "make CC=evil.sh", "it sets CC"),
+        ("./tool", "cd src && ./tool", "./tool is another program in this folder"),
+    ],
+)
+def test_an_argument_that_reaches_further_keeps_a_rule_by_leading_words_from_matching(
+    rule: str, line: str, why: str
+) -> None:
+    subject = command(line)
+    assert says("allow", f"execute:{rule}", subject) == "no"
+    decision = decide(subject, policy="ask", rules=[parse_spec(f"execute:{rule}", "allow")])
+    assert decision.answer == "ask"
+    assert decision.why.endswith(f"does not cover it: {why}")
+
+
+@pytest.mark.parametrize(
+    ("rule", "line"),
+    [
+        ("git diff", "git diff main..HEAD -- src/a.py"),
+        ("git", "git log --oneline -n 5 origin/main"),
+        ("git fetch", "git fetch https://example.org/x.git main"),
+        ("cat", "cat src/a /ws/project/b /ws/more/c /dev/null"),
+        ("grep", "grep -on x -- src"),
+        ("pytest", "pytest -q --maxfail=1 -k 'a or b' tests/a.py::test_b"),
+        ("npm test", "npm test -- --watch=false"),
+        ("go test", "go test -count=1 ./..."),
+        ("git commit", "git commit -m 'Fix /etc handling: see a/b'"),
+        ("sort", "sort -rn --key=2 in"),
+        ("make", "make -j4 all"),
+        ("make", "make CI=1"),
+        ("./tool", "./tool test"),
+        ("cat /etc/passwd", "cat /etc/passwd"),
+        ("git diff --output=x", "git diff --output=x --stat"),
+    ],
+)
+def test_ordinary_arguments_and_those_the_rule_names_do_not(rule: str, line: str) -> None:
+    assert says("allow", f"execute:{rule}", command(line)) == "yes"
+
+
+def test_an_exact_rule_names_all_of_its_arguments() -> None:
+    line = "git diff --output=x /etc/passwd"
+    rule = Rule(decision="allow", kind="execute", command=tuple(line.split()), exact=True)
+    assert matches(rule, command(line)) == "yes"
+
+
+def test_many_arguments_are_not_looked_at_one_by_one() -> None:
+    line = "cat " + " ".join(f"f{number}" for number in range(500))
+    assert says("allow", "execute:cat", command(line)) == "no"
 
 
 def test_an_exact_rule_allows_nothing_further() -> None:
