@@ -11,6 +11,7 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.connection.errors import AgentGone
 from acp_tui.errors import UserError
 from acp_tui.session.events import Queued, QueuePaused, Unqueued
 from acp_tui.store.secrets import MASK
@@ -131,7 +132,8 @@ class Turns:
         try:
             await self._conversation.prompt(blocks)
         except UserError as error:
-            self._failed(error, text)
+            if not (isinstance(error, AgentGone) and error.exit.expected):  # then the user restarted it
+                self._failed(error, text)
         else:
             self._turn = None
             session = self._conversation.session

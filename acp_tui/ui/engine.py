@@ -73,8 +73,11 @@ class Watcher(Protocol):
     def impossible(self, error: UserError) -> None:
         """There can be no conversation."""
 
-    def not_opened(self, error: UserError) -> None:
-        """The agent did not start, or opened no session."""
+    def not_opened(self, *, session_lost: bool) -> None:
+        """The agent did not start, or opened no session. The transcript says why.
+
+        `session_lost`: it does not know the session that was to be resumed; a restart begins a new one.
+        """
 
     def sign_in_wanted(self, methods: list[AuthMethod]) -> None:
         """The user is to sign in first, by one of these."""
@@ -105,6 +108,9 @@ class Engine:
         self._early: list[tuple[str, Sequence[Attachment]]] = []  # sent before there was anything to take it
         self._reading = asyncio.Lock()  # what is attached: prompts stay in their order
         self._attempts = 0  # to open the session
+        self._session_lost = False  # the agent does not know the session that was to be resumed
+        self.opening = False
+        """True while the agent is started or its session opened."""
         self._draft_failed = False
         self._signing_in: asyncio.Task[None] | None = None
         self.held: Held | None = None
@@ -134,6 +140,7 @@ class Engine:
         from acp_tui.controller.turns import Turns
 
         self.held = held
+        self.opening = True
         self.turns = Turns(held.conversation, self._turn_failed)
         held.conversation.listen(self.watcher.happened)
         self.watcher.session_made(held.conversation.session)
@@ -151,7 +158,10 @@ class Engine:
         if self.held is None or self.turns is None:
             return  # it is being started for the first time
         self.turns.closed()
-        await self._opened_by(self.held.conversation.reconnect, self._open)
+        conversation = self.held.conversation
+        open_session = conversation.open_new if self._session_lost else self._open
+        self._session_lost = False
+        await self._opened_by(conversation.reconnect, open_session)
 
     async def sign_in(self, method: AuthMethod) -> None:
         """Sign in by a method of the agent's own. It may wait for a login: see `give_up_sign_in`."""
@@ -164,7 +174,8 @@ class Engine:
         except asyncio.CancelledError:
             if not login.cancelled():
                 raise
-            self.watcher.not_opened(UserError("The sign-in was given up."))
+            self.watcher.trouble(UserError("The sign-in was given up."))
+            self.watcher.not_opened(session_lost=False)
         finally:
             self._signing_in = None
 
@@ -189,24 +200,34 @@ class Engine:
 
     async def _opened_by(self, *steps: Callable[[], Awaitable[None]]) -> None:
         """After these the session is open; what was typed meanwhile is sent."""
-        from acp_tui.controller import SignInNeeded
-
         assert self.turns is not None
         self._attempts += 1
         attempt = self._attempts
+        self.opening = True
+        failure: UserError | None = None
         try:
             for step in steps:
                 await step()
         except UserError as error:
-            if attempt != self._attempts:
-                return  # because another one was begun
-            if isinstance(error, SignInNeeded) and error.methods:
-                self.watcher.sign_in_wanted(error.methods)
-            else:
-                self._note(error)
-                self.watcher.not_opened(error)
-        else:
+            failure = error
+        finally:
+            is_last = attempt == self._attempts  # no other attempt was begun meanwhile
+            if is_last:
+                self.opening = False
+        if failure is None:
             self.turns.opened()
+        elif is_last:
+            self._opening_failed(failure)
+
+    def _opening_failed(self, error: UserError) -> None:
+        from acp_tui.controller import SignInNeeded
+
+        if isinstance(error, SignInNeeded) and error.methods:
+            self.watcher.sign_in_wanted(error.methods)
+            return
+        self._note(error)
+        self._session_lost = _is_session_lost(error)
+        self.watcher.not_opened(session_lost=self._session_lost)
 
     def _note(self, error: UserError) -> None:
         """It stays in the transcript, unless the session tells of it already."""
@@ -376,6 +397,12 @@ class Engine:
         task = asyncio.create_task(told())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _is_session_lost(error: UserError) -> bool:
+    from acp_tui.connection.errors import RequestFailed
+
+    return isinstance(error, RequestFailed) and error.method in ("session/load", "session/resume")
 
 
 async def choose_mode(conversation: Conversation, mode: str) -> None:

@@ -23,6 +23,8 @@ class Facts:
         self.awaited = ""
         self.stuck = ""
         """Why there is no session, and what to do about it."""
+        self.starting = False
+        """The agent is being started, although the session says that the one before has ended."""
         self._acting = Acting()
         self._phase: Phase = "connecting"
         self._since: float | None = None
@@ -32,6 +34,8 @@ class Facts:
         self._acting.look(session)
         stuck = session.phase == "connecting" and self.stuck
         phase = "dead" if stuck else _phase(session, asking=asking)
+        if phase == "dead" and self.starting:
+            phase = "connecting"
         if phase != self._phase:
             self._phase = phase
             self._since = session.turn_started if phase == "working" else now

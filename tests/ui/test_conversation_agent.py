@@ -15,8 +15,11 @@ import pytest
 from acp_tui.connection.errors import NotOffered
 from acp_tui.controller import conversation as controller
 from acp_tui.errors import UserError
+from acp_tui.session.state import TurnEnd
 from acp_tui.ui.engine import Engine
 from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.widgets import status_line
+from acp_tui.ui.widgets.status_facts import Piece, StatusFacts, layout
 from tests.ui.desk import Desk, agent, app_of, desk, offers
 
 if TYPE_CHECKING:
@@ -325,3 +328,72 @@ async def test_a_queued_prompt_waits_until_the_mode_is_set_again(open_desk: Open
         assert json.loads(one.said()[0])["modeId"] == "plan"
         await one.sees("Restored Mode: Plan")
         assert "Plan" in one.status()
+
+
+# --------------------------------------------------------------------------- coming back
+
+
+async def test_a_resumed_session_is_starting_and_never_shown_as_ended(
+    open_desk: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    async with open_desk("script", LOADS) as one:
+        await one.send("first")
+        await one.until(lambda: one.said() == ["first"])
+        known = folder_of(one)
+
+    def drawn(facts: StatusFacts, width: int, now: float) -> list[Piece]:
+        shown.append(facts.phase)
+        return layout(facts, width, now)
+
+    monkeypatch.setattr(status_line, "layout", drawn)
+    async with open_desk("script", LOADS, options=("--resume", known)) as again:
+        assert again.prompts() == ["first"]
+        process = again.session.process
+        await again.press("f5")
+        await again.until(lambda: again.session.process is not process and shown[-1] == "idle")
+    assert "connecting" in shown
+    assert "dead" not in shown
+
+
+async def test_a_session_that_the_agent_forgot_is_said_once_and_f5_starts_a_new_one(open_desk: Open) -> None:
+    refuses = offers(capabilities={"loadSession": True}, refuses=["session/load"])
+    async with open_desk("script", refuses) as one:
+        await one.send("first")
+        await one.until(lambda: one.said() == ["first"])
+        known = folder_of(one)
+    async with open_desk("script", refuses, options=("--resume", known), wait=False) as again:
+        await again.until(lambda: "session not resumed · F5 starts a new one" in again.status())
+        assert again.toasts() == []
+        assert again.text().count("Not in this mood") == 1
+        await again.press("f5")
+        await again.ready()
+        await again.sees("the agent does not know what is above")
+        assert again.text().count("Not in this mood") == 1
+
+
+async def test_an_agent_that_ignores_a_cancel_is_named_with_the_key_that_restarts_it(
+    open_desk: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ahead = 0.0
+    monkeypatch.setattr(SessionScreen, "now", lambda _: time.time() + ahead)
+    async with open_desk("script", LOADS) as one:
+        await one.send(["say", "busy"], ["ignore"])
+        await one.until(lambda: one.said())
+        await one.press("escape")
+        await one.until(lambda: "stopping" in one.status())
+        ahead = 6.0
+        assert "does not react · F5 restarts the agent" in one.status()
+
+
+async def test_the_restart_of_an_agent_that_does_not_react_reports_no_error(open_desk: Open) -> None:
+    async with open_desk("script", LOADS) as one:
+        await one.send(["say", "busy"], ["ignore"])
+        await one.until(lambda: one.said())
+        await one.press("escape")
+        await one.until(lambda: one.session.cancelling)
+        await one.press("f5")
+        await one.until(lambda: one.session.process is not None and one.session.phase == "idle")
+        (end,) = [entry for entry in one.session.entries if isinstance(entry, TurnEnd)]
+        assert (end.stop_reason, end.error) == ("cancelled", None)
+        assert (one.toasts(), one.prompt.text) == ([], "")

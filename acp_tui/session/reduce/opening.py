@@ -45,17 +45,21 @@ def agent_exited(session: Session, event: ev.AgentExited, at: float) -> list[Cha
     sentence = exit_sentence(event)
     tail = "\n".join(event.stderr_tail) or None
     in_turn = session.books.prompts > 0  # then the end of the turn says it
-    changes = [fact("process"), *_nobody_answers(session, at, RpcError(0, sentence, tail))]
+    error = None if event.expected else RpcError(0, sentence, tail)
+    changes = [fact("process"), *_nobody_answers(session, at, error)]
     if not event.expected and not in_turn:
         changes += notice(session, at, sentence, level="error", detail=tail)
     return [*changes, *_phase(session, "dead")]
 
 
-def _nobody_answers(session: Session, at: float, error: RpcError) -> list[Change]:
-    """The process is gone: the turn, its calls, its questions and its terminals are at an end."""
+def _nobody_answers(session: Session, at: float, error: RpcError | None) -> list[Change]:
+    """The process is gone: the turn, its calls, its questions and its terminals are at an end.
+
+    Without an error we ended the process ourselves, and with it the turn.
+    """
     changes: list[Change] = []
     while session.books.prompts:
-        changes += end_turn(session, at, None, error)
+        changes += end_turn(session, at, None if error else "cancelled", error)
     changes += close_open_calls(session, "unfinished", at)
     changes += asks.close_all(session, "The agent ended")
     changes += end_agents_terminals(session, at)

@@ -146,10 +146,13 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
         """There can be no conversation: whoever started us is told why."""
         self.app.give_up(error)  # type: ignore[attr-defined]  # the only app there is
 
-    def not_opened(self, error: UserError) -> None:
+    def not_opened(self, *, session_lost: bool) -> None:
         """There is no session, and the user has to do something about it."""
-        self._facts.stuck = f"not ready · {self._restart_key} tries again"
-        self.trouble(error)
+        key = self._restart_key
+        lost = f"session not resumed · {key} starts a new one"
+        self._facts.stuck = lost if session_lost else f"not ready · {key} tries again"
+        if self.is_attached:
+            self._show_facts()
 
     def sign_in_wanted(self, methods: list[AuthMethod]) -> None:
         """The agent wants the user to sign in first."""
@@ -196,6 +199,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
         self.prompt.queued = len(self.session.queue)
 
     def _show_facts(self) -> None:
+        self._facts.starting = self.engine.opening
         super()._show_facts()
         shown = self.questions.shown
         call = shown.question.call if shown is not None else None
@@ -211,8 +215,12 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
     def _awaited(self) -> str:
         if self.engine.signing_in:
             return "signing in"
-        if self.session.phase == "dead":
+        if self.session.phase == "dead" and not self.engine.opening:
             return f"ended · {self._restart_key} starts it again"
+        if self.session.phase == "dead":
+            return "starting"
+        if self.session.cancelling:
+            return f"does not react · {self._restart_key} restarts the agent"
         return super()._awaited()
 
     # ------------------------------------------------------------------------- questions

@@ -74,7 +74,8 @@ class SignIn(Base):
                 await self.engine.restart()
             else:
                 failed = UserError(f"The sign-in “{method.name}” did not succeed (exit code {code}).")
-                self.engine.watcher.not_opened(failed)
+                self.engine.watcher.trouble(failed)
+                self.engine.watcher.not_opened(session_lost=False)
 
 
 def _words(method: AuthMethod) -> str:

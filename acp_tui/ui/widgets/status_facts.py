@@ -11,6 +11,8 @@ from acp_tui.ui.widgets.transcript.wrap import shortened
 
 SILENCE = 60.0
 """Seconds after which it is said what an agent was last heard with."""
+UNRESPONSIVE = 5.0
+"""Seconds after a cancel in which an agent may end its turn."""
 LEAST_AGENT = 12
 """Cells that are left of an agent's title before anything that is needed goes."""
 NEEDED = 4
@@ -38,7 +40,7 @@ class StatusFacts:
     cost: float | None = None
     currency: str = "USD"
     phase: Phase = "idle"
-    awaited: str = ""  # connecting, loading: what for; dead: why
+    awaited: str = ""  # connecting, loading: what for; dead: why; cancelling: what to do when it takes long
     since: float | None = None  # when the phase began
     heard: str = ""  # the last word of the agent
     heard_at: float | None = None
@@ -137,7 +139,8 @@ def _phase(facts: StatusFacts, now: float) -> Piece:
         case "asking":
             return Piece("? waits for your answer", "warning", "phase")
         case "cancelling":
-            return Piece(f"⊘ stopping {gone}", "warning", "phase")
+            stuck = facts.awaited and now - since >= UNRESPONSIVE
+            return Piece(f"⊘ {facts.awaited if stuck else f'stopping {gone}'}", "warning", "phase")
         case "dead":
             return Piece(f"✘ {facts.awaited or 'the agent has ended'}", "error", "phase")
     return Piece("○ idle", "dim", "phase")
