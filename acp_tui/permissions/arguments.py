@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 WHOLE_COMMAND = -1
 """Position of what concerns every rule that names the command, also an exact one."""
 _MOST = 200  # arguments that are looked at
-_URL = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]*://\S*")
+_URL = re.compile(r"(?<![A-Za-z0-9+.-])(?!file:)[A-Za-z][A-Za-z0-9+.-]*://\S*")
 _SEPARATORS = re.compile(r"[=:,@]")
 _PATH_IN_OPTION = re.compile(r"-{1,2}[\w-]*?((?:/|~|\.\.(?:/|$)).*)", re.DOTALL)
 _SUSPECT = re.compile(r"/|~|\.\.(?:/|$)")
