@@ -72,5 +72,5 @@ def test_without_a_place_for_the_file_logging_is_silent(
 def test_printing_the_file_never_commands_the_terminal(home: Path) -> None:
     path = log_to_file()
     assert path is not None
-    ROOT.warning("the agent said \x1b]52;c;cHduZWQ=\x07 \x9b31m \udcff")
-    assert "␛]52;c;cHduZWQ=␇ ‹9b›31m \ufffd" in path.read_text()
+    ROOT.warning("the agent said \x1b]52;c;cHduZWQ=\x07 \x9b31m")
+    assert "␛]52;c;cHduZWQ=␇ ‹9b›31m" in path.read_text()
