@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from acp_tui.protocol.raw_values import command
+from acp_tui.session.invisible import reveal, reveal_line
 from acp_tui.session.state import (
     Compaction,
     Content,
@@ -25,7 +26,7 @@ from acp_tui.session.state import (
     TurnEnd,
     Unrecognised,
 )
-from acp_tui.session.text import visible, visible_line
+from acp_tui.session.text import visible_line
 
 ICONS = {
     "read": "◇",
@@ -90,7 +91,7 @@ def folder_label(path: str) -> str:
     """The name of a folder in a header: its last part, `/` for the root, `~` for the home directory."""
     if path == os.path.expanduser("~"):  # noqa: PTH111  # Path.home() raises where there is none
         return "~"
-    return visible_line(PurePath(path).name or path)
+    return reveal_line(PurePath(path).name or path)
 
 
 def relative(path: str | None, cwd: str) -> str:
@@ -100,14 +101,19 @@ def relative(path: str | None, cwd: str) -> str:
     return path[len(base) :] if cwd and path.startswith(base) and len(path) > len(base) else path
 
 
+_PRECISE = frozenset({"read", "edit", "delete", "move", "execute"})
+"""Kinds of calls whose title is a command or a path rather than prose."""
+
+
 def title_of(call: ToolCall, cwd: str) -> str:
     """What it is called; paths below the session's directory are relative to that."""
-    title = visible_line(call.title).strip()
+    shown = reveal_line if call.kind in _PRECISE else visible_line
+    title = shown(call.title).strip()
     if len(title) > 2 and title[0] == title[-1] == "`" and "`" not in title[1:-1]:
         title = title[1:-1]
     if not title:
         title = (
-            visible_line(call.command or "") or visible_line(call.name or "") or call.kind.replace("_", " ")
+            reveal_line(call.command or "") or visible_line(call.name or "") or call.kind.replace("_", " ")
         )
     if call.kind == "execute":
         return title  # a command is shown as it is
@@ -138,7 +144,7 @@ def _verb(call: ToolCall) -> str:
 
 def _only_names_a_file(title: str, call: ToolCall) -> bool:
     paths = [item.path for item in (*call.locations, *call.content) if isinstance(item, (Location, Diff))]
-    return any(path == title or path.endswith(f"/{title}") for path in map(visible_line, paths))
+    return any(path == title or path.endswith(f"/{title}") for path in map(reveal_line, paths))
 
 
 def shows_terminal(call: ToolCall) -> bool:
@@ -159,7 +165,7 @@ def fate(diff: Diff, kind: str = "") -> str:
 
 def ran(terminal: Terminal, cwd: str) -> str:
     """The command of a terminal, without the shell that agents often put around it to say where it runs."""
-    command = visible(terminal.command or "")
+    command = reveal(terminal.command or "")
     if not _SHELL.match(command):
         return command
     try:

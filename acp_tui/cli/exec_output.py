@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from acp_tui.protocol.client import to_record
 from acp_tui.session.events import AgentExited, Decided, TextChunk
+from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import AgentMessage, Notice, Plan, ToolCall, TurnEnd
 from acp_tui.session.text import GrowingText, json_text, visible_line
 
@@ -68,7 +69,7 @@ class Narrator:
         now = f"{title}: {STATUS[call.status]}" if call.status in STATUS else title
         if title and self._told.get(call.id) != now:
             self._told[call.id] = now
-            self._say(now)
+            self._say(reveal_line(now))
 
     def _say(self, text: str) -> None:
         print(f"· {visible_line(text)}", file=sys.stderr, flush=True)

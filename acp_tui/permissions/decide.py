@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from acp_tui.config.policies import POLICIES, Policy
 from acp_tui.permissions.rules import applies, matches, obstacle, strongest, words
-from acp_tui.session.text import visible_line
+from acp_tui.session.invisible import reveal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -100,7 +100,7 @@ def _with_obstacle(by_policy: Decision, in_force: Sequence[Rule], subject: Subje
     for rule in in_force:
         if why := obstacle(rule, subject):
             sentence = f"{by_policy.why}; the rule “{words(rule)}” does not cover it: {why}"
-            return Decision("ask", "policy", visible_line(sentence))
+            return Decision("ask", "policy", reveal_line(sentence))
     return by_policy
 
 
@@ -129,7 +129,7 @@ def _row(subject: Subject) -> str:
 
 def _about(subject: Subject, row: str) -> str:
     if row == "concerning":
-        return visible_line(f"this: {', and '.join(subject.concerns)}")
+        return reveal_line(f"this: {', and '.join(subject.concerns)}")
     if not subject.certain:
         return f"what is not certain: {subject.doubt}"
     return {

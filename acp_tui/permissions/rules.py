@@ -31,7 +31,7 @@ from acp_tui.permissions.arguments import WHOLE_COMMAND
 from acp_tui.permissions.asked import KINDS, PATH_KINDS
 from acp_tui.permissions.globs import folded, glob, unescaped
 from acp_tui.permissions.shell import take_apart, take_apart_argv
-from acp_tui.session.text import visible_line
+from acp_tui.session.invisible import reveal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -134,7 +134,7 @@ def _texts_only(told: dict[str, Any]) -> bool:
 def words(rule: Rule) -> str:
     """The rule as a person would say it."""
     verb = "always allow" if rule.decision == "allow" else "always reject"
-    return visible_line(f"{verb} {matched_words(rule)}{_where(rule)}")
+    return reveal_line(f"{verb} {matched_words(rule)}{_where(rule)}")
 
 
 def matched_words(rule: Rule) -> str:

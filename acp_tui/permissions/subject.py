@@ -14,8 +14,8 @@ from acp_tui.permissions.asked import KINDS, PATH_KINDS, Place, Subject, Target
 from acp_tui.permissions.commands import read_command
 from acp_tui.permissions.dangerous import dangerous_talk
 from acp_tui.permissions.sources import FILE_KINDS, commands_of, mcp_tool_of, paths_of, texts_of, url_of
+from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Diff
-from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,7 +58,7 @@ def subject_of_call(call: ToolCall, place: Place) -> Subject:
         kind = "edit"
     if (tool.name or tool.doubt) and kind not in _SERIOUS:
         words = f"use `{tool.name}` of the MCP server {tool.server}" if tool.name else _use(call)
-        subject = Subject(kind="mcp", words=visible_line(words))
+        subject = Subject(kind="mcp", words=reveal_line(words))
     elif kind == "execute":
         subject = _execution(call, found, place)
     elif kind in PATH_KINDS:
@@ -119,7 +119,7 @@ def subject_of_kind(
         doubt = "it names no file" if not targets and kind != "search" else None
         return Subject(kind=kind, words=_about_files(kind, targets, place), doubt=doubt, targets=targets)
     words = f"use `{tool}` of the MCP server {server}" if server else _PLAIN_WORDS.get(kind, kind)
-    return Subject(kind=kind, words=visible_line(words), server=server, tool=tool)
+    return Subject(kind=kind, words=reveal_line(words), server=server, tool=tool)
 
 
 # --------------------------------------------------------------------------- commands
@@ -138,7 +138,7 @@ def _execution(call: ToolCall, found: FoundCommands, place: Place) -> Subject:
         return _of_command(read[0], place, targets=targets)
     return Subject(
         kind="execute",
-        words=visible_line(f"run a command that is not told for certain (“{call.asked_title}”)"),
+        words=reveal_line(f"run a command that is not told for certain (“{call.asked_title}”)"),
         doubt=doubt or "no command is told apart from the title",
         targets=targets,
         cwd=place.folder(found.cwd) if found.cwd else None,
@@ -154,7 +154,7 @@ def _of_command(
     where = "" if command.cwd.real == place.target(place.cwd).real else f" in {place.shown(command.cwd)}"
     return Subject(
         kind="execute",
-        words=visible_line(f"run `{shown}`{where}{_with(command.variables)}"),
+        words=reveal_line(f"run `{shown}`{where}{_with(command.variables)}"),
         served=served,
         targets=targets,
         command=command.line,
@@ -199,7 +199,7 @@ def _files(call: ToolCall, kind: str, place: Place) -> Subject:
 
 
 def _served(kind: str, target: Target) -> Subject:
-    words = visible_line(f"{_VERBS[kind]} {target.path}")
+    words = reveal_line(f"{_VERBS[kind]} {target.path}")
     return Subject(kind=kind, words=words, served=True, targets=(target,))
 
 
@@ -210,7 +210,7 @@ def _about_files(kind: str, targets: tuple[Target, ...], place: Place) -> str:
     if len(names) > 3:
         names = [*names[:2], f"{len(names) - 2} more files"]
     last = names.pop()
-    return visible_line(f"{_VERBS[kind]} {', '.join(names) + ' and ' + last if names else last}")
+    return reveal_line(f"{_VERBS[kind]} {', '.join(names) + ' and ' + last if names else last}")
 
 
 # --------------------------------------------------------------------------- the rest
@@ -232,7 +232,7 @@ def _anything_else(call: ToolCall, kind: str) -> Subject:
         words = _use(call)
     elif call.asked_title:
         words += f" (“{call.asked_title}”)"
-    return Subject(kind=kind, words=visible_line(words))
+    return Subject(kind=kind, words=reveal_line(words))
 
 
 def _use(call: ToolCall) -> str:

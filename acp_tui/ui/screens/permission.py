@@ -10,8 +10,8 @@ from rich.segment import Segment
 from textual.containers import Vertical
 
 from acp_tui.raw_entry import failure_note, raw_text
+from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Session, ToolCall
-from acp_tui.session.text import visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.screens.dialog import Dialog
 from acp_tui.ui.screens.quiet import Quiet
@@ -132,7 +132,7 @@ class PermissionScreen(Dialog[Taken | None]):
             self.query_one("#head", Bar).show(right=self._where())
 
     def _head(self) -> Spans:
-        who = [Segment(visible_line(self._agent), self._palette.strong)]
+        who = [Segment(reveal_line(self._agent), self._palette.strong)]
         return [*who, Segment(f" asks to {asks_to(self.question)}", self._palette.warning)]
 
     def _where(self) -> Spans:
@@ -173,11 +173,11 @@ class PermissionScreen(Dialog[Taken | None]):
             letter = keys.named(self, _LETTERS[option.kind]) if option.kind in _LETTERS else " "
             lead = [Segment(f"{digit} ", palette.key), Segment(f"{letter}  ", palette.key)]
             words, note = wording_of(option, self.question, self._remember_words)
-            text = [Segment(visible_line(words), palette.text)]
-            kind = visible_line(option.kind.replace("_", " "))
+            text = [Segment(reveal_line(words), palette.text)]
+            kind = reveal_line(option.kind.replace("_", " "))
             if not option.kind.endswith("_always") and kind != option.name.lower():
                 text.append(Segment(f"  {kind}", palette.dim))
-            rows.append(Row(lead, text, [Segment(visible_line(note), palette.dim)] if note else None))
+            rows.append(Row(lead, text, [Segment(reveal_line(note), palette.dim)] if note else None))
         return rows
 
     def _first_choice(self) -> int:

@@ -12,8 +12,9 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.session.diff_lines import first_line
+from acp_tui.session.invisible import invisible_characters, reveal, reveal_line
 from acp_tui.session.state import Content, Diff
-from acp_tui.session.text import visible, visible_json, visible_line
+from acp_tui.session.text import visible, visible_json
 from acp_tui.ui.widgets.calls_in_progress import calls_bodies, raw_bodies
 from acp_tui.ui.widgets.long_text import LongText
 from acp_tui.ui.widgets.transcript.bodies.folding import headed, paragraphs
@@ -99,8 +100,12 @@ def _words(question: Question, context: Context) -> Lines:
 
 
 def _title(question: Question) -> str:
+    return reveal_line(_raw_title(question)).strip()
+
+
+def _raw_title(question: Question) -> str:
     title = question.call.asked_title if question.call is not None else ""
-    return visible_line(title or question.subject.words).strip()
+    return title or question.subject.words
 
 
 def _said_below(question: Question) -> bool:
@@ -111,9 +116,9 @@ def _said_below(question: Question) -> bool:
     title = _title(question).strip("`")
     command = _command_text(question)
     if command is not None:
-        return title == visible_line(command).strip()
+        return title == reveal_line(command).strip()
     shown = {target.path for target in subject.targets} | {diff.path for diff in _diffs(question)}
-    return title in {visible_line(path) for path in shown}
+    return title in {reveal_line(path) for path in shown}
 
 
 def _whole_title(question: Question, context: Context) -> Lines:
@@ -131,9 +136,11 @@ def _concerns(question: Question, palette: Palette, width: int) -> list[Strip]:
     concerns = list(subject.concerns)
     if subject.dangerous and concerns:
         mark = [Segment(" DANGEROUS ", palette.loud), Segment(" ")]
-        lines += headed(mark, [Segment(visible_line(concerns.pop(0)), palette.error)], width, indent=12)
+        lines += headed(mark, [Segment(reveal_line(concerns.pop(0)), palette.error)], width, indent=12)
     if subject.doubt:
         concerns.append(f"not certain what it does: {subject.doubt}")
+    if hidden := _invisible_in(question):
+        concerns.append(f"contains invisible characters: {hidden}")
     for concern in concerns:
         lines += _noted("! ", concern, palette.warning, width)
     if subject.composite:
@@ -143,8 +150,20 @@ def _concerns(question: Question, palette: Palette, width: int) -> list[Strip]:
     return lines
 
 
+def _invisible_in(question: Question) -> str:
+    """The invisible characters in what the user is asked to approve."""
+    subject = question.subject
+    texts = [_raw_title(question), _command_text(question), _sent(question), subject.server, subject.tool]
+    texts += [text for pair in subject.environment for text in pair]
+    texts += [text for target in subject.targets for text in (target.path, target.real)]
+    texts += [diff.path for diff in _diffs(question)]
+    texts += [subject.cwd.path, subject.cwd.real] if subject.cwd is not None else []
+    texts += [option.name for option in question.options]
+    return invisible_characters(*filter(None, texts))
+
+
 def _noted(sign: str, text: str, look: Style, width: int) -> list[Strip]:
-    return headed([Segment(sign, look)], [Segment(visible_line(text), look)], width)
+    return headed([Segment(sign, look)], [Segment(reveal_line(text), look)], width)
 
 
 # --------------------------------------------------------------------------- commands
@@ -155,7 +174,7 @@ def _command(question: Question, context: Context) -> Lines:
     text = _command_text(question)
     if text is None:
         return Lines([], "")
-    return Lines(_block(visible(text), context.palette, context.width), text)
+    return Lines(_block(reveal(text), context.palette, context.width), text)
 
 
 def _command_text(question: Question) -> str | None:
@@ -194,7 +213,7 @@ def _facts(question: Question, context: Context) -> Lines:
     palette = context.palette
     lines: list[Strip] = []
     for label, value, note in _named_facts(question, context):
-        spans = [Segment(visible_line(value), palette.text)]
+        spans = [Segment(reveal_line(value), palette.text)]
         if note:
             spans.append(Segment(f"  {note}", palette.warning))
         name = Segment(label.ljust(LABEL), palette.dim)
@@ -233,7 +252,7 @@ def _named_facts(question: Question, context: Context) -> Iterator[tuple[str, st
 
 def _remark(path: str, real: str, inside: bool) -> str:
     """Where a path leads, and where it lies; safe to display."""
-    remarks = [f"leads to {visible_line(real)}"] if real != path else []
+    remarks = [f"leads to {reveal_line(real)}"] if real != path else []
     return ", ".join(remarks if inside else [*remarks, "outside the workspace"])
 
 
@@ -266,7 +285,7 @@ def _diff(diff: Diff, question: Question, context: Context) -> list[Body]:
     became = fate(diff, question.subject.kind)
     remarks.append("new file" if became == "new" else became)
     remark = Segment(f"  {', '.join(filter(None, remarks))}", palette.warning)
-    head = [Segment(f"{visible_line(diff.path)} ", palette.strong), *counts, remark]
+    head = [Segment(f"{reveal_line(diff.path)} ", palette.strong), *counts, remark]
     first = first_line(question.call, diff) if question.call is not None else 1
     return [Lines(headed([], head, context.width, indent=0), diff.path), DiffBody(diff, context, first=first)]
 
@@ -297,4 +316,4 @@ def raw_input(question: Question, context: Context) -> list[Body]:
         none = [Segment("The agent sent no raw input with this question.", palette.dim)]
         return [Lines(headed([], none, width, indent=0), "")]
     head = Lines(headed([], [Segment("raw input", palette.dim)], width, indent=0), "")
-    return [head, LongText(visible_json(given), palette.text, width)]
+    return [head, LongText(reveal(visible_json(given)), palette.text, width)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.permissions.asked import Target
-from acp_tui.session.state import Content, Diff, PermissionOption
+from acp_tui.session.state import Content, Diff, Location, PermissionOption
 from acp_tui.ui.screens.permission import PermissionScreen, Taken
 from acp_tui.ui.screens.quiet import PAUSE
 from acp_tui.ui.theming import load
@@ -568,3 +568,36 @@ async def test_on_a_small_screen_the_question_comes_before_the_conversation() ->
     async with shown(question, size=(80, 24), remember_words=always) as dialog:
         assert "five" in dialog.in_sight()
         assert dialog.screen.query_one("#dialog").region.height <= 22
+
+
+# --------------------------------------------------------------------------- invisible characters
+
+
+TAIL = "".join(chr(0xE0000 + ord(char)) for char in " && rm")
+
+
+async def test_invisible_characters_have_stand_ins_and_are_named() -> None:
+    options = [PermissionOption("y", "Yes\u200b", "allow_once"), PermissionOption("n", "No", "reject_once")]
+    raw = {"command": f"echo hi{TAIL}", "cwd": f"{CWD}/src\u3164"}
+    asked = permission(f"echo hi{TAIL}", "execute", options=options, raw_input=raw)
+    async with shown(asked) as dialog:
+        text = "".join(dialog.text().split())
+        assert "echohi‹e0020›‹e0026›‹e0026›‹e0020›‹e0072›‹e006d›" in text
+        assert f"{CWD}/src‹3164›" in text
+        assert "Yes‹200b›" in text
+        assert "containsinvisiblecharacters:" in text
+        for name in ("tagcharacter(U+E0000block)", "HANGULFILLER(U+3164)", "ZEROWIDTHSPACE(U+200B)"):
+            assert name in text
+
+
+async def test_the_path_of_an_edit_shows_its_invisible_characters() -> None:
+    path = f"{CWD}/a\ufe0fb.py"
+    asked = permission("Edit", "edit", content=[Diff(path, "old\n", "new\n")], locations=[Location(path)])
+    async with shown(asked) as dialog:
+        assert "a‹fe0f›b.py" in dialog.text()
+        assert "VARIATION SELECTOR-16 (U+FE0F)" in dialog.text()
+
+
+async def test_an_ordinary_question_says_nothing_of_invisible_characters() -> None:
+    async with shown(permission("größe 漢字 🙂", "execute", raw_input={"command": "ls größe"})) as dialog:
+        assert "invisible" not in dialog.text()

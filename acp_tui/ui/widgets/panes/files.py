@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.segment import Segment
 
+from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import ToolCall
-from acp_tui.session.text import visible_line
 from acp_tui.ui.widgets.panes.listing import Item
 from acp_tui.ui.widgets.panes.pane import Pane
 from acp_tui.ui.widgets.panes.pieces import EDGE, heading, row, words
@@ -143,7 +143,7 @@ class FilesPane(Pane):
         line = self._touched.get(path)
         place = f":{line}" if line is not None else ""
         room = width - EDGE - sum(span.cell_length for span in (*left, *right)) - len(place)
-        name = visible_line(relative(path, self.source.cwd))
+        name = reveal_line(relative(path, self.source.cwd))
         left.append(Segment(shortened_path(name, max(4, room)), palette.text))
         left.append(Segment(place, palette.accent))
         lines = [row(left, right, width)]

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from acp_tui.session.attachment import begun_mention, written
-from acp_tui.session.text import visible_line
+from acp_tui.session.invisible import reveal_line
 from acp_tui.ui.widgets.prompt.attachments import IMAGES, Attachments
 from acp_tui.ui.widgets.prompt.choices import Choice
 from acp_tui.ui.widgets.prompt.file_search import FileSearch, hit
@@ -102,7 +102,7 @@ class FileMenu(Menu):
 
     def _choice(self, path: str, wanted: str) -> Choice:
         off = self.images_refused if self._is_refused(path) else ""
-        shown = visible_line(path)
+        shown = reveal_line(path)
         matched = hit(path, wanted).places if shown == path else frozenset[int]()
         return Choice(shown, description=off, matched=matched, off=bool(off), is_path=True)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from rich.cells import cell_len
 
 from acp_tui.session.diff_lines import first_line
+from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Diff, Terminal, TerminalRef
 from acp_tui.session.text import visible_line
 from acp_tui.ui.widgets.transcript.bodies.call_text import MESSAGE
@@ -99,7 +100,7 @@ def _command_piece(call: ToolCall, context: Context, shown: Piece | None = None)
 
 def _said(command: str, call: ToolCall, context: Context) -> bool:
     """Does the headline tell all of it?"""
-    return visible_line(command) in title_of(call, context.cwd) and _title_fits(call, context)
+    return reveal_line(command) in title_of(call, context.cwd) and _title_fits(call, context)
 
 
 def _title_fits(call: ToolCall, context: Context) -> bool:

@@ -1,0 +1,58 @@
+"""Characters that take no ink: in a command, a path or the name of an option each is shown by a stand-in.
+
+In prose they are legitimate (joined emoji, Persian, French spaces), and `visible` leaves them alone. In what
+a user approves they can hide a tail or make two names look the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from acp_tui.session.text import visible, visible_line
+
+_INVISIBLE = re.compile(
+    "["
+    "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff"
+    "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"  # spaces that are not the space
+    "]"
+)
+"""Unicode's default ignorable characters, fillers, blanks, and other spaces."""
+_TAGS = range(0xE0000, 0xE0080)
+NAMED = 3
+"""Kinds of characters that are named; the others are counted."""
+
+
+def reveal(text: str) -> str:
+    """Text that is safe to display, with a stand-in such as ‹200b› for each invisible character."""
+    if text.isascii():
+        return visible(text)
+    return _INVISIBLE.sub(_stand_in, visible(text))
+
+
+def reveal_line(text: str) -> str:
+    """The same on one line."""
+    return reveal(visible_line(text))
+
+
+def invisible_characters(*texts: str) -> str:
+    """The invisible characters in these texts by name: `ZERO WIDTH SPACE (U+200B), 12 tag characters`."""
+    counts = Counter(_name(char) for text in texts if not text.isascii() for char in _INVISIBLE.findall(text))
+    named = [name if count == 1 else f"{count} × {name}" for name, count in counts.most_common(NAMED)]
+    if rest := len(counts) - len(named):
+        named.append(f"{rest} other kind{'' if rest == 1 else 's'}")
+    return ", ".join(named)
+
+
+def _stand_in(match: re.Match[str]) -> str:
+    return f"‹{ord(match[0]):02x}›"
+
+
+def _name(char: str) -> str:
+    if ord(char) in _TAGS:
+        return "tag character (U+E0000 block)"
+    import unicodedata  # seldom needed
+
+    return f"{unicodedata.name(char, 'unassigned character')} (U+{ord(char):04X})"
