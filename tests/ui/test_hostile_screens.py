@@ -31,7 +31,7 @@ from acp_tui.ui.screens.palette import PaletteScreen
 from acp_tui.ui.screens.permission import PermissionScreen
 from acp_tui.ui.screens.replay import ReplayScreen
 from acp_tui.ui.screens.whole import WholeScreen
-from tests.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, make_world
+from tests.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, assert_no_control, make_world
 from tests.ui.desk import agent, app_of
 from tests.ui.screens.questions import permission
 from tests.ui.terminal import ESCAPES
@@ -46,7 +46,16 @@ if TYPE_CHECKING:
 
     from acp_tui.ui.palette import Palette
 
-PARTS = {"BottomScreen", "Dialog", "EntryKeys", "Exporting", "PaneKeys", "Prompting", "SessionScreen"}
+PARTS = {
+    "AgentSettings",
+    "BottomScreen",
+    "Dialog",
+    "EntryKeys",
+    "Exporting",
+    "PaneKeys",
+    "Prompting",
+    "SessionScreen",
+}
 """Classes that screens are made of, and none by themselves."""
 STYLE_OR_PLACE = re.compile(rb"\x1b\[[0-9;]*[mH]|\x1b\]8;[^;\x07\x1b]*;[\x20-\x7e]*\x1b\\")
 EVIL = f"{TEXT} {NAME}"
@@ -153,6 +162,7 @@ def assert_frame(raw: bytes) -> None:
     foreign = [found for found in ESCAPES.findall(raw) if not STYLE_OR_PLACE.fullmatch(found)]
     assert foreign == []
     assert UNSAFE.findall(ESCAPES.sub(b"", raw).decode()) == []
+    assert b"\t" not in raw
     assert b"6666" not in b"".join(ESCAPES.findall(raw))
 
 
@@ -175,7 +185,9 @@ def test_a_real_terminal_gets_no_sequence_from_a_hostile_folder(look: str, tmp_p
             press(real, keys)
         real.type(QUIT)
         real.ended()
-    assert_harmless(real.raw)
+    on_screen, _, after = real.raw.rpartition(b"\x1b[?1049l")
+    assert_harmless(on_screen)
+    assert_no_control(ESCAPES.sub(b"", after))
 
 
 def press(real: RealTerminal, keys: str) -> None:
