@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from acp_tui.agents.catalogue import known, launch_from_command, resolve
 from acp_tui.config import mcp
 from acp_tui.config.paths import paths, write_private
-from acp_tui.config.sensitive import sensitive
+from acp_tui.config.sensitive import holds_secrets
 from acp_tui.config.settings import Settings, load
 from acp_tui.controller import Conversation, Options
 from acp_tui.errors import UserError
@@ -162,7 +162,7 @@ class Workbench:
             real = path
             with suppress(OSError, ValueError):  # an agent may name anything
                 real = os.path.realpath(cwd / path)
-            return any(sensitive(name, patterns) for name in (path, real))
+            return any(holds_secrets(name, patterns) for name in (path, real))
 
         return is_sensitive
 

@@ -25,6 +25,7 @@ from acp_tui.permissions.subject import (
 )
 from acp_tui.workspace.environment import terminal_environment
 from acp_tui.workspace.folders import identity, open_folder
+from acp_tui.workspace.git_folders import repository_of
 from acp_tui.workspace.terminals import is_command_line
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class Serving:
             files.sensitive,
             terminal_environment({}),
             identity,
+            repository_of,
         )
         self._terminals = terminals
         self._keep = keep

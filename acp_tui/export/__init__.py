@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from acp_tui.config.sensitive import sensitive
+from acp_tui.config.sensitive import holds_secrets
 from acp_tui.export.gather import gathered
 from acp_tui.session.text import visible_line
 
@@ -48,7 +48,7 @@ def export(
     about: About | None = None,
     *,
     theme: str = "dark",
-    is_sensitive: Callable[[str], object] = sensitive,
+    is_sensitive: Callable[[str], object] = holds_secrets,
 ) -> str:
     """The whole conversation as one text, in one of `FORMATS`; `theme` matters to HTML.
 

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.environment import is_harmless
+from acp_tui.permissions.git_commands import other_repository
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,6 +46,8 @@ def reservations(words: Sequence[str], directory: Target, place: Place) -> Itera
     program = words[0]
     if "/" in program and not program.startswith("/") and directory.real != place.target(place.cwd).real:
         yield WHOLE_COMMAND, f"{program} is another program in this folder"
+    if elsewhere := other_repository(words, directory.real, place):
+        yield WHOLE_COMMAND, elsewhere
     options = True
     for position, word in enumerate(words[1:], 1):
         if position > _MOST:

@@ -52,6 +52,7 @@ class Place:
     sensitive: Callable[[str], str | None] = is_sensitive
     environment: Mapping[str, str] = field(default_factory=dict)  # what a command would get anyway
     identify: Callable[[str], tuple[int, int] | None] = lambda _: None  # device and inode of a folder
+    repository_of: Callable[[str], str | None] = lambda _folder: None  # the git repository a folder is in
 
     def target(self, path: str, base: str | None = None) -> Target:
         """The path judged; a relative one counts from `base`, else from the working directory."""

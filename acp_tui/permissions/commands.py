@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 import shlex
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.arguments import reservations
 from acp_tui.permissions.asked import Target
 from acp_tui.permissions.dangerous import dangerous, dangerous_argv
 from acp_tui.permissions.environment import significant
+from acp_tui.permissions.named_files import sensitive_files
 from acp_tui.permissions.plain import NotPlainError, is_plain_argv, plain_words
-from acp_tui.permissions.shell import take_apart, take_apart_argv
 from acp_tui.permissions.wrappers import shell_script
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from acp_tui.permissions.asked import Place
 
 _DEEPEST = 8
-_LONGEST_PATH = 4096
-_MOST_WORDS = 1000  # that are looked at
 _CHANGING_DIRECTORY = re.compile(
     r"""\s*cd[ \t]+(?:--[ \t]+)?(?!-)
         (?:'(?P<single>[^'\n]+)'|"(?P<double>[^"$`\\!\n]+)"|(?P<bare>[\w@%+:,./][\w@%+=:,./-]*))
         [ \t]*&&(?!&)\s*(?P<rest>\S.*)""",
     re.VERBOSE | re.DOTALL,
 )
-
-_LEAVING_OUT = re.compile(r"--?\w*(?:exclude|ignore)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,33 +85,9 @@ def read_command(
         environment=tuple((env or {}).items()),
         reservations=tuple(reservations(words, directory, place)) if words else (),
         variables=significant(env or {}, place.environment),
-        names=tuple(_sensitive_files(inner, directory, place)),
+        names=tuple(sensitive_files(inner, directory, place)),
         dangerous=danger,
     )
-
-
-def _sensitive_files(given: str | tuple[str, ...], directory: Target, place: Place) -> Iterator[str]:
-    """Those among its words. What a command makes up or finds by itself is not seen: this is no wall."""
-    line = take_apart(given) if isinstance(given, str) else take_apart_argv(given)
-    words = dict.fromkeys(
-        word.text
-        for part in line.parts
-        for word in (*part.words, *(redirection.target for redirection in part.redirections))
-    )
-    for word in islice(words, _MOST_WORDS):
-        for path in _paths_in(word):
-            if why := place.target(path, directory.path).sensitive:
-                yield f"it names {path}, which {why}"
-                break
-
-
-def _paths_in(word: str) -> Iterator[str]:
-    """`FILE`, `@FILE` and `name=FILE` may name a file; what is left out of something does not."""
-    if word.startswith("!") or _LEAVING_OUT.match(word) or len(word) > _LONGEST_PATH or "\n" in word:
-        return
-    for path in (word.partition("=")[2], word.removeprefix("@")):
-        if path and not path.startswith("-") and posixpath.basename(path) != ".git":
-            yield path
 
 
 def _danger(given: str | tuple[str, ...], cwd: str) -> str | None:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import private_directory, write_private
-from acp_tui.config.sensitive import sensitive
+from acp_tui.config.sensitive import holds_secrets
 from acp_tui.errors import UserError
 from acp_tui.store.locks import locked, try_lock
 from acp_tui.store.redact import Redactor, redact_value
@@ -279,7 +279,7 @@ def create(
     cwd: str,
     command: Sequence[str],
     clock: Callable[[], float] = time.time,
-    is_sensitive: Callable[[str], object] = sensitive,
+    is_sensitive: Callable[[str], object] = holds_secrets,
     max_bytes: int | None = None,
 ) -> SessionFolder:
     """Begin to record a session. A `UserError` says why that cannot be.
@@ -323,7 +323,7 @@ def reopen(
     session: StoredSession,
     *,
     clock: Callable[[], float] = time.time,
-    is_sensitive: Callable[[str], object] = sensitive,
+    is_sensitive: Callable[[str], object] = holds_secrets,
     max_bytes: int | None = None,
 ) -> SessionFolder:
     """Go on recording a session. A `UserError` says that somebody else does, or why it cannot be."""

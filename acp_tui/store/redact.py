@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from acp_tui.config.sensitive import sensitive
+from acp_tui.config.sensitive import holds_secrets
 from acp_tui.store.secrets import MASK, may_hold_secret, redact_text, secret_name
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Redactor:
     It remembers which answers will hold something secret, so each frame must pass exactly once.
     """
 
-    def __init__(self, is_sensitive: Callable[[str], object] = sensitive) -> None:
+    def __init__(self, is_sensitive: Callable[[str], object] = holds_secrets) -> None:
         self._is_sensitive = lru_cache(maxsize=1024)(lambda path: bool(is_sensitive(path)))
         self._secret_answers: set[int | str] = set()  # requests whose answers hold a secret `content`
         self._secret_calls: set[str] = set()  # tool calls on sensitive files

@@ -18,6 +18,7 @@ from acp_tui.config.sensitive import sensitive
 from acp_tui.errors import Refusal
 from acp_tui.workspace import refusals
 from acp_tui.workspace.descriptors import Descriptor, real_path
+from acp_tui.workspace.git_folders import part_of_git_directory
 from acp_tui.workspace.lines import UnreadableError, read_lines
 from acp_tui.workspace.locate import UnfitError, locate
 from acp_tui.workspace.replace import replace
@@ -74,7 +75,7 @@ class Files:
 
     def sensitive(self, path: str | Path) -> str | None:
         """Why the user should be asked about a file of this name, with the patterns of the settings."""
-        return sensitive(path, self._patterns)
+        return sensitive(path, self._patterns) or part_of_git_directory(path)
 
     def _sensitive(self, asked: str, real: Path) -> str | None:
         """A link with a harmless name hides nothing, nor does a harmless target of a telling name."""

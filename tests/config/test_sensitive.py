@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.config.paths import paths
-from acp_tui.config.sensitive import sensitive
+from acp_tui.config.sensitive import holds_secrets, matched_by, sensitive
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,72 @@ def test_files_that_hold_secrets_or_steer_programs_are_sensitive(path: str) -> N
 @pytest.mark.parametrize(
     "path",
     [
+        *("/p/.git", "/p/.git/HEAD", "/p/.git/index", "/p/.git/commondir", "/p/.git/objects/info/alternates"),
+        *(
+            "/p/.git/refs/heads/main",
+            "/p/.git/hooks/pre-commit.sample",
+            "/p/.GIT/x",
+            "/p/sub/.git/info/exclude",
+        ),
+        *("/p/lib/x/HEAD", "/p/lib/x/commondir", "/p/lib/x/gitdir", "/p/.gi\u200ct/config"),
+    ],
+)
+def test_everything_that_belongs_to_git_or_makes_a_repository_is_sensitive(path: str) -> None:
+    assert sensitive(path) == "steers git, which may run programs named in it"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/p/.bashrc", "/h/.zshrc", "/h/.profile", "/h/.config/fish/config.fish", "/h/.bash_aliases"),
+        *("/p/.gitconfig", "/h/.config/git/config", "/h/.config/git/attributes"),
+        *(
+            "/p/.vscode/tasks.json",
+            "/p/.vscode/settings.json",
+            "/p/x.code-workspace",
+            "/p/.idea/workspace.xml",
+        ),
+        *(
+            "/p/.claude/settings.json",
+            "/p/.claude/settings.local.json",
+            "/p/.claude/hooks/x.sh",
+            "/p/.mcp.json",
+        ),
+        *("/p/.gemini/settings.json", "/p/.codex/config.toml", "/p/opencode.json", "/p/.cursor/mcp.json"),
+        *("/p/.husky/pre-commit", "/p/.githooks/pre-push", "/p/.pre-commit-config.yaml", "/p/lefthook.yml"),
+        *("/p/.github/workflows/ci.yml", "/p/.gitlab-ci.yml", "/p/.circleci/config.yml", "/p/Jenkinsfile"),
+        *("/p/.devcontainer/devcontainer.json", "/p/.envrc", "/p/mise.toml", "/p/.vimrc", "/p/.exrc"),
+        *("/p/.cargo/config.toml", "/p/sitecustomize.py", "/h/.config/autostart/x.desktop", "/h/.tmux.conf"),
+        *("/h/.config/systemd/user/x.service", "/h/Library/LaunchAgents/x.plist", "/etc/cron.d/x"),
+    ],
+)
+def test_files_that_run_by_themselves_are_sensitive(path: str) -> None:
+    assert sensitive(path)
+
+
+def test_only_what_holds_secrets_is_kept_out_of_logs() -> None:
+    assert holds_secrets("/p/.env")
+    assert holds_secrets("/p/.git/config")
+    assert not holds_secrets("/p/.git/HEAD")
+    assert not holds_secrets("/p/.github/workflows/ci.yml")
+    assert not holds_secrets("/p/.env.example")
+
+
+@pytest.mark.parametrize(
+    "pattern", [".env*", ".e*", ".en?", ".[e]nv", "*.pem", "id_*", "**/.env.*", ".ss[h]/x"]
+)
+def test_a_glob_that_may_stand_for_a_secret_is_known(pattern: str) -> None:
+    assert matched_by(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["*", "**/*", "*.py", "test_*", "*.json", ".github*", "src/*/x", "[ab]*"])
+def test_other_globs_are_not(pattern: str) -> None:
+    assert not matched_by(pattern)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
         "/p/main.py",
         "/p/environment.py",
         "/p/.environment",
@@ -62,9 +128,6 @@ def test_files_that_hold_secrets_or_steer_programs_are_sensitive(path: str) -> N
         "/p/.env.production.template",
         "/p/.env/lib/python3/site.py",  # a virtual environment of that name
         "/p/.gitignore",
-        "/p/.github/workflows/ci.yml",
-        "/p/.git/hooks/pre-commit.sample",
-        "/p/.git/HEAD",
         "/p/config",
         "/p/src/config/config",
         "/p/keys.py",

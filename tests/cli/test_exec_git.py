@@ -1,0 +1,61 @@
+"""What makes git run a program is asked, whatever the policy; through real runs."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cli.harness import answers, execute_json, steps
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A repository with an ordinary folder, and one that is a bare repository of its own."""
+    folder = tmp_path / "project"
+    for place in (folder, folder / "src"):
+        place.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    subprocess.run(["git", "init", "-q", "--bare", "lib/x"], cwd=folder, check=True)
+    return folder
+
+
+def written(path: Path) -> list[Any]:
+    return ["ask", "fs/write_text_file", {"path": str(path), "content": "x"}]
+
+
+def command(line: str) -> list[Any]:
+    return [
+        "permission",
+        {"toolCallId": line, "title": "x", "kind": "execute", "rawInput": {"command": line}},
+    ]
+
+
+@pytest.mark.parametrize("policy", ["accept-edits", "yolo"])
+def test_no_policy_writes_what_git_runs(project: Path, policy: str) -> None:
+    names = [".git/commondir", ".git/HEAD", ".git/index", ".git/refs/heads/x", ".git/objects/info/alternates"]
+    names += [
+        "lib/x/config",
+        "lib/y/HEAD",
+        ".gitconfig",
+        ".bashrc",
+        ".husky/pre-commit",
+        ".vscode/tasks.json",
+    ]
+    found = answers(
+        execute_json(steps(*(written(project / name) for name in names)), "--policy", policy, cwd=project)
+    )
+    assert all("code" in answer for answer in found)
+    assert not (project / ".git/commondir").exists()
+    assert not (project / "lib/y").exists()
+
+
+def test_a_rule_for_git_is_about_the_repository_of_the_workspace(project: Path) -> None:
+    lines = ["git status", "cd src && git status", "cd lib/x && git status", "git -C lib/x status"]
+    result = execute_json(steps(*map(command, lines)), "--allow", "execute:git", cwd=project)
+    outcomes = [answer["outcome"]["optionId"].startswith("allow") for answer in answers(result)]
+    assert outcomes == [True, True, False, False]

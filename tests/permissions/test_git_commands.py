@@ -1,0 +1,57 @@
+"""A rule for git is about the repository of the workspace."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.permissions.asked import Place
+from acp_tui.permissions.rules import matches
+from acp_tui.permissions.spec import parse_spec
+from acp_tui.permissions.subject import subject_of_command
+from acp_tui.workspace.git_folders import repository_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """A repository with a plain folder `src` and another repository in `lib/x`."""
+    for name in (".git", "src", "lib/x/.git"):
+        (tmp_path / name).mkdir(parents=True)
+    return Place(str(tmp_path), [str(tmp_path)], os.path.realpath, repository_of=repository_of)
+
+
+@pytest.mark.parametrize(
+    ("line", "match"),
+    [
+        ("git status", "yes"),
+        ("cd src && git status", "yes"),
+        ("git -C src status", "yes"),
+        ("cd lib/x && git status", "no"),
+        ("cd lib && cd x && git status", "no"),
+        ("sh -c 'cd lib/x && git status'", "no"),
+        ("git -C lib/x status", "no"),
+        ("git -C lib -C x status", "no"),
+        ("git --git-dir=lib/x/.git status", "no"),
+        ("git --work-tree lib/x status", "no"),
+    ],
+)
+def test_a_rule_for_git_does_not_cover_a_repository_within(place: Place, line: str, match: str) -> None:
+    subject = subject_of_command(line, place=place)
+    assert matches(parse_spec("execute:git", "allow"), subject, project=place.cwd) == match
+
+
+def test_the_reason_is_told(place: Place) -> None:
+    subject = subject_of_command("cd lib/x && git status", place=place)
+    assert [why for _, why in subject.reservations] == [
+        f"it runs git in {place.cwd}/lib/x, which is a repository of its own"
+    ]
+
+
+def test_other_programs_may_work_there(place: Place) -> None:
+    subject = subject_of_command("cd lib/x && make", place=place)
+    assert matches(parse_spec("execute:make", "allow"), subject, project=place.cwd) == "yes"

@@ -1,0 +1,70 @@
+"""Folders that git takes for repositories, and the files that make one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.workspace.files import Files
+from acp_tui.workspace.git_folders import is_git_directory, part_of_git_directory, repository_of
+from acp_tui.workspace.roots import Roots
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def bare(folder: Path) -> Path:
+    """A folder that git takes for a repository."""
+    for name in ("objects", "refs"):
+        (folder / name).mkdir(parents=True)
+    (folder / "HEAD").write_text("ref: refs/heads/main\n")
+    return folder
+
+
+def test_a_folder_with_head_objects_and_refs_is_a_git_directory(tmp_path: Path) -> None:
+    assert is_git_directory(bare(tmp_path / "lib" / "x"))
+    assert not is_git_directory(tmp_path)
+
+
+def test_a_folder_with_head_and_commondir_is_one_too(tmp_path: Path) -> None:
+    (tmp_path / "HEAD").touch()
+    assert not is_git_directory(tmp_path)
+    (tmp_path / "commondir").touch()
+    assert is_git_directory(tmp_path)
+
+
+def test_git_finds_the_nearest_repository(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    inner = bare(tmp_path / "lib" / "x")
+    (tmp_path / "src").mkdir()
+    (inner / "deep").mkdir()
+
+    assert repository_of(str(tmp_path / "src")) == str(tmp_path)
+    assert repository_of(str(inner / "deep")) == str(inner)
+
+
+def test_a_file_that_says_where_a_repository_is_counts(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text("gitdir: /elsewhere\n")
+    assert repository_of(str(tmp_path)) == str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["config", "hooks/post-checkout", "objects/x", "refs/heads/x", "index", "any"]
+)
+def test_whatever_is_changed_in_a_git_directory_is_sensitive(tmp_path: Path, name: str) -> None:
+    folder = bare(tmp_path / "lib" / "x")
+    files = Files(Roots(tmp_path))
+    assert files.sensitive(folder / name)
+
+
+@pytest.mark.parametrize("missing", ["HEAD", "objects/x", "refs/heads/x", "config", "commondir"])
+def test_what_completes_a_git_directory_is_sensitive(tmp_path: Path, missing: str) -> None:
+    if missing != "HEAD":
+        (tmp_path / "HEAD").touch()
+    assert Files(Roots(tmp_path)).sensitive(tmp_path / missing)
+
+
+def test_such_names_elsewhere_are_not(tmp_path: Path) -> None:
+    for name in ("config", "index", "objects/x", "refs/x", "info/x"):
+        assert part_of_git_directory(tmp_path / name) is None
