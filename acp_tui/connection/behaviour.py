@@ -254,6 +254,8 @@ class Behaviour:
                 "left": False,
             }
         status = update.get("status")
+        if not isinstance(status, str):
+            status = None  # the schema check tells
         if status == "pending" and call["status"] not in ("pending", None):
             self._say("status-backwards", "a tool call went back to pending")
         elif status:

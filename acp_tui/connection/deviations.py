@@ -6,16 +6,19 @@ name of its check, so that people who write agents can look it up.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from acp_tui.connection.behaviour import Behaviour
 from acp_tui.connection.schema_check import schema_faults
+from acp_tui.session.nesting import MAX_DEPTH, is_deeper, shallow
+from acp_tui.session.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from acp_tui.session.record import Record
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -40,12 +43,27 @@ def find_deviations(records: Iterable[Record]) -> list[Deviation]:
 
     behaviour = Behaviour(add)
     methods: dict[object, str] = {}  # our requests that wait for an answer
+
+    def check_schema(record: Record) -> None:
+        for fault in schema_faults(record.frame, methods):
+            add(fault.check, fault.sentence, fault.example)
+
+    def attempt(check: Callable[[Record], None], record: Record) -> None:
+        """A mistake in a check costs that check, and not the report."""
+        try:
+            check(record)
+        except Exception:
+            _log.exception("A check of the agent's messages failed")
+            add("check-failed", "acp-tui could not check a message; see its log", str(record.frame)[:200])
+
     for record in records:
         if record.direction == "sent" and isinstance(record.frame, dict) and "method" in record.frame:
             methods[record.frame.get("id")] = record.frame["method"]
         elif record.direction == "received":
-            for fault in schema_faults(record.frame, methods):
-                add(fault.check, fault.sentence, fault.example)
-        behaviour.see(record)
+            if is_deeper(record.frame):
+                add("deep-nesting", f"a message is nested more than {MAX_DEPTH} levels deep")
+                record = Record(record.at, record.direction, shallow(record.frame))
+            attempt(check_schema, record)
+        attempt(behaviour.see, record)
     behaviour.end()
     return list(found.values())

@@ -107,13 +107,14 @@ def _compare(model: type[BaseModel], method: str, value: Any, suffix: str = "") 
     if method == "session/update" and isinstance(value, dict) and isinstance(value.get("update"), dict):
         where = f"{where} {value['update'].get('sessionUpdate')}"
     try:
-        kept = model.model_validate(value).model_dump(mode="json", by_alias=True, exclude_unset=True)
+        kept = model.model_validate(value).model_dump(
+            mode="json", by_alias=True, exclude_unset=True, warnings=False
+        )
     except ValidationError as error:
         for fault in error.errors(include_url=False):
-            path = ".".join(str(part) for part in fault["loc"])
-            yield SchemaFault(
-                check, f"{where}: {_numberless(path)}: {fault['msg']}", str(fault.get("input"))[:200]
-            )
+            path = _path_in(value, fault["loc"])
+            what = _WORDS.get(fault["type"], "has a value that is not in the schema")
+            yield SchemaFault(check, f"{where}: {path} {what}", str(fault.get("input"))[:200])
         return
     for path, lost in _lost(value, kept):
         if path in NEWER:
@@ -123,9 +124,39 @@ def _compare(model: type[BaseModel], method: str, value: Any, suffix: str = "") 
         )
 
 
-def _numberless(path: str) -> str:
-    """Positions in lists are left out, so that the same fault of many items counts as one."""
-    return ".".join("[]" if part.isdigit() else part for part in path.split("."))
+_WORDS = {
+    "missing": "is missing",
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "string_type": "must be a string",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "list_type": "must be an array",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "greater_than_equal": "is too small",
+    "less_than_equal": "is too large",
+}
+"""By the validator's names for its errors; everything else is a value that is not in the schema."""
+
+
+def _path_in(value: Any, loc: tuple[int | str, ...]) -> str:
+    """The place of an error in the message. The validator's own names for alternatives are left out."""
+    path: list[str] = []
+    for number, part in enumerate(loc):
+        if isinstance(value, dict) and part in value:
+            path.append(str(part))
+            value = value[part]
+        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
+            path.append("[]")  # without the position, so that the same fault of many items counts as one
+            value = value[part]
+        elif number == len(loc) - 1 and isinstance(part, str) and isinstance(value, dict):
+            path.append(part)  # what is missing
+    return ".".join(path) or "the message"
 
 
 def _lost(sent: Any, kept: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -145,5 +176,13 @@ def _lost(sent: Any, kept: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             return
         for one, other in zip(sent, kept, strict=True):
             yield from _lost(one, other, f"{path}[]")
-    elif kept is None and sent is not None:
+    elif sent is not None and not _same_type(sent, kept):
         yield path, sent
+
+
+def _same_type(sent: Any, kept: Any) -> bool:
+    """The models turn "yes" into true and "5" into 5; that is not what was sent."""
+    numbers = (int, float)
+    if isinstance(sent, numbers) and isinstance(kept, numbers):
+        return isinstance(sent, bool) == isinstance(kept, bool)
+    return type(sent) is type(kept)

@@ -11,6 +11,8 @@ import re
 from collections import deque
 from typing import Any
 
+from acp_tui.session.nesting import shallow
+
 # Everything that could move the cursor, start an escape sequence, reorder the line (bidi controls),
 # break it where nobody counts (line and paragraph separators) or is half a character (surrogates).
 _UNSAFE = re.compile(
@@ -84,7 +86,7 @@ def json_text(value: Any, *, ascii_only: bool = False, indent: int | None = None
 
 def visible_json(value: Any) -> str:
     """Any JSON value, indented and safe to display."""
-    return visible(json.dumps(value, indent=2, ensure_ascii=False))
+    return visible(json.dumps(shallow(value), indent=2, ensure_ascii=False))
 
 
 def visible_excerpt(value: Any, length: int) -> str:

@@ -1,0 +1,43 @@
+"""JSON that is nested very deeply, cut before anything recursive walks it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_DEPTH = 64
+"""Far more than any protocol needs; far less than Python's limit of recursion."""
+CUT = "…"
+
+
+def is_deeper(value: Any, depth: int = MAX_DEPTH) -> bool:
+    """Return True if the value is nested more than so many levels deep. Does not recurse."""
+    level = _containers([value])
+    for _ in range(depth):
+        if not level:
+            return False
+        level = [
+            item
+            for outer in level
+            for item in _containers(outer.values() if isinstance(outer, dict) else outer)
+        ]
+    return bool(level)
+
+
+def _containers(values: Iterable[Any]) -> list[Any]:
+    return [value for value in values if isinstance(value, (dict, list))]
+
+
+def shallow(value: Any, depth: int = MAX_DEPTH) -> Any:
+    """The value, with what is deeper than that replaced by an ellipsis."""
+    return _cut(value, depth) if is_deeper(value, depth) else value
+
+
+def _cut(value: Any, depth: int) -> Any:
+    if isinstance(value, dict):
+        return {key: _cut(item, depth - 1) for key, item in value.items()} if depth else CUT
+    if isinstance(value, list):
+        return [_cut(item, depth - 1) for item in value] if depth else CUT
+    return value

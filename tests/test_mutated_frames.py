@@ -1,0 +1,32 @@
+"""Frames that are wrong in one place: everything that reads or shows them gives a result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import HealthCheck, given, settings
+
+from acp_tui.connection.deviations import find_deviations
+from acp_tui.fold import fold
+from acp_tui.transcript import transcript
+from tests.mutations import mutated_traffic
+from tests.talk import properties
+
+if TYPE_CHECKING:
+    from acp_tui.session.record import Record
+
+many = settings(
+    properties, max_examples=400, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+
+
+@many
+@given(mutated_traffic())
+def test_deviations_are_found_in_whatever_an_agent_sends(traffic: list[Record]) -> None:
+    assert "check-failed" not in [found.check for found in find_deviations(traffic)]
+
+
+@many
+@given(mutated_traffic())
+def test_the_transcript_shows_whatever_an_agent_sends(traffic: list[Record]) -> None:
+    assert list(transcript(fold(traffic)))
