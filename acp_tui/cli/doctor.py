@@ -18,13 +18,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="AGENT", help="the agent's short name")
     add_agent_options(parser)
     add_unattended_options(parser)
-    parser.add_argument("--prompt", metavar="TEXT", help="hold one turn, too, and look at that")
+    parser.add_argument("--prompt", metavar="TEXT", help="also run one turn and check it")
+    parser.add_argument(
+        "--strict", action="store_true", help="exit with 1 if the agent violates the protocol"
+    )
     parser.set_defaults(resume=None)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it; 1 when the agent could not be talked to."""
+    """Do it; 1 when the agent could not be talked to or, with --strict, violates the protocol."""
     agent, extra = agent_and_prompt(args.words, args.program, needed=True)
     prompt = args.prompt if args.prompt is not None else extra
 
@@ -38,4 +41,5 @@ def run(args: argparse.Namespace) -> int:
         print(json_text(report, ascii_only=sys.stdout.isatty(), indent=2), file=content_stream())
     else:
         print("\n".join(as_text(report)))
-    return FAILED if report["error"] else OK
+    failed = report["error"] or (args.strict and report["deviations"])
+    return FAILED if failed else OK

@@ -17,7 +17,7 @@ def as_text(report: dict[str, Any]) -> list[str]:
     lines: list[str] = []
     for title, fields in _sections(report):
         lines += ["", title, *labelled(fields, "  ", commands=("command", "log"))]
-    lines += ["", "Departures from the protocol"]
+    lines += ["", "Protocol violations"]
     lines += _deviations(report["deviations"]) or ["  none seen"]
     if report["error"]:
         lines += ["", *wrapped(report["error"])]
@@ -34,7 +34,7 @@ def _sections(report: dict[str, Any]) -> Iterator[tuple[str, list[tuple[str, str
         started[-1] = ("answered", f"{started[-1][1]}, session/new after {seconds['session']:.2f} s")
     if report["log"]:
         started.append(("log", report["log"]))
-    yield "Started", started
+    yield "Started" if report["started"] else "Not started", started
     if agent is None:
         return
     names = [str(agent[key]) for key in ("title", "name", "version") if agent[key]]
@@ -71,7 +71,7 @@ def _session(report: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _turn(turn: dict[str, Any], seconds: float) -> list[tuple[str, str]]:
-    calls = [f"{call['title'] or call['kind']} ({call['status']})" for call in turn["toolCalls"]]
+    calls = [f"{call['title'] or call['kind']} ({_outcome(call)})" for call in turn["toolCalls"]]
     fields = [
         ("ended", f"{turn['stopReason'] or 'with an error'} after {seconds:.1f} s"),
         ("said", f"{turn['characters']} characters, {turn['thoughts']} thoughts"),
@@ -80,6 +80,10 @@ def _turn(turn: dict[str, Any], seconds: float) -> list[tuple[str, str]]:
     if turn["used"] is not None:
         fields.append(("context", f"{turn['used']} of {turn['size'] or '?'} tokens"))
     return fields
+
+
+def _outcome(call: dict[str, Any]) -> str:
+    return f"rejected by {call['rejectedBy']}" if call["rejectedBy"] else str(call["status"])
 
 
 def _capabilities(capabilities: dict[str, Any], path: str = "") -> Iterator[str]:

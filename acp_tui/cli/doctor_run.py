@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
+import sys
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.headless import Headless
 from acp_tui.connection.deviations import Deviation, find_deviations
-from acp_tui.session.state import AgentMessage, Thought, ToolCall
+from acp_tui.session.nesting import shallow
+from acp_tui.session.state import AgentMessage, Permission, Thought, ToolCall
+from acp_tui.wording import title_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
     from acp_tui.session.state import Agent, ConfigOption, Session
 
+SIGN_OF_LIFE_SECONDS = 3.0
+"""How often it is said what is being waited for."""
+
 
 async def examine(args: argparse.Namespace, agent: str | None, prompt: str | None) -> dict[str, Any]:
     """Everything there is to say about the agent, as plain data."""
-    headless = Headless(args, agent)
+    # Agents name their terminal sign-in only if it is declared. It runs only with --sign-in.
+    headless = Headless(args, agent, terminal_sign_in=True)
     conversation, session = headless.conversation, headless.conversation.session
     records: list[Record] = []
     seconds: dict[str, float] = {}
@@ -32,14 +41,17 @@ async def examine(args: argparse.Namespace, agent: str | None, prompt: str | Non
 
     async def ask() -> None:
         began = time.monotonic()
-        await conversation.start()
+        with _sign_of_life("initialize"):
+            await conversation.start()
         seconds["initialize"] = time.monotonic() - began
         began = time.monotonic()
-        await headless.open()
+        with _sign_of_life("session/new"):
+            await headless.open()
         seconds["session"] = time.monotonic() - began
         if prompt is not None:
             began = time.monotonic()
-            await conversation.prompt([{"type": "text", "text": prompt}])
+            with _sign_of_life("session/prompt"):
+                await conversation.prompt([{"type": "text", "text": prompt}])
             seconds["turn"] = time.monotonic() - began
 
     conversation.listen(keep)
@@ -52,12 +64,13 @@ async def examine(args: argparse.Namespace, agent: str | None, prompt: str | Non
         sentence = f"it did not end when its input was closed, and was ended by {session.process.signal}"
         deviations.append(Deviation("outlives-its-input", sentence))
     return {
+        "started": session.process is not None and session.process.pid is not None,
         "agent": _agent(session.agent),
         "command": shlex.join(conversation.launch.command),
         "cwd": str(conversation.options.cwd),
         "seconds": {name: round(value, 3) for name, value in seconds.items()},
         **_offers(session),
-        "turn": _turn(session) if "turn" in seconds else None,
+        "turn": _turn(session, conversation.options.policy) if "turn" in seconds else None,
         "deviations": [
             {"check": one.check, "sentence": one.sentence, "count": one.count, "example": one.example}
             for one in deviations
@@ -68,6 +81,26 @@ async def examine(args: argparse.Namespace, agent: str | None, prompt: str | Non
     }
 
 
+@contextmanager
+def _sign_of_life(method: str) -> Iterator[None]:
+    """Say on stderr what is being waited for when it takes long."""
+    began = time.monotonic()
+
+    async def say() -> None:
+        while True:
+            await asyncio.sleep(SIGN_OF_LIFE_SECONDS)
+            seconds = time.monotonic() - began
+            print(
+                f"acp-tui: waiting for the answer to {method} ({seconds:.0f} s)", file=sys.stderr, flush=True
+            )
+
+    task = asyncio.create_task(say())
+    try:
+        yield
+    finally:
+        task.cancel()
+
+
 def _agent(agent: Agent | None) -> dict[str, Any] | None:
     if agent is None:
         return None
@@ -76,7 +109,7 @@ def _agent(agent: Agent | None) -> dict[str, Any] | None:
         "title": agent.title,
         "version": agent.version,
         "protocolVersion": agent.protocol_version,
-        "capabilities": agent.capabilities,
+        "capabilities": shallow(agent.capabilities),
         "authMethods": [
             {"id": method.id, "name": method.name, "type": method.kind} for method in agent.auth_methods
         ],
@@ -113,17 +146,32 @@ def _option(option: ConfigOption) -> dict[str, Any]:
     }
 
 
-def _turn(session: Session) -> dict[str, Any]:
+def _turn(session: Session, policy: str) -> dict[str, Any]:
+    rejected = {
+        entry.call_id: f"policy {policy}" if entry.by == "policy" else "a rule"
+        for entry in session.entries
+        if isinstance(entry, Permission) and entry.by in ("policy", "rule") and _is_rejected(entry)
+    }
     entries = [entry for entry in session.entries if entry.turn == session.turn]
     return {
         "stopReason": session.stop_reason,
         "characters": sum(len(entry.text) for entry in entries if isinstance(entry, AgentMessage)),
         "thoughts": sum(isinstance(entry, Thought) for entry in entries),
         "toolCalls": [
-            {"title": entry.title, "kind": entry.kind, "status": entry.status}
+            {
+                "title": title_of(entry, session.cwd or ""),
+                "kind": entry.kind,
+                "status": entry.status,
+                "rejectedBy": rejected.get(entry.call_id),
+            }
             for entry in entries
             if isinstance(entry, ToolCall)
         ],
         "used": session.usage.used,
         "size": session.usage.size,
     }
+
+
+def _is_rejected(permission: Permission) -> bool:
+    option = permission.option
+    return permission.outcome == "cancelled" or (option is not None and option.kind.startswith("reject"))

@@ -49,11 +49,14 @@ class OutputBlockedError(OSError):
 class Headless:
     """One conversation of a command."""
 
-    def __init__(self, args: argparse.Namespace, agent: str | None) -> None:
+    def __init__(
+        self, args: argparse.Namespace, agent: str | None, *, terminal_sign_in: bool | None = None
+    ) -> None:
         self._args = args
         if args.cwd is None and not getattr(args, "resume", None):
             _refuse_wide_workspace(Path.cwd())
-        self._held = Held(args, agent, policy="deny", terminal_sign_in=at_a_terminal())
+        declared = at_a_terminal() if terminal_sign_in is None else terminal_sign_in
+        self._held = Held(args, agent, policy="deny", terminal_sign_in=declared)
         self.conversation: Conversation = self._held.conversation
         self.failure: str | None = None
         self.last_words: list[str] = []

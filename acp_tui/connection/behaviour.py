@@ -41,6 +41,9 @@ KNOWN_UPDATES = FREE_OUTSIDE_TURNS | {
     "compaction_summary_chunk",
 }
 KNOWN_CALLS = SERVED | {"session/update", "elicitation/complete", "$/cancel_request"}
+CLIENT_CALLS = frozenset({"initialize", "authenticate", "session/new", "session/prompt", "session/cancel"})
+"""What only clients send."""
+MANY_THOUGHTS = 200
 OPENING = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
 REPLAYING = frozenset({"session/load", "session/resume"})
 CLOSED = frozenset({"completed", "failed"})
@@ -64,6 +67,9 @@ class Behaviour:
         self._echo = ""
         self._calls: dict[str, dict[str, Any]] = {}  # tool calls: status, kind, announced
         self._permissions = 0
+        self._modes: set[str] = set()  # those that the session offers; empty: it offers none
+        self._thoughts = 0  # of this turn
+        self._thought: object = None  # the one that is going on, by its id; None: something else came since
 
     def see(self, record: Record) -> None:
         """Take the next record."""
@@ -85,7 +91,9 @@ class Behaviour:
     def end(self) -> None:
         """The last record was seen."""
         acted = any(
-            call["status"] == "completed" and call["kind"] in ("edit", "execute", "delete", "move")
+            call["status"] == "completed"
+            and call["kind"] in ("edit", "execute", "delete", "move")
+            and not call["served"]
             for call in self._calls.values()
         )
         if acted and not self._permissions:
@@ -109,6 +117,7 @@ class Behaviour:
         elif method == "session/prompt":
             self._turns += 1
             self._cancelled, self._words, self._echo = False, 0, ""
+            self._thoughts, self._thought = 0, None
             prompt = params.get("prompt")
             self._prompt = prompt if isinstance(prompt, str) else _texts(prompt)
         elif method == "session/cancel":
@@ -142,6 +151,9 @@ class Behaviour:
             if identity in self._waiting:
                 self._say("request-id-twice", "a request has the id of one that still waits", frame)
             self._waiting.add(identity)
+        if method in CLIENT_CALLS:
+            self._say("own-messages-back", "the agent sends our own messages back")
+            return
         if method not in KNOWN_CALLS:
             if not method.startswith("_"):
                 self._say(
@@ -155,10 +167,17 @@ class Behaviour:
                 self._updated(params.get("sessionId"), update)
             return
         self._undeclared(method, params)
+        self._serve_calls(method)
         if method == "session/request_permission":
             self._permission(params, has_id="id" in frame)
         for key in ("path", "cwd"):
             self._path(method, params.get(key))
+
+    def _serve_calls(self, method: str) -> None:
+        """What an agent has the client do, the client decides on."""
+        if method in ("fs/write_text_file", "terminal/create"):
+            for call in self._calls.values():
+                call["served"] = call["served"] or call["status"] not in CLOSED
 
     # ---- opening
 
@@ -178,6 +197,10 @@ class Behaviour:
         self._opening = False
         named = (result.get("sessionId"), params.get("sessionId"))
         self._session = next((name for name in named if isinstance(name, str)), self._session)
+        modes = result.get("modes")
+        modes = modes if isinstance(modes, dict) else {}
+        self._modes = {str(mode.get("id")) for mode in _items(modes.get("availableModes"))}
+        self._mode(modes.get("currentModeId"))
         if result.get("models") is not None:
             self._say(
                 "models-offered", "it offers `models`, which is no longer in the schema (config options are)"
@@ -213,6 +236,10 @@ class Behaviour:
             self._say("other-session", "an update named a session that is not this one")
         elif not self._turns and not self._opening and kind not in FREE_OUTSIDE_TURNS:
             self._say("update-outside-turn", f"{kind} came outside any turn")
+        if kind != "agent_thought_chunk" and kind not in FREE_OUTSIDE_TURNS:
+            self._thought = None
+        if kind == "current_mode_update":
+            self._mode(update.get("currentModeId"))
         if kind == "usage_update" and update.get("used") is None:
             self._say("usage-null", "usage_update.used is null")
         elif kind in ("tool_call", "tool_call_update"):
@@ -234,6 +261,8 @@ class Behaviour:
             self._say("empty-chunk", "chunks came without any text")
             return
         self._words += kind != "user_message_chunk"
+        if kind == "agent_thought_chunk":
+            self._count_thought(update.get("messageId"))
         if kind == "user_message_chunk" and self._turns and isinstance(text, str):
             self._echo += text
             if self._prompt and self._echo.strip() == self._prompt.strip():
@@ -252,6 +281,7 @@ class Behaviour:
                 "kind": "other",
                 "title": None,
                 "left": False,
+                "served": False,  # a file or a terminal of the client was used for it
             }
         status = update.get("status")
         if not isinstance(status, str):
@@ -287,6 +317,21 @@ class Behaviour:
                 self._say("ansi-in-text", "text content of a tool call holds terminal escape sequences")
         elif kind != "terminal":
             self._say("bare-tool-content", f"tool content of kind {kind!r} is not in the protocol")
+
+    def _count_thought(self, message_id: Any) -> None:
+        identity = message_id if isinstance(message_id, str) else ""
+        if self._thought == identity:
+            return
+        self._thought = identity
+        self._thoughts += 1
+        if self._thoughts == MANY_THOUGHTS:
+            self._say(
+                "many-thoughts", f"a turn had {MANY_THOUGHTS} thoughts or more, each a message of its own"
+            )
+
+    def _mode(self, mode: Any) -> None:
+        if isinstance(mode, str) and self._modes and mode not in self._modes:
+            self._say("unknown-mode", "the current mode is not among the available modes", mode)
 
     # ---- what it asks
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.harness import agent, run, script, steps
+from tests.cli.harness import agent, run, running, script, steps
+from tests.leftovers import processes_with
+from tests.mutations import nested
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.cli.harness import Run
 
 
@@ -62,7 +63,7 @@ def test_the_report_is_for_people(tmp_path: Path) -> None:
     done = examine(script(**offers), "--prompt", prompt, cwd=tmp_path)
     assert done.code == 0
     sections = [line for line in done.out.splitlines() if line and not line.startswith(" ")]
-    assert sections == ["Started", "Agent", "Session", "Turn", "Departures from the protocol"]
+    assert sections == ["Started", "Agent", "Session", "Turn", "Protocol violations"]
     for words in (
         "loadSession, promptCapabilities.image\n",
         "login: Log in (agent)",
@@ -146,3 +147,103 @@ def test_an_agent_has_to_be_named(tmp_path: Path) -> None:
     done = run("doctor", cwd=tmp_path)
     assert done.code == 2
     assert "name an agent" in done.err
+
+
+def test_strict_fails_on_violations_and_only_then(tmp_path: Path) -> None:
+    wrong = steps(["update", {"sessionUpdate": "novelty"}])
+    assert examine(script(), "--prompt", wrong, cwd=tmp_path).code == 0
+    assert examine(script(), "--prompt", wrong, "--strict", cwd=tmp_path).code == 1
+    assert examine(script(), "--prompt", "hello", "--strict", cwd=tmp_path).code == 0
+
+
+def test_violations_are_said_in_words(tmp_path: Path) -> None:
+    offers = {"capabilities": {"loadSession": "yes", "mcpCapabilities": []}, "session": {"modes": 5}}
+    chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": 5}}
+    found = report(script(**offers), "--prompt", steps(["update", chunk]), cwd=tmp_path)
+    sentences = [one["sentence"] for one in found["deviations"]]
+    assert "session/update agent_message_chunk: update.content.text must be a string" in sentences
+    assert any("agentCapabilities.loadSession" in sentence for sentence in sentences)
+    assert any("agentCapabilities.mcpCapabilities" in sentence for sentence in sentences)
+    assert not [sentence for sentence in sentences if "Input should" in sentence or "Field" in sentence]
+
+
+def test_a_mode_that_is_not_offered_is_flagged(tmp_path: Path) -> None:
+    modes = {"currentModeId": "b", "availableModes": [{"id": "a", "name": "A"}]}
+    assert "unknown-mode" in checks(report(script(session={"modes": modes}), cwd=tmp_path))
+
+
+def test_very_many_thoughts_are_flagged(tmp_path: Path) -> None:
+    thoughts = [
+        [
+            "update",
+            {
+                "sessionUpdate": "agent_thought_chunk",
+                "messageId": str(n),
+                "content": {"type": "text", "text": "x"},
+            },
+        ]
+        for n in range(300)
+    ]
+    found = report(script(), "--prompt", steps(*thoughts), cwd=tmp_path)
+    assert "many-thoughts" in checks(found)
+
+
+def test_a_program_that_does_not_exist_was_not_started(tmp_path: Path) -> None:
+    done = examine("no-such-program", cwd=tmp_path)
+    assert "Not started" in done.out.splitlines()
+
+
+def test_a_call_that_the_policy_rejected_says_so(tmp_path: Path) -> None:
+    call = {
+        "toolCallId": "call",
+        "title": "Edit a",
+        "kind": "edit",
+        "locations": [{"path": str(tmp_path / "a")}],
+    }
+    failed = {"sessionUpdate": "tool_call_update", "toolCallId": "call", "status": "failed"}
+    done = examine(script(), "--prompt", steps(["permission", call], ["update", failed]), cwd=tmp_path)
+    assert "Edit a (rejected by policy deny)" in done.out
+
+
+def test_an_agent_that_writes_through_the_client_does_not_act_without_asking(tmp_path: Path) -> None:
+    edit = {
+        "sessionUpdate": "tool_call",
+        "toolCallId": "t",
+        "title": "Edit",
+        "kind": "edit",
+        "status": "in_progress",
+    }
+    write = ["ask", "fs/write_text_file", {"path": str(tmp_path / "new.txt"), "content": "x"}]
+    done = ["update", {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "completed"}]
+    through_client = steps(["update", edit], write, done)
+    assert "acts-without-asking" not in checks(report(script(), "--prompt", through_client, cwd=tmp_path))
+    by_itself = steps(["update", edit], done)
+    assert "acts-without-asking" in checks(report(script(), "--prompt", by_itself, cwd=tmp_path))
+
+
+def test_terminal_sign_in_is_declared(tmp_path: Path) -> None:
+    found = report(script(), "--prompt", steps(["tell", "initialize"]), cwd=tmp_path)
+    log = Path(found["log"]).read_text()
+    assert '"auth":{"terminal":true}' in log.replace(" ", "")
+
+
+def test_waiting_is_said(tmp_path: Path) -> None:
+    command = agent("faulty", "never_answers")
+    with running("doctor", "--command", command, cwd=tmp_path) as (process, mark):
+        assert process.stderr is not None
+        assert any(b"waiting for the answer to initialize" in line for line in process.stderr)
+        process.terminate()
+        process.wait()
+    assert processes_with(mark) == []
+
+
+@pytest.mark.parametrize("value", [["completed"], {"a": 1}, nested(340), nested(340, lists=True)])
+def test_malformed_frames_do_not_cost_the_report(tmp_path: Path, value: Any) -> None:
+    updates = [
+        {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "T", "status": value},
+        {"sessionUpdate": "tool_call", "toolCallId": "u", "title": "T", "rawInput": value, "content": value},
+    ]
+    offers = {"capabilities": {"x": value}}
+    done = examine(script(**offers), "--prompt", steps(*(["update", one] for one in updates)), cwd=tmp_path)
+    assert "Traceback" not in done.err
+    assert "Protocol violations" in done.out

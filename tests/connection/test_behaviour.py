@@ -66,6 +66,10 @@ def asks(method: str, **params: Any) -> Play:
     return lambda talk: talk.received({"id": "a", "method": method, "params": {"sessionId": "s1", **params}})
 
 
+def thought(message_id: str) -> Play:
+    return lambda talk: talk.thinks("hm", messageId=message_id)
+
+
 def option(identity: str, kind: str) -> dict[str, str]:
     return {"optionId": identity, "name": identity, "kind": kind}
 
@@ -173,6 +177,9 @@ PROVOKED: dict[str, Callable[[Talk], None]] = {
     "acts-without-asking": turn(tool(kind="execute")),
     "undeclared-method": turn(asks("terminal/create", command="true")),
     "extension-without-underscore": turn(asks("vendor/thing")),
+    "own-messages-back": turn(asks("initialize")),
+    "unknown-mode": opened({"modes": {"currentModeId": "b", "availableModes": [{"id": "a", "name": "A"}]}}),
+    "many-thoughts": turn(*[thought(str(number)) for number in range(300)]),
 }
 
 
@@ -358,7 +365,7 @@ RECORDED = {
         "schema:session/load",
         "schema:session/resume",
     },
-    "kimi-code": {"acts-without-asking", "empty-turn", "other-session", "tool-left-open"},
+    "kimi-code": {"empty-turn", "other-session", "tool-left-open"},
     "opencode": {"ansi-in-text", "empty-turn", "other-session", "undeclared-method"},
     "py-example": {"other-session", "schema:session/set_config_option"},
     "ts-example": {
