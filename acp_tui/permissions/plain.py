@@ -32,6 +32,10 @@ _NAMES = {
 }
 
 
+MAX_CHARACTERS = 200_000
+"""A longer command is not read word by word: that takes seconds in which no key is answered."""
+
+
 class NotPlainError(ValueError):
     """The command is more than one program with its arguments; the text says what makes it so."""
 
@@ -39,6 +43,8 @@ class NotPlainError(ValueError):
 def plain_words(command: str) -> tuple[str, ...]:
     """The words of a plain command, quotes removed; raises `NotPlainError` with the reason otherwise."""
     text = command.strip(" \t\n")
+    if len(text) > MAX_CHARACTERS:
+        raise NotPlainError(f"it is longer than {MAX_CHARACTERS:,} characters")
     words: list[str] = []
     position = 0
     while position < len(text):

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 LABEL = 13
 """Cells of the column with the names of facts."""
+MAX_COMMAND, MAX_COMMAND_END = 16_000, 4_000
+"""Characters that are shown of the beginning and of the end of a command longer than both together."""
+MAX_RAW = 100_000
+"""Characters of raw input that are shown."""
 TITLE_LINES = 2
 """Lines of the agent's words before what they are about."""
 
@@ -105,7 +109,7 @@ def _title(question: Question) -> str:
 
 def _raw_title(question: Question) -> str:
     title = question.call.asked_title if question.call is not None else ""
-    return title or question.subject.words
+    return (title or question.subject.words)[:MAX_COMMAND]
 
 
 def _said_below(question: Question) -> bool:
@@ -116,7 +120,7 @@ def _said_below(question: Question) -> bool:
     title = _title(question).strip("`")
     command = _command_text(question)
     if command is not None:
-        return title == reveal_line(command).strip()
+        return title == reveal_line(command[:MAX_COMMAND]).strip()
     shown = {target.path for target in subject.targets} | {diff.path for diff in _diffs(question)}
     return title in {reveal_line(path) for path in shown}
 
@@ -137,6 +141,8 @@ def _concerns(question: Question, palette: Palette, width: int) -> list[Strip]:
     if subject.dangerous and concerns:
         mark = [Segment(" DANGEROUS ", palette.loud), Segment(" ")]
         lines += headed(mark, [Segment(reveal_line(concerns.pop(0)), palette.error)], width, indent=12)
+    if missing := _missing(_command_text(question) or ""):
+        concerns.append(f"{missing:,} characters in the middle of this command are not shown")
     if subject.doubt:
         concerns.append(f"not certain what it does: {subject.doubt}")
     if hidden := _invisible_in(question):
@@ -174,7 +180,19 @@ def _command(question: Question, context: Context) -> Lines:
     text = _command_text(question)
     if text is None:
         return Lines([], "")
-    return Lines(_block(reveal(text), context.palette, context.width), text)
+    return Lines(_block(reveal(_shortened_command(text)), context.palette, context.width), text)
+
+
+def _missing(command: str) -> int:
+    """How many characters of a command are not shown."""
+    return max(0, len(command) - MAX_COMMAND - MAX_COMMAND_END)
+
+
+def _shortened_command(text: str) -> str:
+    """The beginning and the end of a command so long that drawing it would keep keys waiting."""
+    if not (missing := _missing(text)):
+        return text
+    return f"{text[:MAX_COMMAND]}\n… {missing:,} characters are not shown here …\n{text[-MAX_COMMAND_END:]}"
 
 
 def _command_text(question: Question) -> str | None:
@@ -316,4 +334,7 @@ def raw_input(question: Question, context: Context) -> list[Body]:
         none = [Segment("The agent sent no raw input with this question.", palette.dim)]
         return [Lines(headed([], none, width, indent=0), "")]
     head = Lines(headed([], [Segment("raw input", palette.dim)], width, indent=0), "")
-    return [head, LongText(reveal(visible_json(given)), palette.text, width)]
+    text = visible_json(given)
+    if len(text) > MAX_RAW:
+        text = f"{text[:MAX_RAW]}\n… {len(text) - MAX_RAW:,} more characters"
+    return [head, LongText(reveal(text), palette.text, width)]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rich.style import Style
 
 TAB = 4
+MAX_LINE = 20_000
+"""Characters of one logical line that are drawn; the rest is counted. It fills 250 lines of 80 cells."""
 _JOINER = "\u200d"
 _JOINING = (_JOINER, "\ufe0f")
 """What makes one sign of several characters, or a narrow one wide."""
@@ -37,7 +39,16 @@ def fold(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
 
 def fold_count(text: str, width: int) -> int:
     """How many lines `fold` makes of it, without making them."""
-    return len(_broken(expanded(text), max(1, width), at_spaces=False))
+    return len(_broken(expanded(limited(text)), max(1, width), at_spaces=False))
+
+
+def limited(text: str) -> str:
+    """The text up to `MAX_LINE`, and how much was cut off: drawing the rest would take seconds."""
+    return text if len(text) <= MAX_LINE else text[:MAX_LINE] + _cut_off(len(text) - MAX_LINE)
+
+
+def _cut_off(characters: int) -> str:
+    return f" … {characters:,} more characters"
 
 
 def whole_signs(spans: Iterable[Segment]) -> list[Segment]:
@@ -110,11 +121,25 @@ def expanded(text: str, column: int = 0) -> str:
 
 def _lines(spans: Iterable[Segment], width: int, *, at_spaces: bool) -> list[list[Segment]]:
     spans = [span for span in spans if span.text]
+    if sum(len(span.text) for span in spans) > MAX_LINE:
+        spans = _limited_spans(spans)
     text = "".join(span.text for span in spans)
     if "\t" in text:
         spans = _untabbed(spans)
         text = "".join(span.text for span in spans)
     return _cut(spans, _broken(text, max(1, width), at_spaces=at_spaces))
+
+
+def _limited_spans(spans: list[Segment]) -> list[Segment]:
+    """As `limited`, for a styled line."""
+    kept: list[Segment] = []
+    room = MAX_LINE
+    for text, style, _ in spans:
+        if room and text:
+            kept.append(Segment(text[:room], style))
+            room -= len(kept[-1].text)
+    missing = sum(len(span.text) for span in spans) - MAX_LINE
+    return [*kept, Segment(_cut_off(missing), spans[-1].style)]
 
 
 def _untabbed(spans: list[Segment]) -> list[Segment]:

@@ -29,6 +29,10 @@ MESSAGE = "message"
 """In place of a kind: why a call failed. It is prose, also where an agent has put a fence around it."""
 MOST = 20
 """Lines of text that a call shows; the rest is for a screen of its own."""
+MAX_WHOLE = 5_000
+"""… and on that screen, where all lines are made at once."""
+MAX_WHOLE_MARKDOWN = 400
+"""The same for Markdown, which costs more."""
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\1\s*", re.DOTALL)
 
 
@@ -48,10 +52,10 @@ def _markdown_strips(text: str, context: Context) -> list[Strip]:
     """The first lines of it as a document."""
     from acp_tui.ui.widgets.transcript.markdown.document import Document
 
-    whole = len(text) if context.whole else MOST * context.width
+    limit = MAX_WHOLE_MARKDOWN if context.whole else MOST
+    whole = limit * context.width
     indent = Segment(" " * INDENT)
     document = Document(GrowingText(text[:whole].strip("\n")), context.palette, context.width, [indent])
-    limit = len(text) if context.whole else MOST
     document.settle(0, limit)
     strips = [document.line(number) for number in range(min(document.height, limit))]
     if len(strips) < document.height or whole < len(text):
@@ -68,10 +72,10 @@ def unfenced(text: str) -> str:
 def plain_strips(text: str, style: Style, context: Context, *, cut: Cut = fold) -> list[Strip]:
     """The first lines of a text, cut where they are full, and a word about the rest."""
     lines = text.strip("\n").split("\n")
-    limit = None if context.whole else MOST
+    limit = MAX_WHOLE if context.whole else MOST
     strips = list(_folded(lines[:limit], style, context, cut))
     missing = len(lines) - len(lines[:limit])
-    if limit is not None and len(strips) > limit:
+    if len(strips) > limit:
         del strips[limit:]
         missing += 1
     if missing:

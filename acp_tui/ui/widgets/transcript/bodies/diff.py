@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from itertools import chain, groupby, islice, zip_longest
 from typing import TYPE_CHECKING, TypeVar
+from zlib import crc32
 
 from acp_tui.ui.diffing import Difference, Row, compared, patched
 from acp_tui.ui.widgets.transcript.bodies.diff_drawing import Drawing, SplitDrawing, UnifiedDrawing
 from acp_tui.ui.widgets.transcript.heights import Heights
+from acp_tui.ui.widgets.transcript.wrap import MAX_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,6 +26,8 @@ LEAST_SPLIT = 50
 """… also when the user wishes for it."""
 PREVIEW = 40
 """Rows that a tool call shows of a long diff."""
+KEPT_OF_LINE = MAX_LINE // 2
+"""Characters of a line that is too long."""
 DRAWN = 400
 """Rows kept ready; many screens of them."""
 
@@ -46,8 +50,23 @@ _HIDDEN = re.compile("(?<![^\x00-\x7f])\u200d|\u200d(?![^\x00-\x7f])")
 
 
 def _told(text: Text) -> Text:
-    """Joiners that join nothing would be there unseen, in code of all things: they are made visible."""
-    return _HIDDEN.sub("‹200d›", text) if text and "\u200d" in text else text
+    """Joiners that join nothing would be there unseen, in code of all things: they are made visible.
+
+    Very long lines are cut: comparing and colouring one of megabytes takes seconds. A checksum keeps lines
+    apart that differ only in what was cut off.
+    """
+    if not text:
+        return text
+    if len(text) > MAX_LINE and any(len(line) > MAX_LINE for line in text.split("\n")):
+        text = "\n".join(map(_limited, text.split("\n")))
+    return _HIDDEN.sub("‹200d›", text) if "\u200d" in text else text
+
+
+def _limited(line: str) -> str:
+    if len(line) <= MAX_LINE:
+        return line
+    checksum = crc32(line.encode(errors="surrogatepass"))
+    return f"{line[:KEPT_OF_LINE]} … {len(line) - KEPT_OF_LINE:,} more characters (checksum {checksum:08x})"
 
 
 class DiffBody:

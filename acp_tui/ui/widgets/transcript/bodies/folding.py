@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     Cut = Callable[[Iterable[Segment], int], list[list[Segment]]]
 
+MAX_WHOLE = 5_000
+"""Lines of one text on a screen of its own: all of them are made at once."""
 INDENT = 2
 """Cells before the text of an entry, for its signs."""
 MOST_LINES = 400
@@ -45,8 +47,7 @@ def code_lines(text: str, style: Style, width: int, indent: int = INDENT) -> Ite
 
 def bounded(lines: Iterable[Strip], context: Context, most: int = MOST_LINES) -> list[Strip]:
     """The first lines, unless all are wanted; that there are more is said."""
-    if context.whole:
-        return list(lines)
+    most = MAX_WHOLE if context.whole else most
     kept = list(islice(lines, most + 1))
     if len(kept) > most:
         kept[most] = Strip([Segment(" " * INDENT), left_out("▸ more", context.palette.dim)])

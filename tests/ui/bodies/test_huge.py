@@ -1,0 +1,102 @@
+"""What is too long to draw is cut, and what was cut is said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from acp_tui.permissions.plain import MAX_CHARACTERS, NotPlainError, plain_words
+from acp_tui.session.state import AgentMessage, Content, Diff, Notice, Session, TerminalRef, ToolCall
+from acp_tui.session.text import GrowingText
+from acp_tui.ui.screens.permission import PermissionScreen
+from acp_tui.ui.screens.whole import STEP_LINES, Settled
+from acp_tui.ui.widgets.page import Page
+from acp_tui.ui.widgets.transcript.bodies.registry import make_body
+from acp_tui.ui.widgets.transcript.wrap import MAX_LINE
+from tests.ui.bodies.drawn import call, context, lines, terminal
+from tests.ui.looks import Show
+from tests.ui.screens.questions import permission
+
+LINE = "words " * 500_000
+MISSING = f"{len(LINE) - MAX_LINE:,} more characters"
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.widgets.transcript.body import LongBody
+
+FEW = 2 * MAX_LINE // 80 + 40
+"""Lines that a cut line fills, and what may stand around it."""
+
+
+def test_a_line_of_megabytes_is_cut_in_a_notice() -> None:
+    body = make_body(Notice(id=1, at=0.0, text=LINE), context())
+    assert body.height < FEW
+    assert MISSING in " ".join(lines(body))
+
+
+def test_a_line_of_megabytes_is_cut_in_the_output_of_a_command() -> None:
+    session = Session(cwd="/p")
+    terminal(session, LINE, terminal_id="a", command="cat", cwd="/p", exit_code=0, ended_at=1.0)
+    run = call(session, title="cat", kind="execute", status="completed", content=[TerminalRef("a")])
+    body = make_body(run, context(session, whole=True))
+    assert body.height < FEW
+    assert "more characters" in " ".join(lines(body))
+
+
+def test_a_line_of_megabytes_is_cut_in_a_diff_but_not_its_change() -> None:
+    diff = Diff("/p/a.py", LINE + "a\n", LINE + "b\n")
+    edit = ToolCall(id=1, at=0.0, call_id="c", title="Edit", kind="edit", content=[diff])
+    body = make_body(edit, context(whole=True))
+    text = "".join(lines(body)).replace(" ", "")
+    assert body.height < FEW
+    assert "+1" in text
+    assert text.count("morecharacters(checksum") == 2
+
+
+def test_text_of_very_many_lines_is_cut_on_the_screen_that_shows_all_of_an_entry() -> None:
+    read = ToolCall(
+        id=1, at=0.0, call_id="c", title="Read", kind="read", content=[Content("text", "line\n" * 200_000)]
+    )
+    body = make_body(read, context(whole=True))
+    assert body.height < 6_000
+    assert "more lines" in lines(body)[-1]
+
+
+def test_a_table_of_very_many_rows_is_measured_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_tui.ui.screens.whole.STEP_SECONDS", 0.0)
+    rows = "| a | b |\n|---|---|\n" + "".join(f"| {number} | x |\n" for number in range(1_000))
+    message = make_body(AgentMessage(id=1, at=0.0, parts=[GrowingText(rows)]), context(whole=True))
+    body = Settled(cast("LongBody", message))
+    assert body.height <= STEP_LINES
+    steps = 0
+    while not body.complete:
+        body._measure_step()
+        steps += 1
+    assert steps > 5
+    assert body.height > 1_000
+
+
+async def test_the_middle_of_a_command_of_megabytes_is_left_out_of_the_question() -> None:
+    sent = f"echo begin {LINE} ; echo end"
+    question = permission(sent, "execute", raw_input={"command": sent})
+
+    def screen(palette: Palette) -> Screen[object]:
+        return cast("Screen[object]", PermissionScreen(question, palette, agent="A"))
+
+    app = Show("dark", screen=screen)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await pilot.press("i")
+        await pilot.pause()
+        page = app.screen.query_one(Page)
+        assert page.height_at(90) < 3_000
+        shown = "\n".join(page._line(row).text for row in range(page.height_at(90)))
+        assert "characters in the middle of this command are not shown" in " ".join(shown.split())
+        assert "echo begin" in shown
+        assert "echo end" in shown
+
+
+def test_a_command_of_megabytes_is_not_read_word_by_word() -> None:
+    with pytest.raises(NotPlainError, match="longer than"):
+        plain_words("echo " + "x" * MAX_CHARACTERS)
