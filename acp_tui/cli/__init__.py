@@ -7,6 +7,7 @@ import errno
 import importlib
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from acp_tui import __version__
@@ -54,6 +55,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         forget_output()  # its reader is gone (`| head`): not worth a word
         return 128 + signal.SIGPIPE
+    except FileNotFoundError:
+        if _in_a_folder():
+            raise
+        print("acp-tui: the current folder no longer exists: change to another one.", file=sys.stderr)
+        return 1
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
             raise
@@ -71,7 +77,18 @@ def _run(given: list[str]) -> int:
     if args.command is None:
         parser.print_help()
         return 2
+    if args.command == "run" and args.cwd is None:
+        Path.cwd()  # fails here, and not on the screen, if the folder was deleted
     return _module(args.command).run(args)
+
+
+def _in_a_folder() -> bool:
+    """Return False if the working directory was deleted."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _with_command(words: list[str]) -> list[str]:

@@ -1,0 +1,63 @@
+"""Every command in a working directory that was deleted."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.harness import PROGRAM, environment, script
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COMMANDS = [
+    ["exec", "--command", script(), "hello"],
+    ["doctor", "--command", script()],
+    ["config", "show"],
+    ["config", "check"],
+    ["agents"],
+    ["mcp"],
+    ["mcp", "list"],
+    ["permissions", "explain", "execute", "make"],
+    ["permissions", "list"],
+    ["sessions"],
+    ["run", "demo"],
+    ["replay", "--text", "nothing.jsonl"],
+    ["export", "nothing"],
+]
+
+
+def run_in_deleted_folder(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    folder.mkdir()
+    line = f'cd {shlex.quote(str(folder))} && rmdir {shlex.quote(str(folder))} && exec "$@"'
+    return subprocess.run(
+        ["sh", "-c", line, "sh", PROGRAM, *args],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("args", COMMANDS, ids=lambda args: " ".join(args)[:20])
+def test_a_deleted_working_directory_is_no_traceback(tmp_path: Path, args: list[str]) -> None:
+    done = run_in_deleted_folder(tmp_path / "gone", *args)
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) <= 1
+
+
+@pytest.mark.parametrize("args", COMMANDS[:6] + COMMANDS[7:8], ids=lambda args: " ".join(args)[:20])
+def test_commands_that_need_the_folder_say_that_it_is_gone(tmp_path: Path, args: list[str]) -> None:
+    done = run_in_deleted_folder(tmp_path / "gone", *args)
+    assert done.returncode == 1
+    assert done.stderr == "acp-tui: the current folder no longer exists: change to another one.\n"
+
+
+def test_another_folder_can_be_named(tmp_path: Path) -> None:
+    command = ["exec", "--command", script(), "--cwd", str(tmp_path), "hello"]
+    done = run_in_deleted_folder(tmp_path / "gone", *command)
+    assert (done.returncode, done.stdout) == (0, "hello\n")
