@@ -114,11 +114,15 @@ def _elicitation_answered(answer: Answer) -> list[ev.Event]:
 
 
 def _file_read(answer: Answer) -> list[ev.Event]:
-    return [ev.FileServed(read.line(answer.params, "path") or "", wrote=False, error=answer.error)]
+    return [_served(answer, wrote=False)]
 
 
 def _file_written(answer: Answer) -> list[ev.Event]:
-    return [ev.FileServed(read.line(answer.params, "path") or "", wrote=True, error=answer.error)]
+    return [_served(answer, wrote=True)]
+
+
+def _served(answer: Answer, *, wrote: bool) -> ev.FileServed:
+    return ev.FileServed(read.line(answer.params, "path") or "", wrote, answer.error, answer.request_id)
 
 
 def _terminal_created(answer: Answer) -> list[ev.Event]:

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 from acp_tui.session.plain import plain
 
 if TYPE_CHECKING:
-    from acp_tui.session.state import Compaction, Elicitation, Message, Notice, Phase, Plan, Session, ToolCall
+    from acp_tui.session.state import (
+        Compaction,
+        Elicitation,
+        Message,
+        Notice,
+        Phase,
+        Plan,
+        RequestId,
+        Session,
+        ToolCall,
+    )
 
 
 @plain()
@@ -42,6 +52,7 @@ class Bookkeeping:
     waiting: Notice | None = None  # the line that says what is being waited for
     told: dict[str, tuple[Notice, int]] = field(default_factory=dict)  # in this turn, and how often
     foreign: set[str] = field(default_factory=set)  # other sessions already spoken of
+    rejected: set[RequestId] = field(default_factory=set)  # requests of which a line already says so
     elicitations: dict[str, Elicitation] = field(default_factory=dict)  # by the agent's name for them
     compactions: dict[str, Compaction] = field(default_factory=dict)
     plans: dict[str | None, Plan] = field(default_factory=dict)  # by id, the last of each

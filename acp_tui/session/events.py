@@ -411,6 +411,7 @@ class FileServed(Event):
     path: str
     wrote: bool
     error: RpcError | None = None
+    request_id: RequestId = None
 
 
 @dataclass(slots=True)

@@ -258,6 +258,14 @@ def test_a_refused_file_is_told_and_a_missing_one_is_routine(talk: Talk) -> None
     assert talk.only(Notice).text == "Did not read /w/a: No"
 
 
+def test_a_rejected_read_is_told_once(talk: Talk) -> None:
+    talk.received({"id": 7, "method": "fs/read_text_file", "params": {"path": "/etc/passwd"}})
+    talk.client(Decided(7, "you", "you answered", allowed=False, subject="read /etc/passwd"))
+    refusal = {"code": -32003, "message": "not allowed to read /etc/passwd: you answered"}
+    talk.record("sent", {"id": 7, "error": refusal})
+    assert talk.only(Notice).text == "Rejected: read /etc/passwd (you answered)"
+
+
 def test_a_terminal_of_ours_lives_from_create_to_release(talk: Talk) -> None:
     params = {"sessionId": "s1", "command": "echo", "args": ["a b"], "cwd": "/w"}
     talk.received({"id": 1, "method": "terminal/create", "params": params})

@@ -326,6 +326,14 @@ async def test_a_failed_prompt_comes_back_and_its_error_is_on_the_screen(open_de
         await desk.sees('"details": "it broke"')
 
 
+async def test_a_failed_prompt_comes_back_selected_so_that_the_next_one_replaces_it(open_desk: Open) -> None:
+    async with open_desk("faulty", "errors") as desk:
+        await desk.send("details")
+        await desk.until(lambda: desk.prompt.text == "details")
+        await desk.press(*"next", "enter")
+        await desk.until(lambda: desk.prompts() == ["details", "next"])
+
+
 async def test_a_failed_prompt_does_not_replace_what_was_written_meanwhile(open_desk: Open) -> None:
     async with open_desk("faulty", "errors") as desk:
         await desk.send("plain")

@@ -40,6 +40,8 @@ def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
         return [touch(permission)]
     if event.by == "covered":
         return []
+    if not event.allowed and event.request_id is not None:
+        session.books.rejected.add(event.request_id)
     verdict = {True: "Allowed", False: "Rejected", None: "Cancelled"}[event.allowed]
     subject = (event.subject or "").replace(f" {session.cwd}/", " ")
     text = f"{verdict}: {subject}" if subject else verdict

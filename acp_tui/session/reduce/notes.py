@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 DETAIL_KEPT = 4_000
 """Characters kept of what broke the rules; all of it is in the log."""
+_NOT_ALLOWED = -32003
 _NOT_FOUND = -32002
 
 
@@ -42,8 +43,15 @@ def agent_notice(session: Session, event: ev.AgentNotice, at: float) -> list[Cha
 
 
 def file_served(session: Session, event: ev.FileServed, at: float) -> list[Change]:
-    """A file was read or written for the agent. Only a refusal is news: that a file is missing is routine."""
+    """A file was read or written for the agent. Only a refusal is news: that a file is missing is routine.
+
+    What was rejected by an answer, a rule or the policy has a line that says so (`asks.decided`).
+    """
+    already_told = event.request_id in session.books.rejected
+    session.books.rejected.discard(event.request_id)
     if event.error is None or (event.error.code == _NOT_FOUND and not event.wrote):
+        return []
+    if already_told and event.error.code == _NOT_ALLOWED:
         return []
     verb = "write" if event.wrote else "read"
     text = f"Did not {verb} {event.path}: {visible_line(event.error.message)}"

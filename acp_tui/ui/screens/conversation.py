@@ -161,9 +161,9 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
         super().sign_in_wanted(methods)
 
     def turn_failed(self, error: UserError, text: str) -> None:
-        """The prompt comes back. What the agent itself answered stands in the transcript already."""
+        """The prompt comes back, selected. What the agent itself answered stands in the transcript already."""
         if not self.prompt.text:
-            self.prompt.load(text)
+            self.prompt.load_selected(text)
         if self.session.last_error is None and self.session.phase != "dead":
             self.trouble(error)
 

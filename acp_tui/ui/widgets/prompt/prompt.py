@@ -181,6 +181,11 @@ class Prompt(AttachingPrompt):
         self._recall.end()
         self._put(text)
 
+    def load_selected(self, text: str) -> None:
+        """Put a text there that was sent already: Enter sends it again, typing replaces it."""
+        self.load(text)
+        self._editor.select_all()
+
     def load_draft(self, text: str) -> None:
         """Put a draft of another time there, unless something is written already."""
         if text and self._editor.is_empty:
