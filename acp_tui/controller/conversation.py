@@ -177,6 +177,9 @@ class Conversation:
         )
         async with self._impatience("to start"):
             await agent.initialize(capabilities, timeout=self._settings.timeouts.initialize)
+        told = self.session.agent
+        if told is not None and self.launch.title == self.launch.name:  # it has no title but its program
+            self.launch.title = agent.title = told.title or told.name or self.launch.title
 
     async def _start(self) -> AgentConnection:
         try:

@@ -149,6 +149,8 @@ class AcpTui(App[int]):
         timeout = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
         message, title = visible(message), visible_line(title)
         if self._standing.begins(message, timeout):
+            if self._screen_stack and (place := getattr(self.screen, "place_toasts", None)) is not None:
+                place()
             super().notify(message, title=title, severity=severity, timeout=timeout, markup=False)
 
     def _tell_problems(self) -> None:

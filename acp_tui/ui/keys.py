@@ -296,7 +296,7 @@ TABLE: tuple[Key, ...] = (
         for digit in range(1, 5)
     ),
     Key("pane.up", "up", "move(-1)", "up", "pane", "The one above, below"),
-    Key("pane.down", "down", "move(1)", "down", "pane", "The one above, below"),
+    Key("pane.down", "down", "move(1)", "down", "pane", "The one above, below", 5),
     Key("pane.page_up", "pageup", "page(-1)", "", "pane", "Scroll a page"),
     Key("pane.page_down", "pagedown", "page(1)", "", "pane", "Scroll a page"),
     Key("pane.home", "home", "home", "", "pane", "To the beginning, to the end"),

@@ -270,7 +270,7 @@ async def test_leaving_ends_the_agent_also_in_a_turn_and_tells_it(open_desk: Ope
 
 async def test_signing_in_by_a_method_of_the_agents_own_opens_the_session(open_desk: Open) -> None:
     async with open_desk("faulty", "demands_authentication", wait=False) as one:
-        await one.sees("Sign in first", "Log in", "In a terminal", "Elsewhere")
+        await one.sees("Choose a sign-in method", "Log in", "In a terminal", "Elsewhere")
         await one.press("enter")
         await one.ready()
         assert "Signed in: Log in" in one.notices()
@@ -278,22 +278,23 @@ async def test_signing_in_by_a_method_of_the_agents_own_opens_the_session(open_d
 
 async def test_a_sign_in_that_waits_elsewhere_can_be_given_up_and_asked_for_again(open_desk: Open) -> None:
     async with open_desk("faulty", "demands_authentication", wait=False) as one:
-        await one.sees("Sign in first")
+        await one.sees("Choose a sign-in method")
         await one.press("down", "down", "enter")
-        await one.until(lambda: "signing in" in one.status())
+        await one.until(lambda: "signing in · Esc cancels" in one.status())
+        assert one.toasts() == []  # which would outlive the sign-in
         await one.press("escape")
         await one.sees("given up")
         await one.press("f5")
-        await one.sees("Sign in first", "Elsewhere")
+        await one.sees("Choose a sign-in method", "Elsewhere")
 
 
 async def test_leaving_the_list_leaves_a_way_back(open_desk: Open) -> None:
     async with open_desk("faulty", "demands_authentication", wait=False) as one:
-        await one.sees("Sign in first")
+        await one.sees("Choose a sign-in method")
         await one.press("escape")
         await one.until(lambda: "sign in first · F5 asks again" in one.status())
         await one.press("f5")
-        await one.sees("Sign in first: by which way?")
+        await one.sees("Choose a sign-in method")
 
 
 async def test_variables_are_only_shown(open_desk: Open) -> None:
@@ -303,6 +304,17 @@ async def test_variables_are_only_shown(open_desk: Open) -> None:
         await one.press("enter")
         await one.until(lambda: any("Set SOME_KEY" in toast for toast in one.toasts()))
         await one.sees("F5 asks again")
+
+
+# --------------------------------------------------------------------------- names
+
+
+async def test_sentences_call_an_agent_of_a_command_by_its_own_name(open_desk: Open) -> None:
+    async with open_desk() as one:  # `python -m tests.agents.script`, which calls itself "scripted"
+        one.screen.engine.set_option("model", "none")
+        await one.until(lambda: one.toasts())
+        assert all("script " not in toast for toast in one.toasts())
+        assert any("scripted" in toast for toast in one.toasts())
 
 
 # --------------------------------------------------------------------------- settings

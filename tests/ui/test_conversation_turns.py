@@ -315,6 +315,30 @@ async def test_the_prompt_of_a_turn_can_be_taken_from_the_transcript(open_desk: 
         await desk.until(lambda: desk.prompt.text == "an old prompt")
 
 
+async def test_the_footer_says_what_enter_does_now(open_desk: Open) -> None:
+    async with open_desk() as desk:
+        await desk.sees("Enter send")
+        await desk.press("!")
+        await desk.sees("Enter run")
+        await desk.press("backspace")
+        await desk.sees("Enter send")
+        await desk.send(["wait"])
+        await desk.sees("Enter queue")
+        await desk.press("escape")
+        await desk.sees("Enter send")
+
+
+async def test_toasts_leave_a_short_conversation_in_sight(open_desk: Open) -> None:
+    async with open_desk(size=(80, 24)) as desk:
+        await desk.send("short")
+        await desk.until(lambda: desk.said())
+        desk.app.notify("a toast about something " * 4, timeout=60)
+        await desk.sees("a toast about something")
+        toast = next(n for n, line in enumerate(desk.lines()) if "a toast" in line)
+        answer = max(n for n, line in enumerate(desk.lines()) if "short" in line)
+        assert answer < toast < desk.screen.prompt.region.y
+
+
 async def test_a_failed_prompt_comes_back_and_its_error_is_on_the_screen(open_desk: Open) -> None:
     async with open_desk("faulty", "errors") as desk:
         await desk.send("details")

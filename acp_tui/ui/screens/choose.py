@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 FRAME = 6
 """Rows of the dialog beside the list: borders, title, filter, a blank row, keys."""
 WIDTH = 72
+FILTER_FROM = 4
+"""Choices from which on there is something to narrow."""
 MOST = 20
 """Rows of the list that are seen at once."""
 
@@ -63,11 +65,16 @@ class ChooseScreen(Dialog[str | None]):
         at = next((n for n, choice in enumerate(self._choices) if choice.value == self._current), 0)
         with Vertical(id="dialog"):
             yield Bar([Segment(self._title, self._palette.strong)], self._count(), id="head")
-            yield Line(placeholder="type to filter", id="filter")
+            if self._can_filter:
+                yield Line(placeholder="type to filter", id="filter")
             rows = Rows(self._rows(), self._palette, selected=at, id="choices")
             rows.nothing = "No matches"
             yield rows
             yield Hints(self._hints(), self._palette, id="keys")
+
+    @property
+    def _can_filter(self) -> bool:
+        return len(self._choices) >= FILTER_FROM
 
     def _hints(self) -> Sequence[Hint]:
         take, close = (keys.named(self, name) for name in ("choose.take", "choose.close"))
@@ -75,7 +82,7 @@ class ChooseScreen(Dialog[str | None]):
 
     def on_mount(self) -> None:
         """The list gets the room there is, and the filter the next key."""
-        self.set_focus(self.query_one(Line))
+        self.set_focus(self.query_one(Line) if self._can_filter else None)
         self._fit()
         self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette())
 
@@ -113,6 +120,8 @@ class ChooseScreen(Dialog[str | None]):
         return Row([Segment(mark, palette.success)], text, note)
 
     def _count(self) -> list[Segment]:
+        if not self._can_filter:
+            return []
         shown, every = len(self._shown), len(self._choices)
         return [Segment(f" {shown} of {every}" if shown < every else f" {every}", self._palette.dim)]
 

@@ -161,7 +161,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
         super().sign_in_wanted(methods)
 
     def turn_failed(self, error: UserError, text: str) -> None:
-        """The prompt comes back, selected. What the agent itself answered stands in the transcript already."""
+        """The prompt comes back, selected. What the agent answered stands in the transcript already."""
         if not self.prompt.text:
             self.prompt.load_selected(text)
         if self.session.last_error is None and self.session.phase != "dead":
@@ -187,6 +187,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
             self._use_agent(agent)
         if "phase" in facts and self.session.phase == "idle":
             collecting.set_aside()
+        self.prompt.agent_busy = self.session.phase != "idle"
         if facts & {"phase", "stop_reason", "modes", "config_options", "models"}:
             self.refresh_bindings()
         self._follow_commands(changes)
@@ -214,7 +215,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
 
     def _awaited(self) -> str:
         if self.engine.signing_in:
-            return "signing in"
+            return f"signing in · {keys.named(self, 'turn.stop')} cancels"
         if self.session.phase == "dead" and not self.engine.opening:
             return f"ended · {self._restart_key} starts it again"
         if self.session.phase == "dead":

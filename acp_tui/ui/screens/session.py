@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.facts import Facts
     from acp_tui.ui.palette import Palette
 
+TOAST_ROWS = 8
+"""Empty rows that a few toasts need."""
 QUIT_PAUSE = 2.0
 """Seconds in which a second Ctrl+C means to quit."""
 
@@ -81,6 +83,18 @@ class SessionScreen(PaneKeys):
         return time.time()
 
     # ------------------------------------------------------------------------- what is shown
+
+    def place_toasts(self) -> None:
+        """Where the conversation is short, toasts go into the empty space below it, else to the top."""
+        transcript, rack = self.transcript, self.query_one("ToastRack")
+        empty = transcript.size.height - transcript.virtual_size.height
+        below = self.size.height - transcript.region.bottom
+        if empty >= TOAST_ROWS:
+            rack.styles.dock, rack.styles.align_vertical = "bottom", "bottom"
+            rack.styles.margin = (0, 0, below, 0)
+        else:
+            rack.styles.dock, rack.styles.align_vertical = "top", "top"
+            rack.styles.margin = (1, 0, 0, 0)
 
     def _show(self, changes: list[Change]) -> None:
         """One frame."""

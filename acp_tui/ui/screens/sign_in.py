@@ -40,7 +40,7 @@ class SignIn(Base):
 
         choices = [Choice(str(n), _words(method), _note(method)) for n, method in enumerate(methods)]
         chosen = await self.app.push_screen_wait(
-            ChooseScreen("Sign in first: by which way?", choices, self._palette)
+            ChooseScreen("Choose a sign-in method", choices, self._palette)
         )
         if chosen is None:
             return
@@ -51,8 +51,7 @@ class SignIn(Base):
         elif method.kind == "terminal" or method.command:
             await self._sign_in_on_terminal(method)
         else:
-            self.notify("Waiting for the sign-in; Esc gives it up.", timeout=10)
-            self._facts.stuck = ""
+            self._facts.stuck = ""  # the status line says that it waits, and for as long as it does
             self.call_later(self._show_facts)
             await self.engine.sign_in(method)
 

@@ -9,7 +9,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.ui.keys import KEYS, key_name
+from acp_tui.ui.keys import KEYS, key_name, named
 from acp_tui.ui.widgets.component_style import foreground
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
 GAP = 2
+PAIRS = {"pane.down": "pane.up"}
+"""Keys that are shown together with the one that does the opposite."""
 
 
 @runtime_checkable
@@ -80,6 +82,8 @@ class KeyBar(Widget):
             key = KEYS.get(active.binding.id or "")
             if key is not None and key.rank and active.enabled and key.id not in found:
                 name, node = key_name(active.binding.key), active.node
+                if key.id in PAIRS:
+                    name = f"{named(node, PAIRS[key.id])}{name}"
                 own = node.label_of(key.id) if isinstance(node, Labelling) else None
                 found[key.id] = _Item(name, own or key.label, active.binding.action, node)
         return [found[name] for name in sorted(found, key=lambda name: KEYS[name].rank)]

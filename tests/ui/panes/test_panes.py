@@ -48,6 +48,15 @@ async def press(pilot: Pilot[Any], *keys: str) -> None:
     await pilot.pause()
 
 
+async def test_the_footer_says_what_arrows_do_in_the_plan() -> None:
+    app = stage("dark")
+    async with app.run_test(size=WIDE) as pilot:
+        await press(pilot, "ctrl+b", "f8", "1")
+        assert "↑↓ scroll" in app.screen.query_one(KeyBar).render_line(0).text
+        await press(pilot, "4")
+        assert "↑↓ choose" in app.screen.query_one(KeyBar).render_line(0).text
+
+
 async def test_nothing_of_them_is_there_before_they_are_asked_for() -> None:
     app = stage("dark")
     async with app.run_test(size=WIDE) as pilot:

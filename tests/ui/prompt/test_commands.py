@@ -17,6 +17,11 @@ def menu(app: Host) -> CommandMenu:
     return app.query_one(CommandMenu)
 
 
+def drawn(app: Host) -> str:
+    choices = menu(app).choices
+    return " ".join(choices.render_line(y).text.strip() for y in range(choices.size.height))
+
+
 @pytest.mark.parametrize(
     ("typed", "names"),
     [
@@ -54,12 +59,29 @@ async def test_many_commands_show_few_rows_and_never_cover_the_line(size: tuple[
     async with app.run_test(size=size) as pilot:
         app.prompt.commands = [Command(f"command-{number}", "word " * 30, "<hint>") for number in range(50)]
         await write(pilot, "/")
-        assert menu(app).choices.size.height <= 8
+        assert menu(app).choices.rows <= 8
+        assert menu(app).choices.size.height == menu(app).choices.height
         assert menu(app).region.y >= 0
         assert not menu(app).region.overlaps(app.prompt.region)
         await pilot.press("up", "tab")
         await pilot.pause()
         assert app.prompt.text == "/command-49 "
+
+
+async def test_the_whole_description_of_the_marked_command_is_shown_where_its_row_cuts_it() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.prompt.commands = [
+            Command("one", f"{'long ' * 20}to the end"),
+            Command("two", f"{'wide ' * 20}to the last"),
+        ]
+        await write(pilot, "/")
+        assert "to the end" in drawn(app)
+        height = menu(app).region.height
+        await pilot.press("down")
+        await pilot.pause()
+        assert "to the last" in drawn(app)
+        assert menu(app).region.height == height
 
 
 @pytest.mark.parametrize("key", ["tab", "enter"])

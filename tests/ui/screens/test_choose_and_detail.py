@@ -72,6 +72,17 @@ async def test_keys_choose(keys: list[str], answer: str | None) -> None:
         assert app.answers == [answer]
 
 
+async def test_what_is_a_yes_or_a_no_has_neither_filter_nor_count() -> None:
+    answers = [Choice("yes", "Restore it"), Choice("no", "Leave it")]
+    async with showing(choosing(answers, current=None)) as (app, pilot):
+        assert not app.screen.query(Input)
+        head = app.screen.query_one("#head").render_line(0).text
+        assert head.split() == ["Mode"]
+        await pilot.press("x", "down", "enter")
+        await pilot.pause()
+        assert app.answers == ["no"]
+
+
 async def test_a_click_chooses() -> None:
     async with showing(choosing()) as (app, pilot):
         await pilot.click(Rows, offset=(8, 3))
@@ -85,7 +96,7 @@ async def test_nothing_fits_nothing_is_chosen() -> None:
         await pilot.pause()
         assert app.answers == []
         assert app.screen.query_one(Input).value == "zzz"
-        assert app.screen.query_one(Rows).render_line(0).text.strip() == "Nothing fits."
+        assert app.screen.query_one(Rows).render_line(0).text.strip() == "No matches"
 
 
 async def test_the_current_one_is_marked_and_descriptions_stand_below() -> None:

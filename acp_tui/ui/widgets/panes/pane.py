@@ -83,6 +83,12 @@ class Pane(Listing, metaclass=Abstract):
 
     # ------------------------------------------------------------------------- keys
 
+    def label_of(self, key_id: str) -> str | None:
+        """For the footer: arrows choose where there is something to choose, else they scroll."""
+        if key_id != "pane.down":
+            return None
+        return "scroll" if self.chosen is None else "choose"
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:  # noqa: ARG002  # Textual's signature
         """Keys that mean nothing here are not offered."""
         return action not in OFFERED or action in self.ACTIONS

@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from acp_tui.session.plain import plain
 from acp_tui.ui.widgets.component_style import as_chosen, foreground
-from acp_tui.ui.widgets.transcript.wrap import shortened, shortened_path
+from acp_tui.ui.widgets.transcript.wrap import shortened, shortened_path, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +20,16 @@ if TYPE_CHECKING:
     from rich.style import Style
     from textual import events
 
+    from acp_tui.ui.widgets.transcript.body import Spans
+
 ROWS = 8
 """Never more are shown at once."""
+DETAIL_ROWS = 3
+"""… and below them for the whole description of the one at the mark, where rows cut any."""
+LEAST_ROWS = 5
+"""Lines for choices before any for that."""
+EDGE = 3
+"""Cells before a name, and between it and the description."""
 NAME_SHARE = 0.45
 """Of the width, for names and hints; the rest is for descriptions."""
 
@@ -79,18 +87,26 @@ class Choices(Widget):
         self._described = False
         self.current = 0
         self.rows = 0
-        """How many lines are shown."""
+        """How many choices are shown."""
+        self.details = 0
+        """Lines below them for the whole description of the one at the mark."""
 
-    def show(self, choices: Sequence[Choice], current: int = 0, rows: int = ROWS) -> None:
-        """Show other choices in so many lines, with the mark at one of them."""
-        layout = rows != self.rows
+    def show(self, choices: Sequence[Choice], current: int = 0, room: int = ROWS + DETAIL_ROWS) -> None:
+        """Show other choices, with the mark at one of them, in at most so many lines."""
+        height = self.height
         self._choices = choices
-        self.rows = rows
         self._names = max((_name_width(choice) for choice in choices), default=0)
         self._described = any(choice.hint or choice.description for choice in choices)
+        self.details = min(self._details_wanted(), max(0, room - LEAST_ROWS))
+        self.rows = max(1, min(ROWS, len(choices), room - self.details)) if choices else 0
         self._first = 0
         self._mark(current)
-        self.refresh(layout=layout)
+        self.refresh(layout=self.height != height)
+
+    @property
+    def height(self) -> int:
+        """Lines in all."""
+        return self.rows + self.details
 
     def move(self, step: int) -> None:
         """Move the mark; it goes round."""
@@ -104,10 +120,30 @@ class Choices(Widget):
 
     def get_content_height(self, *_: object) -> int:
         """As many lines as are shown."""
-        return self.rows
+        return self.height
+
+    def _details_wanted(self) -> int:
+        """Lines for a description that is cut in its row: the same number whichever row the mark is at."""
+        width = self.app.size.width
+        room = self._description_room(width)
+        cut = [choice for choice in self._choices if cell_len(choice.description) > room]
+        return max((len(self._detail(choice, width)) for choice in cut), default=0)
+
+    def _detail(self, choice: Choice, width: int) -> list[Spans]:
+        text = shortened(choice.description, DETAIL_ROWS * max(8, width - 2 * EDGE - 8))
+        return wrap([Segment(text)], max(8, width - 2 * EDGE)) if text else []
+
+    def _column(self, width: int) -> int:
+        room = width - EDGE
+        return min(self._names, int(room * NAME_SHARE) if self._described else room)
+
+    def _description_room(self, width: int) -> int:
+        return width - EDGE - self._column(width) - EDGE
 
     def render_line(self, y: int) -> Strip:
         """One line."""
+        if y >= self.rows:
+            return self._detail_line(y - self.rows)
         index = self._first + y
         if index >= len(self._choices):
             return Strip.blank(self.size.width, self.rich_style)
@@ -118,9 +154,19 @@ class Choices(Widget):
             return as_chosen(strip, self.get_component_rich_style("choices--current"))
         return strip.apply_style(self.rich_style)
 
+    def _detail_line(self, row: int) -> Strip:
+        """A line of the description of the choice at the mark, which may be cut in its row."""
+        width = self.size.width
+        chosen = self._choices[self.current] if self.current < len(self._choices) else Choice("")
+        cut = cell_len(chosen.description) > self._description_room(width)
+        lines = self._detail(chosen, width) if cut else []
+        line = lines[row] if row < len(lines) else []
+        dim = foreground(self, "choices--description")
+        spans = [Segment(" " * EDGE), *(Segment(span.text, dim) for span in line)]
+        return Strip(spans).crop_extend(0, width, None).apply_style(self.rich_style)
+
     def _segments(self, choice: Choice, mark: str) -> list[Segment]:
-        room = self.size.width - 3
-        column = min(self._names, int(room * NAME_SHARE) if self._described else room)
+        column = self._column(self.size.width)
         name, places = _fitted(choice, column)
         matched = foreground(self, "choices--matched")
         segments = [Segment(f" {mark} "), *_marked(name, places, matched)]
@@ -133,7 +179,7 @@ class Choices(Widget):
             segments.append(Segment(hint, foreground(self, "choices--hint")))
             left -= cell_len(hint)
         if choice.description:
-            description = shortened(choice.description, room - column - 3)
+            description = shortened(choice.description, self._description_room(self.size.width))
             dim = foreground(self, "choices--description")
             segments.append(Segment(" " * (left + 2) + description, dim))
         return segments

@@ -53,11 +53,10 @@ class Popup(Vertical):
     def show(self, choices: Sequence[Choice], current: int = 0) -> None:
         """Open it, or show other choices."""
         above = self.parent.region.y if isinstance(self.parent, Widget) else ROWS
-        rows = max(1, min(ROWS, len(choices), above - BORDER - self.EXTRA_ROWS))
-        self.choices.show(choices, current, rows if choices else 0)
-        count = f" · {len(choices):,}" if len(choices) > rows else ""
+        self.choices.show(choices, current, max(1, above - BORDER - self.EXTRA_ROWS))
+        count = f" · {len(choices):,}" if len(choices) > self.choices.rows else ""
         self.border_title = f" {self.TITLE}{count if choices else ': nothing found'} "
-        height = self.choices.rows + self.EXTRA_ROWS + BORDER
+        height = self.choices.height + self.EXTRA_ROWS + BORDER
         if self.styles.offset.y.value != -(height + BORDER):
             self.styles.offset = (0, -(height + BORDER))  # the prompt has a border of its own
         if not self.display:

@@ -121,6 +121,8 @@ class Prompt(AttachingPrompt):
         self.history = history
         self.queued = 0
         """How many prompts wait in the queue."""
+        self.agent_busy = False
+        """Does what is sent now go into the queue?"""
         self._recall = Recall(lambda: self.history.entries() if self.history is not None else ())
         self._search: HistorySearch | None = None
         self._was_empty = True
@@ -215,6 +217,7 @@ class Prompt(AttachingPrompt):
         if self._editor.is_command != self._was_command:
             self._was_command = self._editor.is_command
             self.query_one(".prompt--marker", Static).update(MARKERS[self._was_command])
+            self.screen.refresh_bindings()  # the footer says what Enter does
         self._editor.follow(typed=True)
         if self._draft_timer is None:
             self._draft_timer = self.set_timer(DRAFT_PAUSE, self._tell_draft)
@@ -349,6 +352,12 @@ class Prompt(AttachingPrompt):
         if action == "send_now":
             return bool(self.queued) or not self._editor.is_empty
         return True
+
+    def label_of(self, key_id: str) -> str | None:
+        """For the footer: what Enter does now."""
+        if key_id != "prompt.send":
+            return None
+        return "run" if self._was_command else "queue" if self.agent_busy else None
 
     def action_unfold(self) -> None:
         """Show what was pasted."""
