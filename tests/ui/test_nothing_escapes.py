@@ -61,6 +61,8 @@ def look_at_everything(terminal: Terminal) -> None:
     type_("show-permission\r")
     wait_for("Enter answer")
     type_("i")
+    wait_for('"command": "command')
+    type_(PAGE_DOWN)
     wait_for('"item ')
     type_("v")
     wait_for("Enter answer")

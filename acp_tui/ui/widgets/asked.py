@@ -165,7 +165,7 @@ def _invisible_in(question: Question) -> str:
     texts += [diff.path for diff in _diffs(question)]
     texts += [subject.cwd.path, subject.cwd.real] if subject.cwd is not None else []
     texts += [option.name for option in question.options]
-    return invisible_characters(*filter(None, texts))
+    return invisible_characters(*dict.fromkeys(filter(None, texts)))  # a title often repeats the command
 
 
 def _noted(sign: str, text: str, look: Style, width: int) -> list[Strip]:

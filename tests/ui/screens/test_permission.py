@@ -586,7 +586,7 @@ async def test_invisible_characters_have_stand_ins_and_are_named() -> None:
         assert f"{CWD}/src‹3164›" in text
         assert "Yes‹200b›" in text
         assert "containsinvisiblecharacters:" in text
-        for name in ("tagcharacter(U+E0000block)", "HANGULFILLER(U+3164)", "ZEROWIDTHSPACE(U+200B)"):
+        for name in ("6×tagcharacter(U+E0000block)", "HANGULFILLER(U+3164)", "ZEROWIDTHSPACE(U+200B)"):
             assert name in text
 
 
