@@ -8,9 +8,10 @@ import shlex
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.agents.catalogue import known, launch_from_command, resolve
+from acp_tui.agents.catalogue import known, launch_from_command, program_name, resolve
 from acp_tui.config import mcp
 from acp_tui.config.paths import paths, write_private
 from acp_tui.config.sensitive import holds_secrets
@@ -21,11 +22,12 @@ from acp_tui.permissions.memory import Memory
 from acp_tui.store import folders, prune
 from acp_tui.store.drafts import Drafts
 from acp_tui.store.history import History
+from acp_tui.store.redact import redact_value
+from acp_tui.store.secrets import MASK
 from acp_tui.workspace.repository import branch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
 
     from acp_tui.agents.launch import Launch
     from acp_tui.config.mcp import Server
@@ -63,7 +65,9 @@ class Workbench:
     @classmethod
     def open(cls, cwd: Path) -> Workbench:
         """Everything for working in this folder. Problems of the settings become notices."""
-        return cls(load(cwd))
+        bench = cls(load(cwd))
+        bench.memory.catalogue = lambda: known(bench.settings)
+        return bench
 
     def launch(self, agent: str | None, program: str | None = None) -> Launch:
         """How an agent is started: by its name, or by a command line."""
@@ -74,21 +78,40 @@ class Workbench:
             raise UserError("Name an agent; `acp-tui agents` lists them.", exit_code=2)
         return resolve(name, self.settings)
 
-    def knows(self, agent: str) -> bool:
-        """Return True if an agent can be started by this name."""
-        return agent in known(self.settings)
-
     def launch_again(self, stored: StoredSession, agent: str | None, program: str | None) -> Launch:
         """How the agent of a recorded session is started; what the user names must be that agent."""
         held_with = stored.text("agent")
-        if program is not None:
-            return self.launch(None, program)
-        if agent is not None and agent != held_with:
-            raise UserError(f"The session {stored.id} was held with {held_with}, not with {agent}.")
         command = stored.meta.get("command")
-        if held_with not in known(self.settings) and isinstance(command, list):
-            return self.launch(None, shlex.join(map(str, command)))  # it had no name
-        return self.launch(held_with)
+        command = [str(word) for word in command] if isinstance(command, list) else []
+        ad_hoc = bool(command) and self._was_ad_hoc(stored, command)
+        if program is not None:
+            launch = self.launch(None, program)
+            if command and redact_value(launch.command) != redact_value(command):
+                agent = shlex.join(command) if ad_hoc else held_with
+                raise UserError(f"The session {stored.id} was held with {agent}, not with {program}.")
+            return launch
+        if agent is not None and (ad_hoc or agent != held_with):
+            other = shlex.join(command) if agent == held_with else held_with
+            raise UserError(f"The session {stored.id} was held with {other}, not with {agent}.")
+        if not ad_hoc:
+            return self.launch(held_with)
+        if any(MASK in word for word in command):
+            raise UserError(
+                f"The command of the session {stored.id} held a secret, which was not recorded; "
+                f"resume it with --command and the whole command: {shlex.join(command)}"
+            )
+        return self.launch(None, shlex.join(command))
+
+    def _was_ad_hoc(self, stored: StoredSession, command: Sequence[str]) -> bool:
+        """Whether it was held with `--command`. Earlier versions recorded only a name, which may be both."""
+        recorded = stored.meta.get("ad_hoc")
+        if isinstance(recorded, bool):
+            return recorded
+        agent = known(self.settings).get(stored.text("agent") or "")
+        if agent is None:
+            return True
+        own = {Path(program).name for program, *_ in agent.run}
+        return program_name(command) == agent.name and Path(command[0]).name not in own
 
     def servers(self, files: Sequence[Path]) -> list[Server]:
         """The MCP servers of the settings and of further files."""
@@ -188,6 +211,7 @@ class Workbench:
                 title=launch.title,
                 cwd=str(options.cwd),
                 command=launch.command,
+                ad_hoc=launch.ad_hoc,
                 is_sensitive=hides,
                 max_bytes=max_bytes,
             )

@@ -141,11 +141,11 @@ def launch_from_command(line: str) -> Launch:
         raise UserError(f"--command cannot be split into words: {str(error).lower()}", exit_code=2) from None
     if not command or not command[0]:
         raise UserError("--command is empty: give it a program and its arguments", exit_code=2)
-    name = _called(command)
-    return Launch(name=name, title=name, command=command)
+    name = program_name(command)
+    return Launch(name=name, title=name, command=command, ad_hoc=True)
 
 
-def _called(command: Sequence[str]) -> str:
+def program_name(command: Sequence[str]) -> str:
     """What to call it: the program; of one that only runs another, such as `python3` or `npx`, that other."""
     program = Path(command[0]).name or command[0]
     if not _RUNNERS.fullmatch(program):

@@ -14,4 +14,5 @@ class Launch:
     command: list[str]
     env: dict[str, str] = field(default_factory=dict)  # beside our own environment
     install_hint: str | None = None  # a command that installs it
+    ad_hoc: bool = False  # started by a command of the user's, so the name is only the program's
     missing_file_is_empty: bool = False  # one agent takes any error on reading a new file as fatal

@@ -112,8 +112,8 @@ class Held:
             from acp_tui.demo.sample import make_project
 
             cwd = make_project()
-        rules = [parse_spec(text, "allow", agent=launch.name) for text in args.allow]
-        rules += [parse_spec(text, "reject", agent=launch.name) for text in args.reject]
+        rules = [parse_spec(text, "allow") for text in args.allow]
+        rules += [parse_spec(text, "reject") for text in args.reject]
         wished = args.policy or self.workbench.settings.policy
         return Options(
             cwd=Path(cwd or ".").absolute(),

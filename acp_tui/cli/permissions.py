@@ -61,9 +61,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do it; the exit code."""
+    from acp_tui.agents.catalogue import known
+    from acp_tui.config.settings import load
     from acp_tui.permissions.memory import Memory
 
     memory = Memory()
+    memory.catalogue = lambda: known(load(Path()))
     try:
         if args.action == "revoke":
             _revoke(args.number, memory)
@@ -84,7 +87,8 @@ def _list(memory: Memory) -> None:
     if not rules:
         print("No answers are remembered.")
     for number, rule in enumerate(rules, start=1):
-        print(f"{number:>3}  {words(rule)}  ({rule.id}, {_day(rule)})")
+        unused = "; not used: its agent is not known for certain" if memory.is_unused(rule) else ""
+        print(f"{number:>3}  {words(rule)}  ({rule.id}, {_day(rule)}{unused})")
 
 
 def _revoke(number: str, memory: Memory) -> None:
@@ -97,6 +101,7 @@ def _revoke(number: str, memory: Memory) -> None:
 def _explain(args: argparse.Namespace, memory: Memory) -> None:
     from acp_tui.config.policies import POLICIES
     from acp_tui.permissions.decide import decide
+    from acp_tui.permissions.identity import AgentIdentity
     from acp_tui.permissions.spec import parse_spec
 
     place = _place(args)
@@ -113,7 +118,7 @@ def _explain(args: argparse.Namespace, memory: Memory) -> None:
             policy=policy,
             rules=memory.rules(),
             run_rules=run_rules,
-            agent=args.agent,
+            agent=AgentIdentity(args.agent) if args.agent else None,
             project=place.cwd,
         )
         print(f"{policy + ':':<15}{decision.answer:<8}{decision.why}")

@@ -125,10 +125,10 @@ def _conversation(
         if helds:
             launch = helds[-1].conversation.launch
             given["cwd"] = str(helds[-1].conversation.cwd)
-            if args.program is None and helds[-1].workbench.knows(launch.name):
-                named = launch.name
-            elif args.program is None:
+            if args.program is None and launch.ad_hoc:
                 given["program"] = shlex.join(launch.command)
+            elif args.program is None:
+                named = launch.name
         return _conversation(argparse.Namespace(**(vars(args) | given)), made, named, None, palette)
 
     program = (args.program or "").split()

@@ -25,6 +25,7 @@ from acp_tui.controller.shell import Shell
 from acp_tui.controller.sign_in import sign_in_asked_for
 from acp_tui.controller.tracking import Tracking
 from acp_tui.errors import Refusal, UserError
+from acp_tui.permissions.identity import identity_of
 from acp_tui.processes import Reaper
 from acp_tui.session.events import AgentExited, AgentStarted, Noticed, SessionOpened
 from acp_tui.session.state import REQUEST_CANCELLED
@@ -112,7 +113,7 @@ class Conversation:
         self.listen(self._see)
         self._gate = Gate(
             policy=options.policy,
-            agent=launch.name,
+            identity=lambda: identity_of(launch, self.session.agent.name if self.session.agent else None),
             project=str(self._roots.cwd),
             note=self.note,
             memory=memory,

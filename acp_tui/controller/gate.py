@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from acp_tui.config.policies import Policy
     from acp_tui.controller.asking import Answer, Asker, Question
+    from acp_tui.permissions.identity import AgentIdentity
     from acp_tui.permissions.memory import Memory
     from acp_tui.permissions.rules import Rule
     from acp_tui.permissions.subject import Subject
@@ -51,7 +52,7 @@ class Gate:
     """The rules in force for one conversation, and who to ask."""
 
     policy: Policy
-    agent: str
+    identity: Callable[[], AgentIdentity]  # of the agent, which may only have told its name later
     project: str
     note: Callable[[Event], None]
     clock: Callable[[], float]
@@ -119,7 +120,11 @@ class Gate:
     async def _ask(self, asker: Asker, question: Question) -> Verdict:
         for decision in ANSWERS:
             rule = narrowest_rule(
-                question.subject, decision=decision, scope="project", agent=self.agent, project=self.project
+                question.subject,
+                decision=decision,
+                scope="project",
+                agent=self.identity(),
+                project=self.project,
             )
             if rule is not None:
                 question.rules[f"{decision}_always"] = rule
@@ -147,7 +152,7 @@ class Gate:
             policy=self.policy,
             rules=[*self.session_rules, *self._remembered()],
             run_rules=self.run_rules,
-            agent=self.agent,
+            agent=self.identity(),
             project=self.project,
             interactive=self.asker is not None,
         )

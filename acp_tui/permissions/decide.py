@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from acp_tui.permissions.asked import Subject
+    from acp_tui.permissions.identity import AgentIdentity
     from acp_tui.permissions.rules import Rule
     from acp_tui.session.state import PermissionOption
 
@@ -55,7 +56,7 @@ def decide(
     policy: Policy,
     rules: Iterable[Rule] = (),
     run_rules: Iterable[Rule] = (),
-    agent: str | None = None,
+    agent: AgentIdentity | None = None,
     project: str | None = None,
     interactive: bool = True,
 ) -> Decision:
@@ -75,7 +76,7 @@ def _decide(
     policy: Policy,
     run_rules: Sequence[Rule],
     remembered: Sequence[Rule],
-    agent: str | None,
+    agent: AgentIdentity | None,
     project: str | None,
 ) -> Decision:
     if policy not in _REMEMBERING:

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import paths, private_directory, write_private
 from acp_tui.errors import UserError
-from acp_tui.permissions.rules import from_dict, to_dict
+from acp_tui.permissions.migration import is_by_program, migrated
+from acp_tui.permissions.rules import from_dict, to_dict, words
+from acp_tui.store.folders import list_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
     from acp_tui.permissions.rules import Rule
@@ -39,6 +41,9 @@ class Memory:
         self.path = path if path is not None else paths().state / "permissions.json"
         self.notices: list[str] = []
         """What went wrong so far, one sentence each, none twice."""
+        self.catalogue: Callable[[], Collection[str]] | None = None
+        """Gives the ids of the known agents, by which rules of earlier versions are told; None: not known."""
+        self._asked_sessions = False
         self._seen: tuple[int, int, int] | None = None
         self._rules: list[Rule] = []
 
@@ -56,7 +61,48 @@ class Memory:
         if seen != self._seen:
             self._rules = self._known(self._read())
             self._seen = seen
+            if self._migrate():
+                return self.rules()
         return list(self._rules)
+
+    def is_unused(self, rule: Rule) -> bool:
+        """Return True for an allow rule whose agent is not known for certain: see `migration`."""
+        return rule.decision == "allow" and is_by_program(rule, self.catalogue() if self.catalogue else [])
+
+    # ----------------------------------------------------------------- rules of earlier versions
+
+    def _migrate(self) -> bool:
+        """Move rules by the name of a program to its command, once; True if the file has changed."""
+        if self.catalogue is None or self._asked_sessions:
+            return False
+        known = self.catalogue()
+        old = [rule for rule in self._rules if is_by_program(rule, known)]
+        if not old:
+            return False
+        self._asked_sessions = True
+        sessions = [stored.meta for stored in list_folders(paths().data)]
+        moved = [(rule, new) for rule in old if (new := migrated(rule, sessions)) is not None]
+        for rule in old:
+            if rule.decision == "allow" and all(rule is not one for one, _ in moved):
+                self._notice(
+                    f"The remembered answer “{words(rule)}” is no longer used: several commands may start "
+                    f"{rule.agent}, and which one was meant is not recorded. "
+                    "`acp-tui permissions` lists and revokes it."
+                )
+        if not moved:
+            return False
+        try:
+            with self._changing() as entries:
+                for rule, new in moved:
+                    place = next(n for n, entry in enumerate(entries) if from_dict(entry) == rule)
+                    entries[place] = to_dict(new)
+        except (UserError, StopIteration) as error:  # StopIteration: it was revoked just now
+            if isinstance(error, UserError):
+                self._notice(str(error))
+            return False
+        for rule, new in moved:
+            self._notice(f"The remembered answer “{words(rule)}” now counts for `{new.agent_line}` only.")
+        return True
 
     def add(self, rule: Rule) -> Rule:
         """Remember a rule; the same one is not remembered twice. Returns it with its id."""

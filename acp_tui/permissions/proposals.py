@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from acp_tui.permissions.asked import Subject, Target
+    from acp_tui.permissions.identity import AgentIdentity
     from acp_tui.permissions.rules import Answer, Scope
 
 
@@ -22,7 +23,7 @@ def narrowest_rule(
     *,
     decision: Answer,
     scope: Scope = "session",
-    agent: str | None = None,
+    agent: AgentIdentity | None = None,
     project: str | None = None,
 ) -> Rule | None:
     """The narrowest rule that would have answered this; None when no rule could, or only a very wide one."""
@@ -34,7 +35,7 @@ def wider_rules(
     *,
     decision: Answer,
     scope: Scope = "session",
-    agent: str | None = None,
+    agent: AgentIdentity | None = None,
     project: str | None = None,
 ) -> list[Rule]:
     """Rules that would have answered this and more, from narrow to wide."""
@@ -47,7 +48,7 @@ def wider_rules(
 
 
 def _proposals(
-    subject: Subject, decision: Answer, scope: Scope, agent: str | None, project: str | None
+    subject: Subject, decision: Answer, scope: Scope, agent: AgentIdentity | None, project: str | None
 ) -> Iterator[Rule]:
     """From narrow to wide, without everything of the kind (but where nothing narrower exists)."""
     if not subject.certain:
@@ -58,9 +59,12 @@ def _proposals(
             yield made
 
 
-def _rule(rule: Rule, scope: Scope, agent: str | None, project: str | None) -> Rule:
+def _rule(rule: Rule, scope: Scope, agent: AgentIdentity | None, project: str | None) -> Rule:
     folder = project if scope == "project" else None
-    return rule.but(scope=scope, agent=agent, project=folder, origin="dialog")
+    made = rule.but(scope=scope, project=folder, origin="dialog")
+    if agent is None:
+        return made
+    return made.but(agent=agent.id, agent_name=agent.name, agent_line=agent.line)
 
 
 def _bare(subject: Subject, rule: Rule, project: str | None) -> Iterator[Rule]:

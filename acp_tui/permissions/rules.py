@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from acp_tui.permissions.arguments import WHOLE_COMMAND
 from acp_tui.permissions.asked import KINDS, PATH_KINDS
 from acp_tui.permissions.globs import folded, glob, unescaped
+from acp_tui.permissions.identity import AgentIdentity
 from acp_tui.permissions.shell import take_apart, take_apart_argv
 from acp_tui.session.invisible import reveal_line
 
@@ -58,7 +59,9 @@ class Rule:
     tool: str | None = None  # None: every tool of the server
     scope: Scope = "session"
     project: str | None = None  # the folder, when the scope is one
-    agent: str | None = None  # None: any
+    agent: str | None = None  # the id of an `AgentIdentity`; None: any
+    agent_name: str | None = None  # what an agent of a command calls itself; None: whatever that is
+    agent_line: str = field(default="", compare=False)  # its command, for display
     id: str = ""  # given by the memory
     created: float = 0.0  # seconds since the epoch
     origin: str = ""  # where it comes from: "dialog", "--allow edit:src/**"
@@ -92,7 +95,7 @@ class Rule:
 
 _FIELDS = (
     *("decision", "kind", "path", "command", "exact", "server", "tool", "scope", "project", "agent"),
-    *("id", "created", "origin"),
+    *("agent_name", "agent_line", "id", "created", "origin"),
 )
 
 
@@ -124,7 +127,7 @@ def from_dict(told: object) -> Rule | None:
 
 
 def _texts_only(told: dict[str, Any]) -> bool:
-    names = ("path", "server", "tool", "project", "agent", "id", "origin")
+    names = ("path", "server", "tool", "project", "agent", "agent_name", "agent_line", "id", "origin")
     return all(told.get(name) is None or isinstance(told[name], str) for name in names)
 
 
@@ -172,15 +175,29 @@ def _where(rule: Rule) -> str:
         "project": f"in {rule.project}",
         "everywhere": "everywhere",
     }[rule.scope]
-    return f" {where}" + (f", for {rule.agent}" if rule.agent else "")
+    return f" {where}" + (f", for {_agent(rule)}" if rule.agent else "")
+
+
+def _agent(rule: Rule) -> str:
+    return AgentIdentity(rule.agent or "", rule.agent_line, rule.agent_name).label
 
 
 # --------------------------------------------------------------------------- matching
 
 
-def applies(rule: Rule, *, agent: str | None, project: str | None) -> bool:
+def applies(rule: Rule, *, agent: AgentIdentity | None, project: str | None) -> bool:
     """Is the rule in force for this agent in this folder?"""
-    return rule.agent in (None, agent) and (rule.scope != "project" or rule.project == project)
+    return (rule.scope != "project" or rule.project == project) and _is_for(rule, agent)
+
+
+def _is_for(rule: Rule, agent: AgentIdentity | None) -> bool:
+    if rule.agent is None:
+        return True
+    if agent is None:
+        return False
+    if rule.agent == agent.id:
+        return rule.agent_name in (None, agent.name)
+    return rule.decision == "reject" and rule.agent == agent.program  # see `migration`
 
 
 def matches(rule: Rule, subject: Subject, *, project: str | None = None) -> Match:

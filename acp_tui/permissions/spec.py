@@ -21,7 +21,7 @@ execute:WORDS    commands that begin with these words, whatever follows: 'execut
 mcp:SERVER       every tool of an MCP server; mcp:SERVER/TOOL one of them"""
 
 
-def parse_spec(text: str, decision: Answer, *, agent: str | None = None) -> Rule:
+def parse_spec(text: str, decision: Answer) -> Rule:
     """The rule of `--allow TEXT` or `--reject TEXT`; a `UserError` says what is wrong with it."""
     kind, colon, pattern = text.partition(":")
     kind, pattern = kind.strip(), pattern.strip()
@@ -37,7 +37,7 @@ def parse_spec(text: str, decision: Answer, *, agent: str | None = None) -> Rule
         raise _nonsense(
             decision, text, "nothing follows the colon; leave it out to mean everything of the kind."
         )
-    rule = Rule(decision=decision, kind=kind, scope="run", agent=agent, origin=f"--{decision} {text}")
+    rule = Rule(decision=decision, kind=kind, scope="run", origin=f"--{decision} {text}")
     if not pattern:
         return rule
     if kind in PATH_KINDS:

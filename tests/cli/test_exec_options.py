@@ -7,7 +7,8 @@ import os
 import pty
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,9 +23,6 @@ from tests.cli.harness import (
     script,
     steps,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OFFERS: dict[str, Any] = {
     "modes": {
@@ -227,6 +225,29 @@ def test_a_replayed_history_is_no_part_of_the_answer(tmp_path: Path, when: str) 
     done = execute("new", "--resume", "theirs", command=command, cwd=tmp_path)
     assert done.out == "new\n"
     assert "old" not in done.err
+
+
+def test_a_session_of_a_command_goes_on_with_that_command_only(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    mine, other = (script(capabilities={"loadSession": True}, name=name) for name in ("mine", "other"))
+    first = execute_json("hello", command=mine, cwd=folder)
+    session = Path(first["log"]).parent.name
+    assert execute("hello", "--resume", session, command=mine, cwd=folder).code == 0
+    refused = execute("hello", "--resume", session, command=other, cwd=folder)
+    assert refused.code == 1
+    assert f"The session {session} was held with" in refused.err
+
+
+def test_a_session_of_a_command_that_is_called_like_a_known_agent_is_not_held_with_that(
+    tmp_path: Path,
+) -> None:
+    folder = project(tmp_path)
+    program = tmp_path / "claude-code"
+    program.write_text(f"#!/bin/sh\nexec {script(capabilities={'loadSession': True})}\n")
+    program.chmod(0o755)
+    first = execute_json("hello", command=str(program), cwd=folder)
+    done = run("exec", "hello", "--resume", Path(first["log"]).parent.name, cwd=folder)
+    assert done.code == 0, done.err
 
 
 def test_a_session_that_only_the_agent_knows_goes_on(tmp_path: Path) -> None:

@@ -31,6 +31,15 @@ def test_the_list_numbers_what_is_remembered(capsys: pytest.CaptureFixture[str])
     assert second.startswith("  2  always reject editing src/** everywhere, for demo  (")
 
 
+def test_an_old_rule_that_is_not_used_is_marked_in_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+    Memory().add(GIT.but(agent="launch.py"))
+    assert main(["permissions", "list"]) == 0
+    out, err = capsys.readouterr()
+    assert "for launch.py" in out
+    assert "not used: its agent is not known for certain" in out
+    assert "is no longer used: several commands may start launch.py" in err
+
+
 def test_a_rule_is_revoked_by_its_number_or_id(capsys: pytest.CaptureFixture[str]) -> None:
     Memory().add(GIT)
     known = Memory().add(EDIT)

@@ -9,6 +9,7 @@ import pytest
 
 from acp_tui.controller.asking import Answer, Question
 from acp_tui.controller.gate import Gate
+from acp_tui.permissions.identity import AgentIdentity
 from acp_tui.permissions.subject import subject_of_call
 from acp_tui.session.state import PermissionOption
 from tests.controller.harness import Person
@@ -39,7 +40,7 @@ class Always(Person):
 
 def gate(person: Person) -> tuple[Gate, list[Event]]:
     noted: list[Event] = []
-    made = Gate("ask", "claude-code", PROJECT, noted.append, lambda: 0.0, asker=person)
+    made = Gate("ask", lambda: AgentIdentity("claude-code"), PROJECT, noted.append, lambda: 0.0, asker=person)
     return made, noted
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from acp_tui.config.policies import POLICIES, Policy
 from acp_tui.permissions.asked import KINDS
 from acp_tui.permissions.decide import choose_option, decide
+from acp_tui.permissions.identity import AgentIdentity
 from acp_tui.permissions.proposals import narrowest_rule, wider_rules
 from acp_tui.permissions.rules import Rule, matches, words
 from acp_tui.permissions.spec import parse_spec
@@ -17,6 +18,7 @@ from acp_tui.session.state import PermissionOption
 from tests.permissions.asking import PLACE, PROJECT, asked, command, file, terminal
 
 FOREIGN = "/etc/hosts"
+A = AgentIdentity("a")
 ROWS: dict[str, tuple[list[Subject], str]] = {
     "fs/read inside": ([subject_of_read(f"{PROJECT}/a", inside=True)], "allow allow allow allow allow"),
     "permission: read, search, think": (
@@ -172,8 +174,11 @@ def test_rules_of_another_agent_or_project_do_not_count() -> None:
     here = LS.but(scope="project", project=PROJECT)
     assert decide(command("ls"), policy="ask", rules=[here], project=PROJECT).answer == "allow"
     assert decide(command("ls"), policy="ask", rules=[here], project="/other").answer == "ask"
-    assert decide(command("ls"), policy="ask", rules=[LS.but(agent="a")], agent="a").answer == "allow"
-    assert decide(command("ls"), policy="ask", rules=[LS.but(agent="a")], agent="b").answer == "ask"
+    assert decide(command("ls"), policy="ask", rules=[LS.but(agent="a")], agent=A).answer == "allow"
+    assert (
+        decide(command("ls"), policy="ask", rules=[LS.but(agent="a")], agent=AgentIdentity("b")).answer
+        == "ask"
+    )
 
 
 def test_what_a_reject_rule_may_speak_of_is_asked() -> None:
@@ -329,7 +334,7 @@ def test_the_narrowest_sensible_rule_is_proposed_and_wider_ones(subject: Subject
     st.sampled_from(SUBJECTS), st.sampled_from(["allow", "reject"]), st.sampled_from(["session", "project"])
 )
 def test_every_proposed_rule_would_have_answered(subject: Subject, decision: Any, scope: Any) -> None:
-    told: dict[str, Any] = {"decision": decision, "scope": scope, "agent": "a", "project": PROJECT}
+    told: dict[str, Any] = {"decision": decision, "scope": scope, "agent": A, "project": PROJECT}
     narrow = narrowest_rule(subject, **told)
     for rule in [*([narrow] if narrow else []), *wider_rules(subject, **told)]:
-        assert decide(subject, policy="ask", rules=[rule], agent="a", project=PROJECT).answer == decision
+        assert decide(subject, policy="ask", rules=[rule], agent=A, project=PROJECT).answer == decision

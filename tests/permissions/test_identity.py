@@ -1,0 +1,130 @@
+"""Which agent a rule is for, and what becomes of the rules of earlier versions."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from acp_tui.agents.launch import Launch
+from acp_tui.config.paths import paths
+from acp_tui.permissions.identity import AgentIdentity, identity_of, identity_of_command
+from acp_tui.permissions.memory import Memory
+from acp_tui.permissions.proposals import narrowest_rule
+from acp_tui.permissions.rules import Rule, applies, from_dict, to_dict, words
+from acp_tui.store import folders
+from tests.permissions.asking import PROJECT, command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CLAUDE, KIMI = ("python3", "/x/launch.py", "claude-code"), ("python3", "/x/launch.py", "kimi-code")
+OLD = Rule(decision="allow", kind="execute", command=("ls",), scope="everywhere", agent="launch.py")
+
+
+def rule_for(agent: AgentIdentity) -> Rule:
+    rule = narrowest_rule(command("ls"), decision="allow", agent=agent, project=PROJECT)
+    assert rule is not None
+    return rule
+
+
+def launch(*words: str, ad_hoc: bool = True) -> Launch:
+    return Launch("launch.py", "launch.py", list(words), ad_hoc=ad_hoc)
+
+
+def memory_with(*rules: Rule) -> Memory:
+    for rule in rules:
+        Memory().add(rule)
+    memory = Memory()
+    memory.catalogue = lambda: {"claude-code", "demo"}
+    return memory
+
+
+def record(command: tuple[str, ...], agent: str = "launch.py") -> None:
+    folders.create(paths().data, agent=agent, title=agent, cwd=PROJECT, command=command).close()
+
+
+def test_an_agent_of_a_command_is_its_whole_command() -> None:
+    rule = rule_for(identity_of(launch(*CLAUDE)))
+    assert applies(rule, agent=identity_of(launch(*CLAUDE)), project=None)
+    assert not applies(rule, agent=identity_of(launch(*KIMI)), project=None)
+    assert not applies(rule, agent=identity_of(launch("python3", "/x/launch.py claude-code")), project=None)
+
+
+def test_an_agent_of_a_command_that_calls_itself_otherwise_is_another_one() -> None:
+    rule = rule_for(identity_of(launch(*CLAUDE), "Claude Code"))
+    assert applies(rule, agent=identity_of(launch(*CLAUDE), "Claude Code"), project=None)
+    assert not applies(rule, agent=identity_of(launch(*CLAUDE), "Kimi"), project=None)
+    assert not applies(rule, agent=identity_of(launch(*CLAUDE)), project=None)
+
+
+def test_an_agent_of_the_catalogue_is_its_id_and_no_command_is_taken_for_it() -> None:
+    catalogued = identity_of(Launch("claude-code", "Claude Code", ["npx", "x"]), "any name")
+    rule = rule_for(catalogued)
+    assert rule.agent == "claude-code"
+    assert applies(rule, agent=identity_of(Launch("claude-code", "", ["/new/path"])), project=None)
+    assert not applies(
+        rule, agent=identity_of(Launch("claude-code", "", ["claude-code"], ad_hoc=True)), project=None
+    )
+
+
+def test_a_rule_names_the_command_without_its_secrets() -> None:
+    secret = "sk-ant-api03-" + "a1B2c3D4" * 6
+    rules = [rule_for(identity_of(launch("agent", "--api-key", one))) for one in (secret, secret + "x")]
+    assert secret not in json.dumps(to_dict(rules[0])) + words(rules[0])
+    assert rules[0].agent != rules[1].agent
+    assert words(rule_for(identity_of(launch(*CLAUDE), "Claude"))).endswith(
+        ", for Claude (`python3 /x/launch.py claude-code`)"
+    )
+
+
+def test_a_rule_for_a_command_comes_back_from_disk() -> None:
+    rule = rule_for(identity_of(launch(*CLAUDE), "Claude Code"))
+    again = from_dict(json.loads(json.dumps(to_dict(rule))))
+    assert again is not None
+    assert again == rule
+    assert words(again) == words(rule)
+
+
+def test_an_old_rule_moves_to_the_only_command_that_was_recorded(home: Path) -> None:
+    record(CLAUDE)
+    record(CLAUDE)
+    memory = memory_with(OLD)
+    [rule] = memory.rules()
+    identity = identity_of_command(CLAUDE)
+    assert (rule.agent, rule.command) == (identity.id, OLD.command)
+    [notice] = memory.notices
+    assert "for launch.py” now counts for `python3 /x/launch.py claude-code` only" in notice
+    assert Memory().rules() == [rule]
+    assert memory_with().rules() == [rule]
+
+
+@pytest.mark.parametrize("recorded", [(), (CLAUDE, KIMI), (("x", "--api-key", "[redacted]"),)])
+def test_an_old_rule_whose_agent_is_not_certain_is_not_used_and_reported(
+    home: Path, recorded: tuple[tuple[str, ...], ...]
+) -> None:
+    for one in recorded:
+        record(one)
+    memory = memory_with(OLD)
+    [rule] = memory.rules()
+    assert memory.is_unused(rule)
+    assert not applies(rule, agent=identity_of(launch(*CLAUDE)), project=None)
+    [notice] = memory.notices
+    assert "for launch.py” is no longer used" in notice
+
+
+def test_an_old_reject_goes_on_to_count_for_every_command_of_that_program(home: Path) -> None:
+    memory = memory_with(OLD.but(decision="reject"))
+    [rule] = memory.rules()
+    assert not memory.is_unused(rule)
+    assert memory.notices == []
+    for one in (CLAUDE, KIMI):
+        assert applies(rule, agent=identity_of(launch(*one)), project=None)
+
+
+def test_rules_for_agents_of_the_catalogue_stay_as_they_are(home: Path) -> None:
+    record(CLAUDE, agent="claude-code")
+    memory = memory_with(OLD.but(agent="claude-code"))
+    assert [rule.agent for rule in memory.rules()] == ["claude-code"]
+    assert memory.notices == []
