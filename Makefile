@@ -24,6 +24,7 @@ bench: $(READY)
 	$(BIN)/python tests/benchmarks/exec_flood.py
 	$(BIN)/python -m tests.benchmarks.export_speed
 	$(BIN)/python -m tests.benchmarks.file_menu
+	$(BIN)/python -m tests.benchmarks.replay_speed
 
 # The pictures of the README, from the real screen; to be looked at before they are committed.
 screenshots: $(READY)

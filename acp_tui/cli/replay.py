@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import argparse
 
     from acp_tui.session.record import Record
+    from acp_tui.ui.app import AcpTui
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,15 +45,19 @@ def run(args: argparse.Namespace) -> int:
         print_recording(recording_of(args.log), thoughts=args.thoughts)
         return 0
     need_a_terminal("`acp-tui replay --text` works without")
-    return _play(recording_of(args.log), args)
+    return show(app_for(recording_of(args.log), args))
 
 
-def _play(path: Path, args: argparse.Namespace) -> int:
+def app_for(path: Path, args: argparse.Namespace) -> AcpTui:
+    """The app that plays a recording."""
     from acp_tui.controller.playing import Player
+    from acp_tui.ui import collecting
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.screens.replay import ReplayScreen
 
+    collecting.pause()  # the records stay: looking at them again and again takes as long as reading them
     records, problems = read_records(path)
+    collecting.go_on()
     known = read_folder(path.parent)  # who it was held with, when it is one of ours
     player = Player(
         records,
@@ -60,12 +65,11 @@ def _play(path: Path, args: argparse.Namespace) -> int:
         cwd=known.text("cwd") or "",
         speed=args.speed,
     )
-    app = AcpTui(
+    return AcpTui(
         lambda palette: ReplayScreen(player, palette, problems=problems),
         theme=args.theme,
         wishes=first.read(Path.cwd()),
     )
-    return show(app)
 
 
 def speed(text: str) -> float:

@@ -71,6 +71,11 @@ class Player:
         return self.played == self.total
 
     @property
+    def at_once(self) -> bool:
+        """Is what is left played without pauses?"""
+        return self._hurrying or self.speed == AT_ONCE
+
+    @property
     def moment(self) -> float:
         """What time it was then, in seconds since the epoch."""
         if not self.played:
@@ -98,8 +103,7 @@ class Player:
 
     def advance(self, seconds: float) -> list[Change]:
         """So much time has passed; returns what it has changed."""
-        at_once = self._hurrying or self.speed == AT_ONCE
-        aim = self.length if at_once else self.elapsed + seconds * self.speed
+        aim = self.length if self.at_once else self.elapsed + seconds * self.speed
         changes: list[Change] = []
         for _ in range(BATCH):
             if self.ended or self._due[self.played] > aim:

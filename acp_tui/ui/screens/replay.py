@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, ClassVar
 
+from acp_tui.session.change import Change
 from acp_tui.ui import keys
 from acp_tui.ui.facts import Facts
 from acp_tui.ui.frames import INTERVAL
@@ -20,11 +22,14 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from acp_tui.controller.playing import Player
-    from acp_tui.session.change import Change
     from acp_tui.ui.palette import Palette
 
 PLAYING = frozenset({"pause", "step", "speed", "start", "finish"})
 """Actions of keys that mean something else where text is written."""
+
+
+HURRY_SLICE = 0.06
+"""Seconds of playing at once before keys get their turn."""
 
 
 class ReplayScreen(SessionScreen):
@@ -40,6 +45,7 @@ class ReplayScreen(SessionScreen):
         self.paused = False
         self._problems = problems
         self._clock: Timer | None = None
+        self._unshown: set[str | None] = set()  # facts that were played at once; None: an entry
 
     def below(self) -> Iterable[Widget]:
         """Where the recording is."""
@@ -61,13 +67,35 @@ class ReplayScreen(SessionScreen):
         if self.paused:  # one tick may have been on its way
             return
         before = int(self.now())
-        self._take(self.player.advance(INTERVAL))
+        if self.player.at_once:
+            self._hurry()
+        else:
+            self._take(self.player.advance(INTERVAL))
         if int(self.now()) != before:
             self.query_one(StatusLine).refresh()
         if self.player.ended:
             self._keep_time()
 
+    def _hurry(self) -> None:
+        """Play what is left and show it when all of it is there.
+
+        Showing it in between took seven times as long.
+        """
+        deadline = time.monotonic() + HURRY_SLICE
+        while not self.player.ended:
+            self._unshown |= {change.fact for change in self.player.advance(0)}
+            if time.monotonic() >= deadline:
+                break
+        if self.player.ended:
+            self._take([])
+        else:
+            self.query_one(PlayerBar).show(paused=False)
+
     def _take(self, changes: list[Change]) -> None:
+        """Show these changes, and what was played at once before."""
+        if self._unshown:
+            facts, self._unshown = self._unshown - {None}, set()
+            changes = [Change("reset"), *(Change("fact", None, name) for name in facts), *changes]
         self.frames.add(changes)
         self.query_one(PlayerBar).show(paused=self.paused)
 
@@ -111,6 +139,7 @@ class ReplayScreen(SessionScreen):
             self.action_start()
         else:
             self.paused = not self.paused
+            self._take([])
             self._keep_time()
 
     def action_step(self) -> None:
@@ -128,6 +157,7 @@ class ReplayScreen(SessionScreen):
         """Play from the beginning."""
         self.frames.flush()
         self.player.rewind()
+        self._unshown.clear()
         self.session = self.player.session
         self._facts = Facts(self.player.title)
         self.finder.clear()

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from acp_tui.controller import playing
 from acp_tui.controller.playing import AT_ONCE, Player
 from acp_tui.session.state import Permission, UserMessage
 from acp_tui.ui.app import AcpTui
+from acp_tui.ui.screens import replay as replay_screen
 from acp_tui.ui.screens.replay import ReplayScreen
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.player_bar import PlayerBar
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual.pilot import Pilot
+
+    from acp_tui.session.change import Change
 
 EDIT = next(path for path in WIRELOGS if path.stem == "claude-code-edit")
 
@@ -56,6 +60,38 @@ async def test_it_plays_by_itself_and_ends_with_all_of_it_on_the_screen() -> Non
         assert "○ idle" in line(app, StatusLine)
         assert line(app, PlayerBar).startswith("■")
         assert f"record {player.total} of {player.total}" in line(app, PlayerBar)
+
+
+async def test_what_is_played_at_once_is_shown_when_all_of_it_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    frames: list[int] = []
+    take = Transcript.take
+
+    def taken(view: Transcript, changes: list[Change]) -> None:
+        frames.append(player.played)
+        take(view, changes)
+
+    monkeypatch.setattr(playing, "BATCH", 1)
+    monkeypatch.setattr(replay_screen, "HURRY_SLICE", 0)
+    monkeypatch.setattr(Transcript, "take", taken)
+    app, player = replay()
+    async with app.run_test(size=(100, 40)) as pilot:
+        await until(pilot, lambda: player.ended and "I wrote the file." in page(app))
+    assert set(frames) == {player.total}
+
+
+async def test_what_was_played_at_once_is_shown_when_it_is_stopped_on_the_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(playing, "BATCH", 1)
+    monkeypatch.setattr(replay_screen, "HURRY_SLICE", 0.001)
+    app, player = replay()
+    async with app.run_test(size=(100, 40)) as pilot:
+        await until(pilot, lambda: bool(player.session.entries))
+        await pilot.press("space")
+        assert not player.ended
+        await until(pilot, lambda: "┃" in page(app))
 
 
 async def test_a_question_of_then_is_an_entry_and_no_dialog() -> None:
