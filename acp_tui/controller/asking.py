@@ -28,8 +28,6 @@ class Question:
         default_factory=dict
     )  # what "always" would mean, by the kind of the option
     rule_words: dict[str, str] = field(default_factory=dict)  # … as a person would say it
-    agent_remembers: frozenset[str] = frozenset()
-    """The kinds of "always" that reach the agent as such: it may stop asking, whatever our rule says."""
 
 
 @dataclass(slots=True)

@@ -129,13 +129,6 @@ class Gate:
             if rule is not None:
                 question.rules[f"{decision}_always"] = rule
                 question.rule_words[f"{decision}_always"] = f"{matched_words(rule)}, in this project"
-        question.agent_remembers = frozenset(
-            option.kind
-            for option in question.options
-            if question.kind == "permission"
-            and option.kind.endswith("_always")
-            and _option_to_send(question, option) is option
-        )
         answer: Answer = await asker.ask(question)
         if answer.option is None:
             return Verdict(None, None, "the question was put away")

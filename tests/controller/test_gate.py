@@ -55,7 +55,6 @@ async def test_always_is_remembered_by_us_and_sent_to_the_agent_as_once(word: st
     assert verdict.option.kind == f"{word}_once"
     assert verdict.allowed is (word == "allow")
     assert [(rule.decision, rule.path) for rule in made.session_rules] == [(word, "src/app.py")]
-    assert not asked.agent_remembers
 
 
 @pytest.mark.parametrize(
@@ -65,14 +64,13 @@ async def test_always_is_remembered_by_us_and_sent_to_the_agent_as_once(word: st
         [option("allow_once", "one"), option("allow_once", "two"), option("allow_always")],
     ],
 )
-async def test_an_agent_that_offers_no_single_once_gets_its_always_and_the_question_says_so(
+async def test_an_agent_that_offers_no_single_once_gets_its_always(
     offered: list[PermissionOption],
 ) -> None:
     asked = question(EDIT, *offered)
     verdict = await gate(Always("allow_always"))[0].answer(asked)
     assert verdict.option is not None
     assert verdict.option.kind == "allow_always"
-    assert asked.agent_remembers == {"allow_always"}
 
 
 async def test_an_always_that_no_rule_of_ours_can_remember_goes_to_the_agent_as_it_is() -> None:
@@ -81,5 +79,4 @@ async def test_an_always_that_no_rule_of_ours_can_remember_goes_to_the_agent_as_
     verdict = await made.answer(asked)
     assert verdict.option is not None
     assert verdict.option.kind == "allow_always"
-    assert asked.agent_remembers == {"allow_always"}
     assert made.session_rules == []

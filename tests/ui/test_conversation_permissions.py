@@ -48,14 +48,14 @@ async def answered(desk: Desk) -> Any:
     ("keys", "option"),
     [
         (["a"], "allow_once"),
-        (["A"], "allow_always"),
+        (["A"], "allow_once"),
         (["r"], "reject_once"),
-        (["R"], "reject_always"),
-        (["2"], "allow_always"),
-        (["4"], "reject_always"),
+        (["R"], "reject_once"),
+        (["2"], "allow_once"),
+        (["4"], "reject_once"),
         (["enter"], "allow_once"),
         (["down", "down", "enter"], "reject_once"),
-        (["up", "enter"], "reject_always"),
+        (["up", "enter"], "reject_once"),
     ],
 )
 async def test_a_key_answers(open_desk: Open, keys: list[str], option: str) -> None:
@@ -173,7 +173,7 @@ async def test_always_is_remembered_and_the_next_time_the_rule_answers(open_desk
         await desk.sees("Always allow")
         await desk.press("A")
         await desk.ready()
-        assert [answer["optionId"] for answer in answers(desk)] == ["allow_always", "allow_once"]
+        assert [answer["optionId"] for answer in answers(desk)] == ["allow_once", "allow_once"]
         records = [entry for entry in desk.session.entries if isinstance(entry, Permission)]
         assert [record.by for record in records] == ["you", "rule"]
         assert "rule" in desk.text()
