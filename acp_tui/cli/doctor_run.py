@@ -165,7 +165,7 @@ def _turn(session: Session, policy: str) -> dict[str, Any]:
                 "rejectedBy": rejected.get(entry.call_id),
             }
             for entry in entries
-            if isinstance(entry, ToolCall)
+            if isinstance(entry, ToolCall) and not entry.served
         ],
         "used": session.usage.used,
         "size": session.usage.size,

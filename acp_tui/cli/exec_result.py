@@ -37,7 +37,9 @@ async def result_of(conversation: Conversation, decisions: Decisions, failure: s
         "sessionId": session.session_id,
         "stopReason": session.stop_reason,
         "text": answer_text(session),
-        "toolCalls": [_tool_call(entry) for entry in session.entries if isinstance(entry, ToolCall)],
+        "toolCalls": [
+            _tool_call(entry) for entry in session.entries if isinstance(entry, ToolCall) and not entry.served
+        ],
         "permissions": decisions.made,
         "changedFiles": await _changed_files(conversation),
         "usage": _usage(session.usage),

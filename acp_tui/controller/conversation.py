@@ -139,6 +139,7 @@ class Conversation:
             files,
             self._terminals,
             self._tracking.keep,
+            self.note,
             missing_file_is_empty=launch.missing_file_is_empty,
         )
 
@@ -329,6 +330,11 @@ class Conversation:
     async def changes(self) -> list[FileChange]:
         """All files that are not as they were when the conversation began."""
         return await self._tracking.changes()
+
+    @property
+    def finds_all_changes(self) -> bool:
+        """False when `changes` misses what the agent did not announce: without git, or in a huge folder."""
+        return self._tracking.complete
 
     async def versions(self, change: FileChange) -> Versions:
         """What a changed file held when the conversation began, and what it holds now."""

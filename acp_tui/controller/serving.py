@@ -23,6 +23,8 @@ from acp_tui.permissions.subject import (
     subject_of_read,
     subject_of_write,
 )
+from acp_tui.protocol.content import line_ends
+from acp_tui.session.events import FileBeforeWrite
 from acp_tui.workspace.environment import terminal_environment
 from acp_tui.workspace.folders import identity, open_folder
 from acp_tui.workspace.git_folders import repository_of
@@ -32,12 +34,17 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable
 
     from acp_tui.controller.gate import Gate
+    from acp_tui.session.events import Event
     from acp_tui.session.state import RequestId, Session
     from acp_tui.workspace.files import Files
     from acp_tui.workspace.folders import OpenFolder
     from acp_tui.workspace.terminals import Terminals
 
 METHOD_NOT_FOUND, INVALID_PARAMS, NOT_ALLOWED, NOT_FOUND = -32601, -32602, -32003, -32002
+
+
+MAX_KEPT_TEXT = 1_000_000
+"""Characters of an overwritten file that are put into the log, to show the difference."""
 
 
 class Serving:
@@ -50,6 +57,7 @@ class Serving:
         files: Files,
         terminals: Terminals,
         keep: Callable[[Iterable[str]], Awaitable[None]],
+        note: Callable[[Event], None],
         *,
         missing_file_is_empty: bool = False,
     ) -> None:
@@ -68,6 +76,7 @@ class Serving:
         )
         self._terminals = terminals
         self._keep = keep
+        self._note = note
         self._missing_file_is_empty = missing_file_is_empty
         self._methods: dict[str, Callable[[Params], Awaitable[dict[str, Any]]]] = {
             "session/request_permission": self._permission,
@@ -154,10 +163,10 @@ class Serving:
                 content=content,
             )
             question = Question(params.request_id, "write", subject, GUARD_OPTIONS, why="", new_text=content)
-            if self._gate.asker is not None:
-                question.old_text = await asyncio.to_thread(writing.old_text)
+            old = question.old_text = await asyncio.to_thread(writing.old_text)
             await self._guard(question)
             await self._keep([str(writing.real)])
+            self._note(_before_write(params.request_id, old, content, exists=writing.exists))
             await _to_its_end(asyncio.to_thread(writing.write, content))
         return {}
 
@@ -225,6 +234,14 @@ class Serving:
         verdict = await self._gate.answer(question)
         if not verdict.allowed:
             raise Refusal(NOT_ALLOWED, f"not allowed to {question.subject.words}: {verdict.why}")
+
+
+def _before_write(request_id: RequestId, old: str | None, content: str, *, exists: bool) -> FileBeforeWrite:
+    if not exists:
+        return FileBeforeWrite(request_id)
+    if old is None or len(old) > MAX_KEPT_TEXT:
+        return FileBeforeWrite(request_id, known=False)
+    return FileBeforeWrite(request_id, old, line_ends=list(line_ends(old, content) or ()))
 
 
 async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:

@@ -88,6 +88,11 @@ class Tracking:
         await self._all_named()
         return await self._baseline.changes()
 
+    @property
+    def complete(self) -> bool:
+        """False when `changes` misses what the agent did not announce."""
+        return self._baseline.complete
+
     async def versions(self, change: FileChange) -> Versions:
         """What a changed file held, and what it holds."""
         try:

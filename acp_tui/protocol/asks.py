@@ -114,15 +114,16 @@ def _elicitation_answered(answer: Answer) -> list[ev.Event]:
 
 
 def _file_read(answer: Answer) -> list[ev.Event]:
-    return [_served(answer, wrote=False)]
+    return [_served(answer, wrote=False, line=read.whole(answer.params, "line"))]
 
 
 def _file_written(answer: Answer) -> list[ev.Event]:
-    return [_served(answer, wrote=True)]
+    return [_served(answer, wrote=True, content=read.text(answer.params, "content") or "")]
 
 
-def _served(answer: Answer, *, wrote: bool) -> ev.FileServed:
-    return ev.FileServed(read.line(answer.params, "path") or "", wrote, answer.error, answer.request_id)
+def _served(answer: Answer, *, wrote: bool, line: int | None = None, content: str = "") -> ev.FileServed:
+    path = read.line(answer.params, "path") or ""
+    return ev.FileServed(path, wrote, answer.error, answer.request_id, line, content)
 
 
 def _terminal_created(answer: Answer) -> list[ev.Event]:

@@ -22,6 +22,7 @@ _TYPES: tuple[type[ev.Event], ...] = (
     ev.AgentExited,
     ev.Decided,
     ev.DiffPlaced,
+    ev.FileBeforeWrite,
     ev.Noticed,
     ev.SettingsRestored,
     ev.Queued,
@@ -37,6 +38,7 @@ _TYPES: tuple[type[ev.Event], ...] = (
 _DISPLAYED = {
     ev.AgentExited: {"reason", "stderr_tail", "signal"},
     ev.Decided: {"why", "subject", "by"},
+    ev.FileBeforeWrite: {"old"},
     ev.Noticed: {"text", "detail", "source"},
     ev.TerminalCreated: {"command", "cwd"},
     ev.TerminalExited: {"signal"},

@@ -139,10 +139,10 @@ def _diff(item: dict[str, Any]) -> Diff | None:
         return None
     # A new file is `oldText` null, "" or absent.
     old, new = read.text(item, "oldText") or None, read.text(item, "newText")
-    return Diff(path, old, new, line_ends=_line_ends(read.raw(item, "oldText"), read.raw(item, "newText")))
+    return Diff(path, old, new, line_ends=line_ends(read.raw(item, "oldText"), read.raw(item, "newText")))
 
 
-def _line_ends(old: str | None, new: str | None) -> tuple[str, str] | None:
+def line_ends(old: str | None, new: str | None) -> tuple[str, str] | None:
     """What lines end with on either side, when that has changed: in safe text they all end alike."""
     if not old or not new or ("\r\n" not in old and "\r\n" not in new):
         return None

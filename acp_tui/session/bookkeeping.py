@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from acp_tui.session.plain import plain
 
 if TYPE_CHECKING:
+    from acp_tui.session.events import FileBeforeWrite
     from acp_tui.session.state import (
         Compaction,
         Elicitation,
@@ -50,6 +51,8 @@ class Bookkeeping:
     restoring: bool = False  # the session was opened again: `settings` still holds the values from before
     replay: Replay | None = None  # until the first prompt after a load or resume
     waiting: Notice | None = None  # the line that says what is being waited for
+    before_write: dict[RequestId, FileBeforeWrite] = field(default_factory=dict)
+    written: set[tuple[int, str]] = field(default_factory=set)  # calls and files whose write they have shown
     told: dict[str, tuple[Notice, int]] = field(default_factory=dict)  # in this turn, and how often
     foreign: set[str] = field(default_factory=set)  # other sessions already spoken of
     rejected: set[RequestId] = field(default_factory=set)  # requests of which a line already says so

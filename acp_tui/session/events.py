@@ -412,6 +412,18 @@ class FileServed(Event):
     wrote: bool
     error: RpcError | None = None
     request_id: RequestId = None
+    line: int | None = None  # where the agent began to read
+    content: str = ""  # what was written
+
+
+@dataclass(slots=True)
+class FileBeforeWrite(Event):
+    """Client: what a file held right before the agent's `fs/write_text_file` was carried out."""
+
+    request_id: RequestId
+    old: str | None = None  # None: there was no file
+    known: bool = True  # False: it was no text, or too long to be kept
+    line_ends: list[str] = field(default_factory=list)  # of old and new, where they are not the same
 
 
 @dataclass(slots=True)

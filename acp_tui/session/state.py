@@ -187,6 +187,7 @@ class ToolCall(Entry):
     has_result: bool = False  # text has come as content, outside a permission request
     meta: dict[str, Any] = field(default_factory=dict)  # all `_meta` seen, merged; as sent
     announced: bool = False  # False: only updates or a permission request ever named it
+    served: bool = False  # no call of the agent's: a file that acp-tui read or wrote for it
     ended_at: float | None = None
     waited: float = 0.0  # seconds of its time that passed before its permission requests were answered
 

@@ -88,6 +88,11 @@ class Baseline:
             git.stop()
             raise
 
+    @property
+    def complete(self) -> bool:
+        """False when some changes can only be found if the agent announces them; `notices` says why."""
+        return not self.notices
+
     async def keep(self, paths: Iterable[Path | str]) -> None:
         """These files may be changed soon: copy those that are not covered."""
         await asyncio.to_thread(self._keep, list(paths), too_late=False)
@@ -129,7 +134,8 @@ class Baseline:
         except (GitError, OSError) as error:
             self._git = None
             self._why_no_git = _words(error)
-            self.notices.append(f"Changes cannot be reverted in this session: {self._why_no_git}.")
+            what = "Changes cannot be reverted, and only files the agent announces are listed"
+            self.notices.append(f"{what}: {self._why_no_git}.")
             return
         own = own_paths()
         without = [*self._roots.directories, self._directory, own.config, own.data, own.state, own.cache]

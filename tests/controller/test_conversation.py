@@ -19,7 +19,8 @@ from acp_tui.config.mcp import from_json_file
 from acp_tui.connection.errors import AgentGone, ConnectionFault, NotOffered, RequestFailed
 from acp_tui.controller import Answer, SignInNeeded
 from acp_tui.errors import UserError
-from acp_tui.session.state import Elicitation, Permission, Terminal, ToolCall, UserMessage
+from acp_tui.fold import Fold
+from acp_tui.session.state import Diff, Elicitation, Permission, Terminal, ToolCall, UserMessage
 from acp_tui.session.text import KEPT
 from acp_tui.store.secrets import MASK
 from acp_tui.store.wirelog import read_log
@@ -238,6 +239,24 @@ async def test_a_write_is_asked_about_with_what_stands_there(hold: Hold) -> None
     [question] = person.asked
     assert (question.kind, question.old_text, question.new_text) == ("write", "before\n", "after\n")
     assert path.read_text() == "after\n"
+
+
+async def test_a_write_without_a_call_is_shown_with_its_difference_and_in_the_log(hold: Hold) -> None:
+    held = hold(policy="accept-edits")
+    path = held.conversation.cwd / "notes.txt"
+    path.write_text("before\n")
+    await held.open()
+    await held.prompt(
+        ["ask", "fs/read_text_file", {"path": str(path)}],
+        ["ask", "fs/write_text_file", {"path": str(path), "content": "after\n"}],
+    )
+    live, replayed = held.session, Fold()
+    for record in held.records:
+        replayed.apply(record)
+    for session in (live, replayed.session):
+        read, write = (entry for entry in session.entries if isinstance(entry, ToolCall))
+        assert (read.title, write.title) == ("Read notes.txt", "Write notes.txt")
+        assert write.content == [Diff(str(path), "before\n", "after\n")]
 
 
 class Slow(Person):

@@ -21,6 +21,7 @@ from tests.workspace.projects import changes, fill, git, repository, revert_all,
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+ANNOUNCED_ONLY = "Changes cannot be reverted, and only files the agent announces are listed"
 SOON = 10.0
 """Seconds after which a git that hangs is given up: long for a busy machine, short for a test that fails."""
 
@@ -522,7 +523,8 @@ async def test_without_git_there_is_a_notice_and_named_changes_are_listed(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     baseline = await taken(project)
-    assert baseline.notices == ["Changes cannot be reverted in this session: git is not installed."]
+    assert baseline.notices == [f"{ANNOUNCED_ONLY}: git is not installed."]
+    assert not baseline.complete
     await baseline.keep([project / "main.py", project / "new.py"])
     assert await baseline.changes() == []
     overwrite(project, ["main.py", "new.py"])
@@ -540,7 +542,7 @@ async def test_a_git_that_fails_is_a_notice_with_its_own_words(
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     baseline = await taken(project)
-    assert baseline.notices == ["Changes cannot be reverted in this session: xcrun: no developer tools."]
+    assert baseline.notices == [f"{ANNOUNCED_ONLY}: xcrun: no developer tools."]
 
 
 async def test_a_folder_that_takes_too_long_to_list_is_said(

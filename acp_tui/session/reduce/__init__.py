@@ -12,6 +12,7 @@ from acp_tui.session import events as ev
 from acp_tui.session.reduce import (
     asks,
     facts,
+    files,
     kept_settings,
     loading,
     messages,
@@ -80,7 +81,8 @@ _HANDLERS: dict[type[ev.Event], tuple[Handler, str | None]] = {
     ev.DiffPlaced: (tools.diff_placed, None),
     ev.Noticed: (notes.noticed, None),
     ev.AgentNotice: (notes.agent_notice, "a notice"),
-    ev.FileServed: (notes.file_served, None),
+    ev.FileBeforeWrite: (files.file_before_write, None),
+    ev.FileServed: (files.file_served, None),
     ev.Unknown: (notes.unknown, "something unknown"),
     ev.Nothing: (notes.nothing, "something"),
     ev.ProtocolFault: (notes.protocol_fault, "something malformed"),

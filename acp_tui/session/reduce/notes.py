@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 DETAIL_KEPT = 4_000
 """Characters kept of what broke the rules; all of it is in the log."""
-_NOT_ALLOWED = -32003
-_NOT_FOUND = -32002
 
 
 def nothing(_session: Session, _event: ev.Event, _at: float) -> list[Change]:
@@ -40,22 +38,6 @@ def noticed(session: Session, event: ev.Noticed, at: float) -> list[Change]:
 def agent_notice(session: Session, event: ev.AgentNotice, at: float) -> list[Change]:
     """A line of the agent's."""
     return notice(session, at, event.text, level=event.level, detail=event.detail, source="agent")
-
-
-def file_served(session: Session, event: ev.FileServed, at: float) -> list[Change]:
-    """A file was read or written for the agent. Only a refusal is news: that a file is missing is routine.
-
-    What was rejected by an answer, a rule or the policy has a line that says so (`asks.decided`).
-    """
-    already_told = event.request_id in session.books.rejected
-    session.books.rejected.discard(event.request_id)
-    if event.error is None or (event.error.code == _NOT_FOUND and not event.wrote):
-        return []
-    if already_told and event.error.code == _NOT_ALLOWED:
-        return []
-    verb = "write" if event.wrote else "read"
-    text = f"Did not {verb} {event.path}: {visible_line(event.error.message)}"
-    return notice(session, at, text, level="warning", detail=event.error.detail)
 
 
 def unknown(session: Session, event: ev.Unknown, at: float) -> list[Change]:

@@ -112,6 +112,7 @@ class Held:
     class folder:  # noqa: N801
         id = "20261120-101500-claude-code-3f2a"
 
+    finds_all_changes = True
     log_path = "/home/ada/.local/share/acp-tui/sessions/20261120-101500-claude-code-3f2a/wire.jsonl"
     mcp_servers: ClassVar = [
         ServerGiven("files", "stdio"),

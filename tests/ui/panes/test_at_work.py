@@ -44,6 +44,29 @@ def call(path: Path, status: str) -> list[object]:
 
 
 @pytest.fixture
+def no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No program but Python is found."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").symlink_to(sys.executable)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+
+@pytest.mark.usefixtures("no_git")
+async def test_without_git_what_the_agent_announces_is_listed(open_desk: Open, tmp_path: Path) -> None:
+    path = tmp_path / "project" / "file.txt"
+    diff = {"type": "diff", "path": str(path), "oldText": "one", "newText": "two"}
+    edit = {"sessionUpdate": "tool_call", "toolCallId": "e", "title": "Edit", "kind": "edit"}
+    async with open_desk() as one:
+        await one.press("f8", "2")
+        await one.send(["disk", str(tmp_path / "project" / "unannounced"), "x"])
+        await one.sees("No files announced yet.")
+        await one.sees("announces are listed: git is not installed.")
+        announced = {**edit, "status": "completed", "content": [diff]}
+        await one.send(["disk", str(path), "two"], ["update", announced])
+        await one.sees("M file.txt", "+1 −1")
+
+
+@pytest.fixture
 def file(open_desk: Open, tmp_path: Path) -> Path:
     """It is there before the session begins."""
     path = tmp_path / "project" / "file.txt"

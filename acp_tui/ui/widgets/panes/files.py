@@ -113,7 +113,10 @@ class FilesPane(Pane):
         changed = self._changed()
         others = [path for path in self._seen.files if path not in changed]
         if not changed and not others:
-            return [words("No file has been touched in this session.", self.palette.dim)]
+            if self._finds_all:
+                return [words("No files touched yet.", self.palette.dim)]
+            text = "No files announced yet. Files that the agent does not announce cannot be listed."
+            return [words(text, self.palette.dim)]
         items: list[Item] = [
             heading("Changed", self.palette, f"{len(changed):,}" if changed else "", first=True)
         ]
@@ -126,9 +129,16 @@ class FilesPane(Pane):
         return items
 
     def _changed(self) -> dict[str, None]:
-        if self._changes is not None:
-            return dict.fromkeys(self._changes)
-        return dict.fromkeys(path for path, file in self._seen.files.items() if file.diffs)
+        told = [path for path, file in self._seen.files.items() if file.diffs]
+        if self._changes is None:
+            return dict.fromkeys(told)
+        return dict.fromkeys(self._changes if self._finds_all else [*self._changes, *told])
+
+    @property
+    def _finds_all(self) -> bool:
+        """Does the disk tell of every change? Else what the agent announced is listed, too."""
+        conversation = self.source.conversation
+        return self._changes is None or conversation is None or conversation.finds_all_changes
 
     def _item(self, path: str) -> Item:
         change = self.change_of(path)
@@ -158,11 +168,13 @@ class FilesPane(Pane):
             look = {"added": palette.success, "deleted": palette.error}.get(change.kind, palette.warning)
             return Segment(f"{LETTERS[change.kind]} ", look)
         file = self.file(path)
-        told = self._changes is None and file is not None and file.diffs
+        told = (self._changes is None or not self._finds_all) and file is not None and file.diffs
         return Segment("M " if told else "  ", palette.warning)
 
     def _facts(self, path: str) -> Spans:
-        counts = self._counts.get(path) if self._changes is not None else self._told_counts(path)
+        counts = self._counts.get(path)
+        if counts is None and (self._changes is None or not self._finds_all):
+            counts = self._told_counts(path)
         if counts is None:
             return []
         told = changed_lines(*counts, self.palette)

@@ -1,0 +1,140 @@
+"""Files that the agent reads and writes through the client.
+
+Most agents announce a tool call for it, which shows enough. A read or write that no call of the turn has
+shown gets an entry of its own, so that it is seen in the transcript, in the Files pane and in exports.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from acp_tui.session.reduce.entries import add, notice, out_of_phase, touch
+from acp_tui.session.state import Diff, Location, ToolCall
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acp_tui.session import events as ev
+    from acp_tui.session.change import Change
+    from acp_tui.session.state import Session
+
+MAX_LOOKED_AT = 50
+"""Entries of the turn that are looked at for a call that shows the same file."""
+_NOT_ALLOWED = -32003
+_NOT_FOUND = -32002
+
+
+def file_before_write(session: Session, event: ev.FileBeforeWrite, _at: float) -> list[Change]:
+    """What the file held is needed when the write has succeeded."""
+    session.books.before_write[event.request_id] = event
+    return []
+
+
+def file_served(session: Session, event: ev.FileServed, at: float) -> list[Change]:
+    """A file was read or written for the agent, or that was refused.
+
+    What was rejected by an answer, a rule or the policy has a line that says so (`asks.decided`).
+    """
+    before = session.books.before_write.pop(event.request_id, None)
+    already_told = event.request_id in session.books.rejected
+    session.books.rejected.discard(event.request_id)
+    if event.error is None:
+        return _written(session, event, before, at) if event.wrote else _read(session, event, at)
+    if event.error.code == _NOT_FOUND and not event.wrote:
+        return []  # that a file is missing is routine
+    if already_told and event.error.code == _NOT_ALLOWED:
+        return []
+    verb = "write" if event.wrote else "read"
+    text = f"Did not {verb} {event.path}: {visible_line(event.error.message)}"
+    return notice(session, at, text, level="warning", detail=event.error.detail)
+
+
+def _read(session: Session, event: ev.FileServed, at: float) -> list[Change]:
+    if next(_calls_about(session, event.path), None) is not None:
+        return []
+    place = Location(event.path, event.line)
+    last = session.entries[-1] if session.entries else None
+    if not (isinstance(last, ToolCall) and last.served and last.kind == "read" and last.turn == session.turn):
+        return _add(session, "read", place, at)
+    others = [known for known in last.locations if known.path != place.path]
+    last.locations = [*others, place]
+    last.title = f"Read {len(last.locations):,} files" if others else last.title
+    last.ended_at = at
+    return [touch(last)]
+
+
+def _written(
+    session: Session, event: ev.FileServed, before: ev.FileBeforeWrite | None, at: float
+) -> list[Change]:
+    diff = None
+    if before is not None and before.known and (before.line_ends or before.old != event.content):
+        ends = (before.line_ends[0], before.line_ends[1]) if len(before.line_ends) == 2 else None
+        diff = Diff(event.path, before.old, event.content, line_ends=ends)
+    for call in _calls_about(session, event.path):
+        shown = [part for part in call.content if isinstance(part, Diff) and _same(session, part.path, event)]
+        key = (call.id, event.path)
+        if any(_shows(part, event.content) for part in shown) and key not in session.books.written:
+            session.books.written.add(key)  # one call shows one write
+            return []
+        if diff is not None and not shown and not call.done and call.kind == "edit":
+            session.books.written.add(key)
+            call.content = [*call.content, diff]
+            return [touch(call)]
+    return _add(session, "edit", Location(event.path), at, diff)
+
+
+def _add(session: Session, kind: str, place: Location, at: float, diff: Diff | None = None) -> list[Change]:
+    path = place.path
+    shown = path.removeprefix(f"{session.cwd}/") if session.cwd else path
+    call = ToolCall(
+        id=0,
+        at=at,
+        call_id=f"acp-tui:file-{len(session.entries)}",
+        title=f"{'Read' if kind == 'read' else 'Write'} {shown}",
+        kind=kind,
+        kind_given=True,
+        status="completed",
+        content=[] if diff is None else [diff],
+        locations=[place],
+        announced=True,
+        served=True,
+        ended_at=at,
+        stray=out_of_phase(session),
+    )
+    return add(session, call, at)
+
+
+def _calls_about(session: Session, path: str) -> Iterator[ToolCall]:
+    """The agent's own calls that name the file: those that are open, and the latest of this turn."""
+    wanted = _absolute(session, path)
+    seen: set[int] = set()
+    latest = islice(reversed(session.entries), MAX_LOOKED_AT)
+    for call in (*session.books.open_calls.values(), *latest):
+        if not isinstance(call, ToolCall) or call.served or call.turn != session.turn or call.id in seen:
+            continue
+        seen.add(call.id)
+        if any(_absolute(session, named) == wanted for named in _named(call)):
+            yield call
+
+
+def _named(call: ToolCall) -> Iterator[str]:
+    yield from (place.path for place in call.locations)
+    yield from (part.path for part in call.content if isinstance(part, Diff))
+    if isinstance(call.raw_input, dict):
+        yield from (value for value in call.raw_input.values() if isinstance(value, str))
+
+
+def _same(session: Session, path: str, event: ev.FileServed) -> bool:
+    return _absolute(session, path) == _absolute(session, event.path)
+
+
+def _absolute(session: Session, path: str) -> str:
+    return posixpath.normpath(posixpath.join(session.cwd or "/", path))
+
+
+def _shows(diff: Diff, content: str) -> bool:
+    """Return True if what was written is what the diff showed; many show only the words they replace."""
+    return diff.patch is not None or (diff.new or "") in content
