@@ -61,7 +61,7 @@ def look_at_everything(terminal: Terminal) -> None:
     type_("show-permission\r")
     wait_for("Enter answer")
     type_("i")
-    wait_for('"command": "command')
+    wait_for('"command": "command', "hide raw input")
     type_(PAGE_DOWN)
     wait_for('"item ')
     type_("v")
