@@ -25,7 +25,10 @@ def is_by_program(rule: Rule, known: Collection[str]) -> bool:
 
 def migrated(rule: Rule, sessions: Iterable[Mapping[str, Any]]) -> Rule | None:
     """Return the rule for the one command that the sessions' meta data has for its agent, if it is one."""
-    commands = {_command(meta) for meta in sessions if meta.get("agent") == rule.agent}
+    held = [meta for meta in sessions if meta.get("agent") == rule.agent]
+    if any(meta.get("ad_hoc") is False for meta in held):  # an agent that the settings no longer have
+        return None
+    commands = {_command(meta) for meta in held}
     command = commands.pop() if len(commands) == 1 else None
     if command is None:
         return None

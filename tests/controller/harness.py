@@ -99,7 +99,8 @@ def held(
     """A conversation that has not been started."""
     mark = uuid.uuid4().hex
     command = [sys.executable, "-m", f"tests.agents.{module}", *args]
-    launch = Launch("scripted", "Scripted Agent", command, {"PYTHONPATH": str(REPOSITORY), MARK: mark})
+    environment = {"PYTHONPATH": str(REPOSITORY), MARK: mark}
+    launch = Launch("scripted", "Scripted Agent", command, environment, ad_hoc=True)
     workbench = Workbench.open(cwd)
     conversation = workbench.conversation(
         launch, Options(cwd=cwd, **options), keep_log=keep_log, resumed=resumed

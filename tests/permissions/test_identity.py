@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -41,8 +41,12 @@ def memory_with(*rules: Rule) -> Memory:
     return memory
 
 
-def record(command: tuple[str, ...], agent: str = "launch.py") -> None:
-    folders.create(paths().data, agent=agent, title=agent, cwd=PROJECT, command=command).close()
+def record(command: tuple[str, ...], agent: str = "launch.py", **meta: Any) -> None:
+    """Record a session as earlier versions did, which did not say whether the agent has an id."""
+    folder = folders.create(paths().data, agent=agent, title=agent, cwd=PROJECT, command=command)
+    del folder.meta["ad_hoc"]
+    folder.update_meta(**meta)
+    folder.close()
 
 
 def test_an_agent_of_a_command_is_its_whole_command() -> None:
@@ -121,6 +125,12 @@ def test_an_old_reject_goes_on_to_count_for_every_command_of_that_program(home: 
     assert memory.notices == []
     for one in (CLAUDE, KIMI):
         assert applies(rule, agent=identity_of(launch(*one)), project=None)
+
+
+def test_a_rule_for_an_agent_that_the_settings_no_longer_have_is_kept_for_it(home: Path) -> None:
+    record(CLAUDE, ad_hoc=False)
+    [rule] = memory_with(OLD).rules()
+    assert rule.agent == "launch.py"
 
 
 def test_rules_for_agents_of_the_catalogue_stay_as_they_are(home: Path) -> None:

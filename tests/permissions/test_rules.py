@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from acp_tui.errors import UserError
@@ -208,6 +208,7 @@ META = st.sampled_from(
 )
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # other work on the machine is not its fault
 @given(st.lists(st.sampled_from(["git", "status", "x", "-f"]), min_size=1, max_size=4), META, st.data())
 def test_no_rule_by_leading_words_allows_an_unquoted_shell_sign(
     given_words: list[str], sign: str, data: Any
