@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from acp_tui.connection.deviations import find_deviations
+from acp_tui.export import export
 from acp_tui.fold import fold
 from acp_tui.transcript import transcript
 from tests.mutations import mutated_traffic
@@ -30,3 +32,10 @@ def test_deviations_are_found_in_whatever_an_agent_sends(traffic: list[Record]) 
 @given(mutated_traffic())
 def test_the_transcript_shows_whatever_an_agent_sends(traffic: list[Record]) -> None:
     assert list(transcript(fold(traffic)))
+
+
+@pytest.mark.parametrize("form", ["md", "html", "json"])
+@settings(many, max_examples=25)
+@given(traffic=mutated_traffic())
+def test_exports_hold_whatever_an_agent_sends(traffic: list[Record], form: str) -> None:
+    assert export(traffic, form)

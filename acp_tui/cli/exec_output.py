@@ -11,6 +11,7 @@ from acp_tui.session.events import AgentExited, Decided, TextChunk
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import AgentMessage, Notice, Plan, ToolCall, TurnEnd
 from acp_tui.session.text import GrowingText, json_text, visible_line
+from acp_tui.wording import title_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +66,7 @@ class Narrator:
             self._say(f"and {len(files) - MOST_FILES} more files changed")
 
     def _tool_call(self, call: ToolCall) -> None:
-        title = call.title or call.name or call.kind
+        title = title_of(call, "")
         now = f"{title}: {STATUS[call.status]}" if call.status in STATUS else title
         if title and self._told.get(call.id) != now:
             self._told[call.id] = now

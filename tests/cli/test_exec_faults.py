@@ -12,6 +12,7 @@ import pytest
 
 from tests.agents.faulty import LAST_WORDS
 from tests.cli.harness import agent, execute, run, script, steps
+from tests.mutations import nested
 
 # What the run ends with: its exit code, and a piece of the sentence on stderr.
 FAULTS: list[tuple[str, int, str]] = [
@@ -187,3 +188,17 @@ def test_a_full_disk_is_a_notice_and_the_conversation_goes_on(tmp_path: Path, sm
 
 def test_scripts_of_agents_are_found_from_anywhere(tmp_path: Path) -> None:
     assert execute("hello", command=script(), cwd=tmp_path).out == "hello\n"
+
+
+@pytest.mark.parametrize("output", ["text", "json", "ndjson"])
+@pytest.mark.parametrize(
+    "value", [["completed"], nested(340), nested(340, lists=True)], ids=["list", "objects", "lists"]
+)
+def test_malformed_and_deeply_nested_frames_do_not_end_a_run(tmp_path: Path, value: Any, output: str) -> None:
+    call = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "T", "rawInput": value, "status": value}
+    prompt = steps(
+        ["update", call], ["update", {"sessionUpdate": value}], ["permission", {"rawInput": value}]
+    )
+    done = execute(prompt, "--output", output, cwd=tmp_path)
+    assert done.code == 0
+    assert "Traceback" not in done.err
