@@ -375,7 +375,7 @@ async def test_words_to_be_replaced_are_shown_where_they_are() -> None:
     async with shown(asked) as dialog:
         assert "1 - two" not in dialog.text()
         assert "- two" in dialog.text()
-    asked.in_place = [(diff, Diff(path, "zero\none two\n", "zero\none 2\n"))]
+    asked.in_place = [(diff, Diff(path, "zero\none two\n", "zero\none 2\n", line=1))]
     async with shown(asked) as dialog:
         assert "2 - one two" in dialog.text()
         assert "2 + one 2" in dialog.text()
