@@ -409,9 +409,10 @@ async def test_mode_and_model_have_menus_on_the_status_line(open_desk: Open) -> 
     async with open_desk("script", offers(session=SESSION)) as desk:
         await desk.pilot.click(offset=(desk.status().index("Ask ▾"), 0))
         await desk.sees("Mode", "Ask", "Code")
-        await desk.press(*"code", "enter")
+        await desk.press("down", "enter")
         await desk.until(lambda: desk.session.mode == "code")
         await desk.pilot.click(offset=(desk.status().index("Small ▾"), 0))
+        await desk.sees("Big")
         await desk.press("down", "enter")
         await desk.until(lambda: "Big ▾" in desk.status())
 

@@ -75,7 +75,7 @@ def editor(terminal: Terminal) -> None:
 
 
 def signing_in(terminal: Terminal) -> None:
-    terminal.wait_for("Sign in first", "Here")
+    terminal.wait_for("Choose a sign-in method", "Here")
     terminal.type("\r")
     terminal.wait_for("Sign in? ")
 

@@ -112,13 +112,13 @@ def test_signing_in_on_the_terminal_is_the_agents_own(tmp_path: Path) -> None:
     methods = f'[{{"id": "shell", "name": "Here", "type": "terminal", "args": ["{file}", "--login"]}}]'
     command = f"{agent('signs_in', methods)} {file}"
     with Terminal("--command", command, cwd=tmp_path) as terminal:
-        terminal.wait_for("Sign in first", "Here")
+        terminal.wait_for("Choose a sign-in method", "Here")
         terminal.type("\r")
         terminal.wait_for("Sign in? ")
         terminal.type("no\n")
         terminal.wait_for("did not succeed")
         terminal.type("\x1b[15~")  # F5
-        terminal.wait_for("Sign in first")
+        terminal.wait_for("Choose a sign-in method")
         terminal.type("\r")
         terminal.wait_for("Sign in? ")
         terminal.type("yes\n")

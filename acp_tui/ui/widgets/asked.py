@@ -304,7 +304,8 @@ def _diff(diff: Diff, question: Question, context: Context) -> list[Body]:
     remarks.append("new file" if became == "new" else became)
     remark = Segment(f"  {', '.join(filter(None, remarks))}", palette.warning)
     head = [Segment(f"{reveal_line(diff.path)} ", palette.strong), *counts, remark]
-    first = first_line(question.call, diff) if question.call is not None else 1
+    is_whole_file = question.call is None or any(diff == whole for _, whole in question.in_place)
+    first = 1 if is_whole_file or question.call is None else first_line(question.call, diff)
     return [Lines(headed([], head, context.width, indent=0), diff.path), DiffBody(diff, context, first=first)]
 
 

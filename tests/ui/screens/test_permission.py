@@ -467,7 +467,8 @@ async def test_an_always_that_we_remember_says_our_scope_only() -> None:
 
 async def test_an_always_that_only_the_agent_can_remember_says_so() -> None:
     words = {"allow_always": "editing basket.py, in this project"}
-    async with shown(permission("Go", "edit", options=[ALWAYS, NO]), remember_words=words) as dialog:
+    question = permission("Go", "edit", options=[ALWAYS, NO])
+    async with shown(question, remember_words=words) as dialog:
         assert ALWAYS.name in dialog.text()
         assert "the agent itself may stop asking; acp-tui remembers: editing basket.py" in dialog.text()
     async with shown(permission("Go", "edit")) as dialog:  # no rule can say it
