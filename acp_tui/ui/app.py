@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from acp_tui.config.first import First
     from acp_tui.ui.palette import Palette
     from acp_tui.ui.screens.bottom import BottomScreen
+
+QUIT_PAUSE = 3.0
+"""Seconds in which a second Ctrl+Q quits although the agent is working."""
 
 
 class AcpTui(App[int]):
@@ -65,6 +69,7 @@ class AcpTui(App[int]):
         """… or which signal."""
         self._drawn = False
         self._error_counts: Counter[tuple[str, int, str]] = Counter()
+        self._quit_asked_at = -QUIT_PAUSE
         self._error_limit = containment.ErrorLimit()
         self._standing = Standing()
         self._first = first
@@ -235,6 +240,19 @@ class AcpTui(App[int]):
         self.notify(await copied(text, partial(to_terminal, self), os.environ), timeout=3, markup=False)
 
     # ------------------------------------------------------------------------- the end
+
+    async def action_quit(self) -> None:
+        """Quit; during a turn only when asked twice."""
+        now = time.monotonic()
+        working = self._bottom is not None and self._bottom.stays() is not None
+        if not working or now - self._quit_asked_at < QUIT_PAUSE:
+            self.exit()
+            return
+        self._quit_asked_at = now
+        key = keys.named(self, "app.quit")
+        self.notify(
+            f"The agent is still working. Press {key} again to quit.", timeout=QUIT_PAUSE, markup=False
+        )
 
     def exit(
         self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None

@@ -267,7 +267,7 @@ async def test_ctrl_q_quits_whatever_is_open(open_desk: Open) -> None:
     async with open_desk() as desk:
         await desk.send(["permission", {"title": "may I?"}])
         await desk.asked()
-        await desk.press("ctrl+q")
+        await desk.press("ctrl+q", "ctrl+q")
         assert desk.app._exit
 
 
@@ -460,7 +460,7 @@ async def test_the_footer_says_what_escape_does_now(open_desk: Open) -> None:
         await desk.until(lambda: "Esc prompt" in says())
         await working(desk)
         await desk.until(lambda: "Esc stop" in says())
-        await desk.press("ctrl+b", "f8")
+        await desk.press("ctrl+b")
         await desk.until(lambda: "Esc back" in says())
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from textual import on
 
 from acp_tui.errors import UserError
+from acp_tui.session.state import Diff
 from acp_tui.session.text import visible, visible_line
 from acp_tui.ui.screens.entry_keys import EntryKeys
 from acp_tui.ui.widgets.pane_messages import Frame, Wanted
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from acp_tui.controller import Conversation, FileChange
     from acp_tui.session.change import Change
-    from acp_tui.session.state import Diff, Session
+    from acp_tui.session.state import Session
     from acp_tui.ui.palette import Palette
     from acp_tui.ui.widgets.panes.beside import Beside
     from acp_tui.ui.widgets.panes.files import Counts
@@ -88,11 +89,11 @@ class PaneKeys(EntryKeys):
         return self.panes is not None and (self.panes.zoomed or self.panes.current.has_focus)
 
     def action_toggle_panes(self) -> None:
-        """Open or close them. Beside the transcript they leave the focus where it is."""
+        """Open or close them. They get the focus, so that the footer names their keys."""
         if self.panes is not None:
             self.close_panes()
         else:
-            self._open_panes(focus=not self._is_wide)
+            self._open_panes(focus=True)
 
     def action_to_panes(self) -> None:
         """To the panes, and back to the prompt."""
@@ -107,7 +108,8 @@ class PaneKeys(EntryKeys):
         if self._panes is None and name != "none" and self._is_wide:
             self._open_panes(focus=False, first=name)
 
-    def _open_panes(self, *, focus: bool, first: str = "plan") -> None:
+    def _open_panes(self, *, focus: bool, first: str | None = None) -> None:
+        """`first`: the pane to begin with when there were none yet; None: the first that has something."""
         panes = self._panes
         if panes is None:
             from acp_tui.ui.widgets.panes.beside import Beside
@@ -115,7 +117,7 @@ class PaneKeys(EntryKeys):
             from acp_tui.ui.widgets.panes.panes import Panes
 
             source = Source(self.session, self.transcript.stack.cwd, self.held)
-            panes = self._panes = Panes(source, self._palette, first)
+            panes = self._panes = Panes(source, self._palette, first or self._first_pane())
             self._beside = Beside(self.transcript, panes)
             self.mount(panes, after=self.transcript)
         elif not panes.display:
@@ -125,6 +127,15 @@ class PaneKeys(EntryKeys):
         self.refresh_bindings()
         if focus:
             panes.call_after_refresh(panes.current.focus)
+
+    def _first_pane(self) -> str:
+        """The first one that is not empty."""
+        if self.session.plan is not None:
+            return "plan"
+        contents = [part for call in self.session.tool_calls.values() for part in call.content]
+        if any(isinstance(part, Diff) for part in contents):
+            return "files"
+        return "terminals" if self.session.terminals else "session"
 
     def close_panes(self) -> None:
         """They keep what they know."""
@@ -313,7 +324,6 @@ class PaneKeys(EntryKeys):
 
     async def _diffs_of(self, path: str) -> tuple[str, list[Diff]]:
         """What the disk says, else what tool calls told; and which of them it is, in words."""
-        from acp_tui.session.state import Diff
         from acp_tui.ui.widgets.panes.files import FilesPane
 
         assert self._panes is not None

@@ -70,12 +70,14 @@ class SessionScreen(PaneKeys):
     def on_mount(self) -> None:
         """Let the parts know each other."""
         self.finder = Finder(self.transcript)
+        self.transcript.use_clock(self.now)
         self.transcript.stack.keymap = getattr(self.app, "keymap", {})
         self.watch(self.transcript, "unseen", self.query_one(NewBelow).show)
         self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette())
 
     @on(NewBelow.Clicked)
-    def _new_below_clicked(self) -> None:
+    @on(StatusLine.PhaseClicked)
+    def _to_what_goes_on(self) -> None:
         self.transcript.follow()
 
     def now(self) -> float:

@@ -17,7 +17,7 @@ from acp_tui.session.state import Content, Diff
 from acp_tui.session.text import visible, visible_json
 from acp_tui.ui.widgets.calls_in_progress import calls_bodies, raw_bodies
 from acp_tui.ui.widgets.long_text import LongText
-from acp_tui.ui.widgets.transcript.bodies.folding import headed, paragraphs
+from acp_tui.ui.widgets.transcript.bodies.folding import bounded, headed, paragraphs
 from acp_tui.ui.widgets.transcript.body import Lines
 from acp_tui.ui.widgets.transcript.wrap import fold, padded, shortened
 from acp_tui.wording import fate, only_input
@@ -318,7 +318,16 @@ def _content(question: Question, context: Context) -> Iterator[Lines]:
             continue
         text = part.text or " ".join(filter(None, (f"[{part.kind}]", part.name, part.uri, part.mime)))
         if text.strip():
-            yield Lines([*paragraphs(text.strip("\n"), context.palette.text, context.width, 0)], text)
+            yield Lines(_prose(text.strip("\n"), context), text)
+
+
+def _prose(text: str, context: Context) -> list[Strip]:
+    """As Markdown, unless that could hide something: the address of a link, a comment."""
+    if len(text) > MAX_COMMAND or any(mark in text for mark in ("](", "]:", "<")):
+        return bounded(paragraphs(text, context.palette.text, context.width, 0), context)
+    from acp_tui.ui.widgets.transcript.bodies.call_text import markdown_strips
+
+    return markdown_strips(text, context, indent_cells=0)
 
 
 def _given(question: Question) -> Any:

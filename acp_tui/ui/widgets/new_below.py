@@ -8,14 +8,20 @@ from textual.geometry import Offset
 from textual.message import Message
 from textual.widgets import Static
 
+from acp_tui.ui.keys import named
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual.widget import Widget
 
 
+EDGE = 2
+"""Cells kept free at the right, for the scrollbar and before it."""
+
+
 class NewBelow(Static):
-    """A mark over the last line of the transcript, while that can be seen; a click goes to the end."""
+    """A mark over the end of the transcript's last line, while that can be seen; a click goes to the end."""
 
     DEFAULT_CSS = """
     NewBelow {
@@ -42,13 +48,14 @@ class NewBelow(Static):
         """So many lines."""
         self.display = lines > 0
         if lines > 0:
-            self.update(f"↓ {lines} new")
+            self.update(f"↓ {lines} new · {named(self, 'conversation.end')}")
             self._follow()
 
     def _follow(self) -> None:
         self.visible = not self._covered()
         region = self._over.region
-        place = Offset(region.x + 2, max(0, region.bottom - 1))
+        width = self.content_size.width + 2 if self.content_size.width else len(str(self.render())) + 2
+        place = Offset(max(region.x, region.right - width - EDGE), max(0, region.bottom - 1))
         if self.display and place != self._place:
             self._place = place
             self.styles.offset = (place.x, place.y)

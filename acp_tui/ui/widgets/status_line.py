@@ -46,7 +46,7 @@ class StatusLine(Widget):
         """The model: wants the menu of models."""
 
     class PhaseClicked(Clicked):
-        """What is going on: wants to know more."""
+        """What is going on: wants to see it, at the end of the conversation."""
 
     _CLICKS: ClassVar[dict[str, type[Clicked]]] = {
         "mode": ModeClicked,

@@ -407,3 +407,17 @@ def test_nothing_is_wider_than_the_page(width: int) -> None:
     for whole in (False, True):
         for strip in strips(body(entry, context(session, width, whole=whole))):
             assert strip.cell_length <= width
+
+
+def test_numbered_lines_of_a_file_stay_lines() -> None:
+    text = (
+        "Tool: file_editor\nResult:\n[File README.md edited with 1 changes.]\n(content after edit)\n"
+        " 1|# Sample\n 2|\n+3|omega\n 4|\n 5|last line\n[end of edit 1 / 1]"
+    )
+    edit = ToolCall(
+        id=1, at=0, call_id="c", title="Edit README.md", kind="edit", content=[Content("text", text)]
+    )
+    shown = [line.strip() for line in lines(body(edit, context()))]
+    assert "1|# Sample" in shown
+    assert "+3|omega" in shown
+    assert "5|last line" in shown

@@ -201,3 +201,15 @@ def test_the_record_of_a_question_is_short_however_long_its_words_are() -> None:
     assert len(lines) <= 4
     assert lines[0].startswith("✔ allowed: Run Run")
     assert "you" in lines[-1]
+
+
+def test_an_error_of_many_lines_shows_the_first_and_names_the_key_for_the_others() -> None:
+    words = "It could not be done because of this and that. " * 60
+    for entry in (
+        Notice(id=1, at=0, text=words, level="error"),
+        TurnEnd(id=2, at=0, error=RpcError(-32603, words, None, {"data": "x"})),
+    ):
+        lines = drawn(entry, folded=False)
+        assert len([line for line in lines if "It could not" in line]) <= 6
+        assert any("more lines · v shows all" in line for line in lines)
+        assert make_body(entry, Context(80, Palette(), Session(), whole=True)).height > 20

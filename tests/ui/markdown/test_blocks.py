@@ -206,3 +206,8 @@ def test_deep_nesting_is_drawn_whole() -> None:
     assert all(f"word{number}" in drawn for number in range(3))
     nested = "".join(f"{'  ' * depth}- item{depth}\n" for depth in range(40))
     assert all(f"item{depth}" in " ".join(lines(nested, 20)) for depth in range(40))
+
+
+def test_a_long_paragraph_gets_no_line_breaks_of_its_own() -> None:
+    words = " ".join(f"word{number}" for number in range(1_500))
+    assert all(len(line) > 50 for line in lines(words)[:-1])

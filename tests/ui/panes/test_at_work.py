@@ -252,7 +252,7 @@ async def test_what_is_new_below_is_not_told_over_the_panes(open_desk: Open) -> 
         await one.press("escape")
         await one.sees("↓ 4 new")
         await one.pilot.resize_terminal(120, 30)
-        await one.press("ctrl+b", "f8")
+        await one.press("ctrl+b")
         await one.sees("Plan", "Files", " new")
         await one.press("z")
         await one.until(lambda: " new" not in one.text())

@@ -64,12 +64,12 @@ async def test_nothing_of_them_is_there_before_they_are_asked_for() -> None:
         assert not app.screen.query("Panes")
 
 
-async def test_beside_the_transcript_they_leave_the_focus_where_it_is() -> None:
+async def test_beside_the_transcript_they_get_the_focus_so_that_the_footer_names_their_keys() -> None:
     app = stage("dark")
     async with app.run_test(size=WIDE) as pilot:
         await press(pilot, "ctrl+b")
         page = app.screen.query_one(Transcript)
-        assert app.focused is page
+        assert panes(app).current.has_focus
         assert page.region.right == panes(app).region.x
         assert panes(app).region.right == 120
         await press(pilot, "ctrl+b")
@@ -167,7 +167,7 @@ async def test_the_mouse_turns_zooms_chooses_and_closes() -> None:
 async def test_letters_mean_nothing_here_unless_a_pane_has_the_focus() -> None:
     app = stage("dark")
     async with app.run_test(size=WIDE) as pilot:
-        await press(pilot, "ctrl+b", "z")
+        await press(pilot, "ctrl+b", "f8", "z")
         assert not panes(app).zoomed
 
 
@@ -333,7 +333,7 @@ async def test_the_theme_changes_with_them() -> None:
 async def test_when_room_goes_they_make_way_and_come_back_with_it() -> None:
     app = stage("dark")
     async with app.run_test(size=WIDE) as pilot:
-        await press(pilot, "ctrl+b")
+        await press(pilot, "ctrl+b", "f8")
         await pilot.resize_terminal(*NARROW)
         await pilot.pause()
         assert not panes(app).display
@@ -351,7 +351,7 @@ async def test_when_room_goes_they_make_way_and_come_back_with_it() -> None:
 async def test_who_is_in_them_stays_there_when_room_goes() -> None:
     app = stage("dark")
     async with app.run_test(size=WIDE) as pilot:
-        await press(pilot, "ctrl+b", "f8")
+        await press(pilot, "ctrl+b")
         await pilot.resize_terminal(*NARROW)
         await pilot.pause()
         assert panes(app).display

@@ -40,6 +40,8 @@ class Stack:
         self.keymap: Mapping[str, str] = {}
         self.body_replaced: Callable[[int], object] | None = None
         """Told the id of an entry that could not be drawn."""
+        self.clock: Callable[[], float] | None = None
+        """The time in the session: for how long something has been going on."""
         self.width = 0
         self.blocks: list[Block] = []
         self.heights = Heights()
@@ -237,6 +239,19 @@ class Stack:
             missing -= self.heights[place]
         return self.heights.top(anchor.place) + anchor.line_in(self.settle(anchor.place), gap)
 
+    def running(self, y: int, page: int) -> list[int]:
+        """The rows on the screen that begins at `y` whose text changes with the clock."""
+        rows: list[int] = []
+        place, line = self.heights.at(y)
+        row = y - line
+        while place < len(self.blocks) and row < y + page:
+            headline = row + self.blocks[place].gap
+            if self.heights[place] and headline >= y and _goes_on(self.blocks[place].entry):
+                rows.append(headline)
+            row += self.heights[place]
+            place += 1
+        return rows
+
     def remeasure(self, entry_id: int) -> None:
         """The body of this entry has another height now."""
         place = self.place_of(entry_id)
@@ -261,4 +276,11 @@ class Stack:
             folded=self.is_folded(entry),
             cwd=self.cwd,
             keymap=self.keymap,
+            now=self.clock,
         )
+
+
+def _goes_on(entry: Entry) -> bool:
+    if isinstance(entry, ToolCall):
+        return not entry.done
+    return isinstance(entry, (Thought, Terminal)) and entry.ended_at is None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import TRANSPARENT
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
@@ -28,11 +28,11 @@ from acp_tui.ui.widgets.transcript.selecting import WHOLE, place_in_selection, s
 from acp_tui.ui.widgets.transcript.stack import Stack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from textual import events
-    from textual.geometry import Region
     from textual.selection import Selection
+    from textual.timer import Timer
 
     from acp_tui.session.change import Change
     from acp_tui.session.state import Entry, Session
@@ -96,6 +96,7 @@ class TranscriptView(ScrollView, can_focus=True):
         self._following = True
         self._seen = Seen()
         self._moving = False  # we scroll, not the user
+        self._ticker: Timer | None = None
         self._thumb = (0, 0)  # of the scrollbar, as it was painted
         self._look = Look(Style(), 0, TRANSPARENT, [])
 
@@ -161,6 +162,7 @@ class TranscriptView(ScrollView, can_focus=True):
         if self._following:
             self._seen = Seen.all_of(self.stack)
         self.unseen = self._seen.lines_since(self.stack)
+        self._tick_while_needed()
         self.refresh()
 
     def _remeasure(self, entry_id: int) -> None:
@@ -168,6 +170,32 @@ class TranscriptView(ScrollView, can_focus=True):
         anchor = self._anchor()
         self.stack.remeasure(entry_id)
         self._arrange(anchor)
+
+    def use_clock(self, clock: Callable[[], float]) -> None:
+        """Show for how long things have been going on, by this clock."""
+        self.stack.clock = clock
+
+    @property
+    def ticking(self) -> bool:
+        """Does it look at the clock every second?"""
+        return self._ticker is not None
+
+    def _tick_while_needed(self) -> None:
+        """Look at the clock only while something that goes on can be seen."""
+        needed = self.stack.clock is not None and bool(self._running_rows())
+        if needed and self._ticker is None:
+            self._ticker = self.set_interval(1, self._tick)
+        elif not needed and self._ticker is not None:
+            self._ticker.stop()
+            self._ticker = None
+
+    def _tick(self) -> None:
+        """Draw the headlines of what goes on anew, and nothing else."""
+        rows = self._running_rows()
+        self.refresh(*(Region(0, row - self.scroll_offset.y, self.size.width, 1) for row in rows))
+
+    def _running_rows(self) -> list[int]:
+        return self.stack.running(self.scroll_offset.y, self.size.height)
 
     def _show(self, y: int) -> None:
         """Scroll there; not the user's doing."""

@@ -35,6 +35,8 @@ MAX_WHOLE_MARKDOWN = 400
 """The same for Markdown, which costs more."""
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\1\s*", re.DOTALL)
 
+_NUMBERED = re.compile(r"^[-+ ]? *[0-9]+[|\t]", re.MULTILINE)
+
 
 def text_body(content: Content, kind: str, context: Context) -> Body:
     """One text block, drawn as what it is in a call of that kind."""
@@ -43,18 +45,25 @@ def text_body(content: Content, kind: str, context: Context) -> Body:
     if kind == MESSAGE and _FENCED.fullmatch(content.text):
         text = unfenced(content.text)
         return Lines(plain_strips(text, context.palette.text, context, cut=wrap), content.text)
+    if _is_listing(content.text):
+        return Lines(plain_strips(content.text, context.palette.text, context), content.text)
     if kind in FILE_KINDS and not _FENCED.fullmatch(content.text):
         return Lines(plain_strips(content.text, context.palette.text, context), content.text)
-    return Lines(_markdown_strips(content.text, context), content.text)
+    return Lines(markdown_strips(content.text, context), content.text)
 
 
-def _markdown_strips(text: str, context: Context) -> list[Strip]:
+def _is_listing(text: str) -> bool:
+    """Does it show numbered lines of a file? As Markdown they would run together into a paragraph."""
+    return len(_NUMBERED.findall(text, 0, MOST * 200)) > 1
+
+
+def markdown_strips(text: str, context: Context, indent_cells: int = INDENT) -> list[Strip]:
     """The first lines of it as a document."""
     from acp_tui.ui.widgets.transcript.markdown.document import Document
 
     limit = MAX_WHOLE_MARKDOWN if context.whole else MOST
     whole = limit * context.width
-    indent = Segment(" " * INDENT)
+    indent = Segment(" " * indent_cells)
     document = Document(GrowingText(text[:whole].strip("\n")), context.palette, context.width, [indent])
     document.settle(0, limit)
     strips = [document.line(number) for number in range(min(document.height, limit))]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 from textual.strip import Strip
 
+from acp_tui.ui.keys import KEYS
 from acp_tui.ui.widgets.transcript.body import Lines, left_out
-from acp_tui.ui.widgets.transcript.wrap import fold, strip, wrap
+from acp_tui.ui.widgets.transcript.wrap import fold, shortened, strip, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +25,8 @@ MAX_WHOLE = 5_000
 """Lines of one text on a screen of its own: all of them are made at once."""
 INDENT = 2
 """Cells before the text of an entry, for its signs."""
+MAX_HEADED = 6
+"""Lines of an error or a notice that are shown in the transcript."""
 MOST_LINES = 400
 """Lines of one text that are shown in the transcript; all of it is on a screen of its own."""
 
@@ -33,6 +36,18 @@ def headed(first: Spans, spans: Spans, width: int, indent: int = INDENT) -> list
     lead = [Segment(" " * indent)]
     lines = wrap(spans, width - indent)
     return [strip(line, first if number == 0 else lead) for number, line in enumerate(lines)]
+
+
+def short_headed(first: Spans, spans: Spans, context: Context) -> list[Strip]:
+    """As `headed`, but only the first lines of a text that is long; a key or a click shows all of it."""
+    lines = headed(first, spans, context.width)
+    missing = len(lines) - MAX_HEADED
+    if context.whole or missing <= 1:
+        return lines
+    key = KEYS["transcript.whole"].named(context.keymap)
+    words = shortened(f"▸ {missing:,} more lines · {key} shows all", context.width - INDENT)
+    more = left_out(words, context.palette.dim)
+    return [*lines[:MAX_HEADED], Strip([Segment(" " * INDENT), more])]
 
 
 def paragraphs(text: str, style: Style, width: int, indent: int = INDENT) -> Iterator[Strip]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.ui.widgets.transcript.bodies.folding import bounded, code_lines, headed
+from acp_tui.ui.widgets.transcript.bodies.folding import bounded, code_lines, short_headed
 from acp_tui.ui.widgets.transcript.body import Lines
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def body(entry: Notice, context: Context) -> Body:
     text = entry.text
     if entry.detail and context.folded:
         spans.append(Segment(" ▸", palette.faint))
-    lines = headed([Segment(f"{sign} ", look)], spans, width)
+    lines = short_headed([Segment(f"{sign} ", look)], spans, context)
     if entry.detail:
         text = f"{text}\n{entry.detail}"
         if not context.folded:

@@ -8,7 +8,7 @@ from rich.segment import Segment
 
 from acp_tui.session.text import visible_json
 from acp_tui.ui import keys
-from acp_tui.ui.widgets.transcript.bodies.folding import bounded, code_lines, headed, paragraphs
+from acp_tui.ui.widgets.transcript.bodies.folding import bounded, code_lines, headed, paragraphs, short_headed
 from acp_tui.ui.widgets.transcript.body import Lines
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _failed(error: RpcError, context: Context) -> Body:
     """The most readable text first; the code and all that was sent when it is unfolded."""
     palette, width = context.palette, context.width
     what, *rest = (error.message or "the agent gave no reason").strip().split("\n")
-    lines = headed([Segment("✘ ", palette.error)], [Segment(what, palette.error)], width)
+    lines = short_headed([Segment("✘ ", palette.error)], [Segment(what, palette.error)], context)
     detail = "\n".join(rest).strip("\n")
     if detail:
         lines += bounded(paragraphs(detail, palette.text, width), context, 12)

@@ -27,7 +27,7 @@ from acp_tui.ui.widgets.transcript.markdown.lines import (
     without_tabs,
 )
 
-LONG = 4096
+LONG = 16_384
 """Characters of a line or a paragraph after which it is cut in two."""
 CODE_LINES = 120
 """Lines of code in one section: they are coloured together."""

@@ -1,0 +1,25 @@
+"""Ctrl+Q during a turn asks first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.ui.desk import Open
+
+
+async def test_ctrl_q_during_a_turn_asks_first_and_quits_when_repeated(open_desk: Open) -> None:
+    async with open_desk() as one:
+        await one.send(["wait"])
+        await one.until(lambda: one.session.working)
+        await one.press("ctrl+q")
+        await one.until(lambda: any("Press Ctrl+Q again to quit" in toast for toast in one.toasts()))
+        assert one.app.is_running
+        await one.press("ctrl+q")
+        await one.until(lambda: one.app._exit)
+
+
+async def test_ctrl_q_quits_at_once_when_nothing_runs(open_desk: Open) -> None:
+    async with open_desk() as one:
+        await one.press("ctrl+q")
+        await one.until(lambda: one.app._exit)

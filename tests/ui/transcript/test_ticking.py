@@ -1,0 +1,64 @@
+"""What goes on says for how long, and only its own line is drawn anew."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from acp_tui.session.state import ToolCall
+from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.widgets.status_line import StatusLine
+
+if TYPE_CHECKING:
+    import pytest
+
+    from tests.ui.desk import Open
+
+CALL = {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Run it", "status": "in_progress"}
+THOUGHT = {"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "Well"}}
+
+
+async def test_a_running_call_shows_its_time_while_other_entries_stay_as_they_are(
+    open_desk: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moment = time.time()
+    monkeypatch.setattr(SessionScreen, "now", lambda _: moment)
+    async with open_desk() as one:
+        await one.send(["say", "before"], ["update", CALL], ["wait"])
+        await one.sees("before", "Run it")
+        view = one.transcript
+        assert view.ticking
+        (call,) = (block for block in view.stack.blocks if isinstance(block.entry, ToolCall))
+        others = [block for block in view.stack.blocks if block is not call]
+        drawn = [dict(block.drawn) for block in others]
+        assert isinstance(call.entry, ToolCall)
+        moment = call.entry.began + 75
+        await one.sees("1:15")
+        assert [dict(block.drawn) for block in others] == drawn
+        await one.press("escape")
+        await one.until(lambda: not one.session.working)
+        assert not view.ticking
+
+
+async def test_a_thought_shows_its_time(open_desk: Open) -> None:
+    async with open_desk() as one:
+        await one.send(["update", THOUGHT], ["wait"])
+        await one.sees("thinking for")
+
+
+async def test_an_idle_conversation_does_not_look_at_the_clock(open_desk: Open) -> None:
+    async with open_desk() as one:
+        await one.send(["say", "done"])
+        await one.sees("done")
+        await one.ready()
+        assert not one.transcript.ticking
+
+
+async def test_a_click_on_the_phase_goes_to_what_goes_on(open_desk: Open) -> None:
+    async with open_desk() as one:
+        await one.send(["say", "line\n\n" * 80])
+        await one.ready()
+        await one.press("pageup", "pageup")
+        assert not one.transcript.following
+        one.screen.query_one(StatusLine).post_message(StatusLine.PhaseClicked())
+        await one.until(lambda: one.transcript.following)
