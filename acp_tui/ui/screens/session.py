@@ -88,7 +88,10 @@ class SessionScreen(PaneKeys):
 
     def place_toasts(self) -> None:
         """Where the conversation is short, toasts go into the empty space below it, else to the top."""
-        transcript, rack = self.transcript, self.query_one("ToastRack")
+        rack = next(iter(self.query("ToastRack")), None)
+        if rack is None:
+            return  # this screen is still being made, or taken down
+        transcript = self.transcript
         empty = transcript.size.height - transcript.virtual_size.height
         below = self.size.height - transcript.region.bottom
         if empty >= TOAST_ROWS:
