@@ -6,8 +6,10 @@ contents of sensitive files, and the answers to elicitations.
 
 from __future__ import annotations
 
+import os
 import re
-from functools import lru_cache
+from functools import lru_cache, reduce
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -15,7 +17,7 @@ from acp_tui.config.sensitive import holds_secrets
 from acp_tui.store.secrets import MASK, may_hold_secret, redact_text, secret_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from acp_tui.session.record import Direction
 
@@ -30,6 +32,9 @@ _SECRET_KEYS = frozenset(
     }
 )
 """Keys of any object whose texts are secrets, in lower case and without `-` and `_`."""
+
+_KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{16,}\s*")
+_SHORTEST_VALUE = 6  # of a variable: shorter ones would be found in ordinary words
 
 _PATHS = ("path", "file_path", "filePath", "filepath", "abs_path", "absolute_path", "file", "filename", "uri")
 _HARMLESS_KEYS = frozenset(
@@ -68,6 +73,8 @@ class Redactor:
         method, params = frame.get("method"), frame.get("params")
         if method is None:
             return self._answer(frame) if direction == "sent" and self._secret_answers else frame
+        if direction == "sent" and isinstance(params, dict) and params.get("mcpServers"):
+            return frame | {"params": params | {"mcpServers": _without_variables(params["mcpServers"])}}
         if direction != "received" or not isinstance(params, dict):
             return frame
         match method:
@@ -152,6 +159,8 @@ class Redactor:
 
     def _clean_list(self, value: list[Any], below: str) -> list[Any]:
         clean = [self._clean(item, below) for item in value]
+        for position in _lines_of_keys(value):
+            clean[position] = MASK
         for position, item in enumerate(value[:-1]):
             # ["--api-key", "…"]
             if isinstance(item, str) and item.startswith("--") and secret_name(item):
@@ -159,6 +168,42 @@ class Redactor:
                 if isinstance(following, str) and not following.startswith("-"):
                     clean[position + 1] = MASK
         return clean if any(new is not old for new, old in zip(clean, value, strict=True)) else value
+
+
+def _without_variables(value: Any) -> Any:
+    """Without the values of our own secret variables: `${MY_TOKEN}` of a configuration has been filled in."""
+    values = [text for name, text in os.environ.items() if secret_name(name) and len(text) >= _SHORTEST_VALUE]
+
+    def cleaned(item: Any) -> Any:
+        if isinstance(item, str):
+            return reduce(lambda text, secret: text.replace(secret, MASK), values, item)
+        if isinstance(item, list):
+            return [cleaned(each) for each in item]
+        return {key: cleaned(each) for key, each in item.items()} if isinstance(item, dict) else item
+
+    return cleaned(value)
+
+
+def _lines_of_keys(items: list[Any]) -> Iterator[int]:
+    """The positions of texts that are lines of one private key, such as the last lines of stderr."""
+    inside = -1
+    for position, item in enumerate(items):
+        if not isinstance(item, str) or "PRIVATE KEY" not in item:
+            continue
+        if "-----BEGIN" in item and "-----END" not in item:
+            inside = position
+        elif "-----END" in item and "-----BEGIN" not in item:
+            # Where the first lines are missing, those before it that look like the key.
+            start = inside + 1 if inside >= 0 else position - _length_of_key(items[:position])
+            yield from range(start, position)
+            inside = -1
+    if inside >= 0:
+        yield from (at for at in range(inside + 1, len(items)) if isinstance(items[at], str))
+
+
+def _length_of_key(items: list[Any]) -> int:
+    keys = takewhile(lambda item: isinstance(item, str) and _KEY_LINE.fullmatch(item), reversed(items))
+    return sum(1 for _ in keys)
 
 
 def redact_value(value: Any) -> Any:

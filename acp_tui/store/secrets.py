@@ -3,6 +3,9 @@
 Shapes are found by a few letters that each must contain (`str.find` is fast), and only there a pattern is
 tried. That keeps a megabyte of ordinary text cheap, which one pattern with thirty alternatives would not.
 A secret that is cut in two, as by the chunks of a message, is not found.
+
+Not a library: `detect-secrets` and its kin scan whole files for findings to report. None replaces secrets in a
+stream of small texts, and a scan by them costs milliseconds where a chunk must cost microseconds.
 """
 
 from __future__ import annotations
@@ -29,10 +32,10 @@ def secret_name(name: str) -> bool:
 
 def may_hold_secret(text: str) -> bool:
     """A quick look, at a text or its JSON: False is certain."""
-    for hint in _HINTS:  # noqa: SIM110 - any() with a generator takes three times as long, and this runs per chunk
+    for hint in _HINTS:
         if hint in text:
             return True
-    return False
+    return _DIGIT.search(text) is not None and _QUICK.search(text) is not None
 
 
 def redact_text(text: str) -> str:
@@ -61,29 +64,100 @@ def _secrets(text: str) -> Iterator[tuple[int, int]]:
 
 # --------------------------------------------------------------------------- the shapes
 
-# Every shape contains one of these. A value given to a name has `=`, or a quote and a colon.
+# Nearly every shape contains one of these.
 _HINTS = (
     *("=", "@", '":', "':", "--", "sk-", "gh", "glpat-", "xox", "AKIA", "ASIA", "AIza", "hf_", "npm_", "eyJ"),
-    *("earer", "EARER", "uthoriz", "UTHORIZ"),
+    *("earer", "EARER", "uthoriz", "UTHORIZ", "assword", "ookie:", "curl ", "mysql", "sshpass", "oken: "),
 )
 
+# A prefix, and what follows it. Found only where no letter, digit or `_` stands before.
 _TOKENS = {
     "sk-": r"(?:(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{8,}|[A-Za-z0-9_-]{20,})",
-    "ghp_": r"[A-Za-z0-9]{8,}",
-    "gho_": r"[A-Za-z0-9]{8,}",
-    "ghu_": r"[A-Za-z0-9]{8,}",
-    "ghs_": r"[A-Za-z0-9]{8,}",
-    "ghr_": r"[A-Za-z0-9]{8,}",
+    **dict.fromkeys(("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"[A-Za-z0-9]{8,}"),
     "github_pat_": r"[A-Za-z0-9_]{8,}",
-    "glpat-": r"[A-Za-z0-9_-]{8,}",
+    **dict.fromkeys(("glpat-", "gldt-", "glrt-", "glptt-", "glsa_", "GOCSPX-"), r"[A-Za-z0-9_-]{8,}"),
+    **dict.fromkeys(("figd_", "dckr_pat_"), r"[A-Za-z0-9_-]{20,}"),
     "xox": r"[a-z]-[A-Za-z0-9-]{6,}",
+    "xapp-": r"[A-Za-z0-9-]{16,}",
+    **dict.fromkeys(("sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_", "r8_"), r"[A-Za-z0-9]{10,}"),
+    **dict.fromkeys(("gsk_", "hf_", "ntn_", "nfp_", "lin_api_"), r"[A-Za-z0-9]{20,}"),
+    **dict.fromkeys(
+        ("pplx-", "xai-", "HRKU-", "ya29.", "hvs.", "hvb.", "figd_", "dckr_pat_"), r"[A-Za-z0-9_-]{20,}"
+    ),
     "AKIA": r"[A-Z0-9]{12,}",
     "ASIA": r"[A-Z0-9]{12,}",
     "AIza": r"[A-Za-z0-9_-]{30,}",
-    "hf_": r"[A-Za-z0-9]{20,}",
+    "1//0": r"[A-Za-z0-9_-]{30,}",
     "npm_": r"[A-Za-z0-9]{30,}",
+    **dict.fromkeys(("dop_v1_", "doo_v1_", "rubygems_", "shpat_", "shpss_", "shpca_"), r"[a-f0-9]{20,}"),
+    **dict.fromkeys(("dapi", "sbp_", "squ_", "sqp_", "pul-", "key-", "SK"), r"[a-f0-9]{32,}"),
+    "pypi-": r"[A-Za-z0-9_-]{30,}",
+    "oy2": r"[a-z0-9]{43}",
+    "SG.": r"[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{30,}",
+    "sq0": r"[a-z]{3}-[A-Za-z0-9_-]{20,}",
+    "access_token$": r"\w+\$[a-z0-9]{10,}\$[a-f0-9]{20,}",
+    "EAACEdEose0cBA": r"[A-Za-z0-9]+",
+    "AAAAAAAAAAAAAAAA": r"(?=[A-Za-z0-9%]*%)[A-Za-z0-9%]{40,}",
+    "sl.": r"[A-Za-z0-9_-]{100,}",
+    "pat": r"[A-Za-z0-9]{14}\.[a-f0-9]{64}",
+    "ATATT": r"[A-Za-z0-9_=-]{30,}",
+    "ATBB": r"[A-Za-z0-9_=-]{24,}",
+    "PMAK-": r"[a-f0-9]{24}-[a-f0-9]{30,}",
+    "NRAK-": r"[A-Z0-9]{27}",
+    "sntrys_": r"[A-Za-z0-9_=+/-]{30,}",
+    "pscale_": r"(?:tkn|pw|oauth)_[A-Za-z0-9_.-]{30,}",
+    "fm2_": r"[A-Za-z0-9+/=_-]{40,}",
+    "dp.": r"(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9_.-]{20,}",
+    "AGE-SECRET-KEY-": r"1[A-Z0-9]{50,}",
+    "CCIPAT_": r"\w{20,}",
+    "tskey-": r"[a-z]+-[A-Za-z0-9-]{16,}",
+    "lsv2_": r"(?:pt|sk)_[A-Za-z0-9_]{32,}",
+    "re_": r"[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}",
+    "xkeysib-": r"[a-f0-9-]{40,}",
     "eyJ": r"[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",  # a JSON web token
 }
+# In YAML and its kin: one word, and nothing behind it.
+_LINE_OF_PASSWORD = (
+    r"(?m)(?<=[Pp])assword: (?!(?:str|string|bytes|int|bool|any|optional|none)\b)"
+    r"['\"]?(?P<bare>[^\s'\"#$<{%(*\[,;)|]+)['\"]?[ \t]*$"
+)
+# Recognised by what stands before them: letters to look for, and the whole pattern.
+_SHAPES = (
+    (".atlasv1.", r"(?<=(?<!\w)\w{14})(?P<bare>\.atlasv1\.[\w-]{40,})"),
+    ("8Q~", r"(?P<bare>8Q~[A-Za-z0-9_.~-]{30,})"),
+    ("-us", r"(?<=[a-f0-9]{32})(?P<bare>-us\d{1,2})\b"),
+    ("/services/T", r"/services/(?P<bare>T\w{6,}/B\w{6,}/\w{16,})"),
+    ("/api/webhooks/", r"/api/webhooks/\d+/(?P<bare>[\w-]{30,})"),
+    (":AA", r"(?<=\d)(?P<bare>:AA[\w-]{33})(?![\w-])"),
+    ("$6$", r"(?P<bare>\$6\$[^\s:$]+\$[\w./]{40,})"),
+    ("$apr1$", r"(?P<bare>\$apr1\$[^\s:$]+\$[\w./]{20,})"),
+    ("Private-Lines:", r"Private-Lines: \d+\s+(?P<bare>[A-Za-z0-9+/=\s]+?)(?=\s+Private-MAC|\Z)"),
+    ("ookie:", r"(?<=[Cc])ookie: (?P<bare>[^\n'\"]{8,})"),
+    ("SSWS ", r"SSWS (?P<bare>[\w-]{20,})"),
+    ("authtoken ", r"authtoken (?P<bare>\w{20,})"),
+    ("curl ", r"curl\b[^\n]{0,200}?\s(?:-u|--user)[ =]?['\"]?[^\s:'\"]+:(?P<bare>[^\s'\"]+)"),
+    ("mysql", r"mysql\w*\b[^\n]{0,200}?\s-p(?P<bare>[^\s'\"]{4,})"),
+    ("sshpass ", r"sshpass -p\s?['\"]?(?P<bare>[^\s'\"]+)"),
+    ("machine ", r"machine \S+\s+login \S+\s+password (?P<bare>\S+)"),
+    (
+        "assword: ",
+        _LINE_OF_PASSWORD,
+    ),
+    ("token: ", r"(?m)(?<=\s)token: (?P<bare>[\w.-]{20,})[ \t]*$"),
+    ("TOKEN: ", r"TOKEN: (?P<bare>[\w.-]{20,})"),
+    ("key-data: ", r"key-data: (?P<bare>[A-Za-z0-9+/=]{40,})"),
+    ("secret_key_base: ", r"secret_key_base: (?P<bare>[a-f0-9]{30,})"),
+    ("-Key: ", r"(?i:(?<=api)-key): (?P<bare>[^\s'\"]{8,})"),
+    ('"auth": "', r'"auth": "(?P<bare>[A-Za-z0-9+/=]{12,})"'),
+    ("AccountKey=", r"AccountKey=(?P<bare>[A-Za-z0-9+/=]{40,})"),
+    ("AccessKey=", r"AccessKey=(?P<bare>[A-Za-z0-9+/=]{30,})"),
+    ("sig=", r"(?<=[?&])sig=(?P<bare>[A-Za-z0-9%+/=_-]{30,})"),
+    ("_auth=", r"(?<!\w)_auth=(?P<bare>[A-Za-z0-9+/=]{12,})"),
+    ("PrivateKey = ", r"PrivateKey = (?P<bare>[A-Za-z0-9+/=]{40,})"),
+    ("wd=", r"(?<=;[Pp])wd=(?P<bare>[^;\s'\"]{4,})"),
+    ("://", r"://(?P<bare>[a-f0-9]{32,}|[A-Za-z0-9_-]{36,})@[A-Za-z0-9]"),
+    ("://", r"://[^\s/:@\"'\\]{1,100}:(?!\d{1,5}/)(?P<bare>[^\s@\"']*/[^\s@\"']*)@[\w.-]+[:/]"),
+)
 
 # Whatever is assigned to a name with one of these is a secret …
 _CERTAIN_NAMES = {
@@ -96,14 +170,16 @@ _CERTAIN_NAMES = {
 _LIKELY_NAMES = {
     "token(?!iz|s)": ("oken", "OKEN"),
     "api[_-]?key": ("pikey", "pi_key", "pi-key", "piKey", "pi-Key", "PI_KEY", "PIKEY"),
-    "_key": ("_key", "_KEY"),
+    "_key(?![a-z])": ("_key", "_KEY"),
 }
 
 # A quoted value goes on to its closing quote (an escaped one, where the text is JSON within a text), or to
 # the end of the line when it was cut.
 _VALUE = r"""(?:(?P<quote>\\?["'])(?P<quoted>(?:(?!(?P=quote))(?:\\.|[^\n]))+)|(?P<bare>[^\s"'&]+))"""
 # name=…, name = …, "name": …, --name …
-_SEPARATOR = r"""(?:\s{0,2}:?=\s{0,2}|\\?["']:\s{0,2}|(?P<blank>[ \t]{1,8})(?!-))"""
+_SEPARATOR = (
+    r"""(?:(?P<spaced>\s{1,2}:?=\s{1,2})|\s{0,2}:?=\s{0,2}|\\?["']:\s{0,2}|(?P<blank>[ \t]{1,8})(?!-))"""
+)
 _BEARER = r"(?<=b)earer[ \t]+(?P<bare>[a-z0-9._~+/=-]{6,})"
 _AUTHORIZATION = (
     r"""(?<=a)uthorization\\?["']?\s{0,2}[:=]\s{0,2}\\?["']?(?:(?:basic|bearer|token|digest)\s+)?"""
@@ -114,9 +190,11 @@ _IN_ADDRESS = r"""://[^\s/:@"'\\]{0,100}:(?P<bare>[^\s/@"']+)@"""
 
 _FLAG_BEFORE = re.compile("--[A-Za-z0-9-]*$")
 
+# Names, calls and indexes, as in `self.user, self.password = user, password`.
+_EXPRESSION = re.compile(r"[A-Za-z_.]+[,;]?|[A-Za-z_][\w.]*[(\[].*|\d{1,4}", re.DOTALL)
 # A variable, a placeholder, a literal: not the secret itself.
 _HARMLESS = re.compile(
-    r"(?:none|null|nil|true|false|undefined)?[,;)}\]]*|[$<{%(*].*", re.IGNORECASE | re.DOTALL
+    r"(?:none|null|nil|true|false|undefined|\d)?[,;)}\]]*|[$<{%(*].*", re.IGNORECASE | re.DOTALL
 )
 
 
@@ -131,7 +209,10 @@ def _always(_match: re.Match[str]) -> bool:
 def _meant(match: re.Match[str]) -> bool:
     if match["blank"] and not _is_flag(match):
         return False
-    return not _HARMLESS.fullmatch(_value(match))
+    value = _value(match)
+    if match["spaced"] and match["bare"] and _EXPRESSION.fullmatch(value):
+        return False  # `password = getpass(…)` in a program
+    return not _HARMLESS.fullmatch(value)
 
 
 def _likely(match: re.Match[str]) -> bool:
@@ -160,8 +241,9 @@ class _Rule(NamedTuple):
 def _rules() -> Iterator[_Rule]:
     for prefix, rest in _TOKENS.items():
         # The n of an escaped line end is no letter of a word.
-        pattern = rf"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))(?P<bare>{prefix}{rest})"
+        pattern = rf"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))(?P<bare>{re.escape(prefix)}{rest})"
         yield _Rule(prefix, re.compile(pattern), _always)
+    yield from (_Rule(letters, re.compile(pattern), _always) for letters, pattern in _SHAPES)
     for names, accepts in ((_CERTAIN_NAMES, _meant), (_LIKELY_NAMES, _likely)):
         for name, needles in names.items():
             tail = name if name.startswith("_") else f"(?<={name[0]}){name[1:]}"
@@ -175,3 +257,6 @@ def _rules() -> Iterator[_Rule]:
 
 
 _RULES = tuple(_rules())
+# The other shapes are those of tokens, and these hold digits: a chunk of prose is done with at a glance.
+_DIGIT = re.compile(r"[0-9]")
+_QUICK = re.compile("|".join(map(re.escape, sorted({rule.letters for rule in _RULES}))))

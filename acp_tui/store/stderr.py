@@ -40,6 +40,9 @@ class StderrLog:
         """Keep it. Whole lines are written at once, so that a secret is not cut in two unseen."""
         text = self._open_line + (self._decoder.decode(data) if isinstance(data, bytes) else data)
         end = text.rfind("\n") + 1
+        key = text.rfind("-----BEGIN")
+        if key >= 0 and "-----END" not in text[key:]:
+            end = min(end, key)  # a key is one secret, however many lines it has
         if len(text) - end > _LONGEST_LINE:
             end = len(text)
         self._open_line = text[end:]

@@ -280,3 +280,28 @@ def test_the_log_holds_no_secret_that_crossed_the_wire(tmp_path: Path) -> None:
 
     (record,) = folders.read_folder(folder.path).records()
     assert record.frame == chunk(f"use {MASK}")
+
+
+KEY = [
+    "-----BEGIN RSA PRIVATE KEY-----",
+    "MIIEabcdefghijklmnop0",
+    "qrstuvwxyz0123456789",
+    "-----END RSA PRIVATE KEY-----",
+]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_private_key_is_hidden_also_as_single_lines(first: int) -> None:
+    lines = ["starting", *KEY[first:], "done"]
+    clean = Redactor().redact("client", {"client": "agent_exited", "stderr_tail": lines})["stderr_tail"]
+    assert not any(part in line for line in clean for part in KEY[1:3])
+    assert (clean[0], clean[-1], len(clean)) == ("starting", "done", len(lines))
+
+
+def test_variables_filled_into_the_arguments_of_a_server_are_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_SECRET_TOKEN", "correct-horse")
+    server = {"name": "s", "command": "/s", "args": ["serve", "x=correct-horse"], "env": []}
+    frame = {"id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": [server]}}
+    clean = Redactor().redact("sent", frame)
+    assert clean["params"]["mcpServers"][0]["args"] == ["serve", f"x={MASK}"]
+    assert server["args"] == ["serve", "x=correct-horse"]
