@@ -4,7 +4,7 @@ Shapes are found by a few letters that each must contain (`str.find` is fast), a
 tried. That keeps a megabyte of ordinary text cheap, which one pattern with thirty alternatives would not.
 A secret that is cut in two, as by the chunks of a message, is not found.
 
-Not a library: `detect-secrets` and its kin scan whole files for findings to report. None replaces secrets in a
+Not a library: `detect-secrets` and its kin scan whole files and report findings. None replaces secrets in a
 stream of small texts, and a scan by them costs milliseconds where a chunk must cost microseconds.
 """
 
@@ -117,7 +117,7 @@ _TOKENS = {
     "eyJ": r"[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",  # a JSON web token
 }
 # In YAML and its kin: one word, and nothing behind it.
-_LINE_OF_PASSWORD = (
+_YAML_LINE = (
     r"(?m)(?<=[Pp])assword: (?!(?:str|string|bytes|int|bool|any|optional|none)\b)"
     r"['\"]?(?P<bare>[^\s'\"#$<{%(*\[,;)|]+)['\"]?[ \t]*$"
 )
@@ -141,7 +141,7 @@ _SHAPES = (
     ("machine ", r"machine \S+\s+login \S+\s+password (?P<bare>\S+)"),
     (
         "assword: ",
-        _LINE_OF_PASSWORD,
+        _YAML_LINE,
     ),
     ("token: ", r"(?m)(?<=\s)token: (?P<bare>[\w.-]{20,})[ \t]*$"),
     ("TOKEN: ", r"TOKEN: (?P<bare>[\w.-]{20,})"),
