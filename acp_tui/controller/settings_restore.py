@@ -43,7 +43,7 @@ async def restore_settings(
             reasons[key] = f"the agent no longer offers {setting.value_name}"
         else:
             try:
-                await _set(agent, session, option, setting.value, timeout)
+                await _set_for_sure(agent, session, option, setting.value, timeout)
             except AgentGone:
                 raise
             except RequestFailed as failure:
@@ -64,6 +64,27 @@ async def restore_settings(
 def _has(session: Session, key: str, setting: Setting) -> bool:
     current = current_settings(session).get(key)
     return current is not None and current.value == setting.value
+
+
+async def _set_for_sure(
+    agent: AgentConnection, session: Session, option: ConfigOption, value: str | bool, timeout: float
+) -> None:
+    """Set a value that the agent may have without knowing it.
+
+    Kimi Code reports its default mode for a session that is in plan mode, and refuses plan mode because it
+    has it. It agrees with itself once the value that it reports has been set.
+    """
+    reported = option.current
+    try:
+        await _set(agent, session, option, value, timeout)
+    except RequestFailed as failure:
+        if reported is None:
+            raise
+        try:
+            await _set(agent, session, option, reported, timeout)
+            await _set(agent, session, option, value, timeout)
+        except RequestFailed:
+            raise failure from None
 
 
 async def _set(

@@ -6,7 +6,7 @@ sent back. OFFERS is a JSON object:
 - `session`: what the answers that open a session hold as well
 - `history`: updates before the answer to `session/load`; `late_history`: updates after it
 - `turns`: the steps for prompts that say it in words
-- `refuses`: methods that are answered with an error
+- `refuses`: methods that are answered with an error; `refuses_once`: the first time only
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from tests.agents.kit import SESSION, ScriptedAgent, request_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tests.agents.kit import Handler
 
 OPENING = ("session/new", "session/load", "session/resume")
 
@@ -173,6 +175,15 @@ def main() -> None:
     agent.handlers |= dict.fromkeys(
         offers.get("refuses", []), hearing(lambda agent, request: agent.fail(request, refused))
     )
+
+    def refused_once(accepts: Handler) -> Handler:
+        refusals = iter([True])
+        return lambda agent, request: (
+            agent.fail(request, refused) if next(refusals, False) else accepts(agent, request)
+        )
+
+    for method in offers.get("refuses_once", []):
+        agent.handlers[method] = refused_once(agent.handlers[method])
     agent.handlers["session/cancel"] = hearing(lambda *_: None)
     agent.run()
 

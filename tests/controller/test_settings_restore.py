@@ -138,3 +138,18 @@ async def test_a_setting_that_the_agent_refused_is_tried_again_at_the_next_resta
     held.conversation.launch.command[-1] = offers(OFFERED)
     await held.conversation.restart()
     assert held.session.mode == "plan"
+
+
+async def test_an_agent_that_has_the_value_without_reporting_it_is_brought_in_step(hold: Hold) -> None:
+    """Kimi Code reports its default mode, and refuses plan mode because it is in it."""
+    held = hold("script", offers(OFFERED))
+    await held.open()
+    await held.conversation.set_mode("plan")
+    held.conversation.launch.command[-1] = offers(OFFERED, refuses_once=["session/set_mode"])
+    await held.conversation.restart()
+    assert [value for method, value in calls(held) if method == "session/set_mode"] == [
+        "plan",
+        "build",
+        "plan",
+    ]
+    assert held.session.mode == "plan"
