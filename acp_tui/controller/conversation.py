@@ -125,14 +125,13 @@ class Conversation:
             self._roots.cwd,
             on_output=self._recording.terminal_output,
             on_exit=self._recording.terminal_exited,
-            reaper=self._reaper,
             taken=self.session.terminals,
         )
         files = Files(self._roots, settings.workspace.sensitive)
         self._diff_places = DiffPlaces(files, self.note)
         self.blocks_for = Attaching(files, lambda: self.session.agent).blocks
         self.listing = Listing(self._roots.directories, reaper=self._reaper)
-        self.shell = Shell(self._roots.cwd, self._recording, self._reaper)
+        self.shell = Shell(self._roots.cwd, self._recording)
         self._serve = Serving(
             self.session,
             self._gate,

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from acp_tui.controller.recording import Recording
-    from acp_tui.workspace.terminals import Watcher
 
 PREFIX = "user"
 
@@ -23,14 +22,13 @@ PREFIX = "user"
 class Shell:
     """Runs command lines, each on a terminal of its own, recorded like everything else."""
 
-    def __init__(self, cwd: Path, recording: Recording, reaper: Watcher) -> None:
+    def __init__(self, cwd: Path, recording: Recording) -> None:
         self._cwd = str(cwd)
         self._note = recording.note
         self._terminals = Terminals(
             cwd,
             on_output=recording.terminal_output,
             on_exit=recording.terminal_exited,
-            reaper=reaper,
             taken=recording.session.terminals,
             prefix=PREFIX,
         )

@@ -5,5 +5,6 @@ not even when acp-tui itself is killed without a chance to clean up.
 """
 
 from acp_tui.processes.reaper import Reaper, ReaperClosedError
+from acp_tui.processes.watched import WatchedProcess
 
-__all__ = ["Reaper", "ReaperClosedError"]
+__all__ = ["Reaper", "ReaperClosedError", "WatchedProcess"]

@@ -25,7 +25,7 @@ class ReaperClosedError(RuntimeError):
 
 
 class Reaper:
-    """Watches over process groups that acp-tui starts itself, such as the client's terminals.
+    """Watches over process groups that acp-tui starts itself, such as git.
 
     The watcher is started with the first group. Give `environment` to every process, so that on Linux
     also one that left its group and session is found.

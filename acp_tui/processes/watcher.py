@@ -1,9 +1,16 @@
 """The small process that ends what acp-tui started when acp-tui is gone, however it went.
 
-Run as a file, on nothing but the interpreter: `python -I -S watcher.py CONTROL [PATH ARGV0 ARG…]`.
+Run as a file, on nothing but the interpreter:
+`python -I -S watcher.py CONTROL [[--terminal] PATH ARGV0 ARG…]`.
 CONTROL is the inherited end of a socket whose other end only acp-tui holds: when that closes, also because
 of SIGKILL, everything is ended. With a program, that is started here as a child: on Linux, where this
 process is a subreaper, even a daemon that left its group and its session comes back to it and is found.
+Other systems have nothing like that: there only the program's process group is ended.
+
+With `--terminal` the program may leave processes behind when it ends. They live on until CONTROL closes;
+when none is left, the watcher ends. The program's environment is read from CONTROL first: entries separated
+by a NUL, with two NULs at the end. The watcher itself runs in the environment of acp-tui, because an agent's
+`LD_LIBRARY_PATH` must not break it, and because Python adds LC_CTYPE to an environment with LANG=C.
 
 From acp-tui come lines: `watch PGID`, `forget PGID`, and `mark TEXT`, which ends every process with that
 text in its environment (for what was not started here). Back go `started PID`, then `exit CODE` or
@@ -131,17 +138,23 @@ class Reap:
         self._control = control
         self.program: int | None = None
         self.ended = False
+        """The program has ended."""
+        self.childless = False
+        """No child is left: for a subreaper, no descendant either."""
 
     def __call__(self) -> None:
-        with contextlib.suppress(ChildProcessError):
-            while True:
+        while True:
+            try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
-                if pid == 0:
-                    return
-                if pid == self.program:
-                    self.ended = True
-                    code = os.waitstatus_to_exitcode(status)
-                    self.report(f"exit {code}" if code >= 0 else f"signal {-code}")
+            except ChildProcessError:
+                self.childless = True
+                return
+            if pid == 0:
+                return
+            if pid == self.program and not self.ended:  # later its number may be a descendant's
+                self.ended = True
+                code = os.waitstatus_to_exitcode(status)
+                self.report(f"exit {code}" if code >= 0 else f"signal {-code}")
 
     def report(self, line: str) -> None:
         """Tell acp-tui, if it is still there."""
@@ -149,8 +162,11 @@ class Reap:
             os.write(self._control, line.encode() + b"\n")
 
 
-def start(path: str, argv: list[str]) -> int | OSError:
-    """The program as a child in a session of its own; returns when it runs."""
+def start(path: str, argv: list[str], environment: dict[bytes, bytes] | None = None) -> int | OSError:
+    """Start the program as a child in a session of its own; return when it runs.
+
+    Without an environment it gets that of the watcher.
+    """
     failed, fails = os.pipe()
     child = os.fork()
     if child == 0:
@@ -158,7 +174,9 @@ def start(path: str, argv: list[str]) -> int | OSError:
             os.setsid()
             for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGHUP):
                 signal.signal(number, signal.SIG_DFL)
-            os.execv(path, argv)  # noqa: S606  # that is the purpose
+            if environment is None:
+                os.execv(path, argv)  # noqa: S606  # that is the purpose
+            os.execve(path, argv, environment)  # noqa: S606
         except OSError as error:
             os.write(fails, str(error.errno).encode())
         finally:
@@ -167,6 +185,21 @@ def start(path: str, argv: list[str]) -> int | OSError:
     with open(failed, "rb") as pipe:
         failure = pipe.read()
     return OSError(int(failure), "") if failure else child
+
+
+def receive_environment(control: int) -> dict[bytes, bytes] | None:
+    """Read the program's environment; None when acp-tui is gone."""
+    block = b""
+    while not block.endswith(b"\0\0"):
+        try:
+            piece = os.read(control, 65536)
+        except OSError:
+            return None
+        if not piece:
+            return None
+        block += piece
+    pairs = [entry.partition(b"=") for entry in block[:-2].split(b"\0") if entry]
+    return {name: value for name, _, value in pairs}
 
 
 def become_subreaper() -> None:
@@ -181,14 +214,17 @@ def become_subreaper() -> None:
 # --------------------------------------------------------------------------- the watch
 
 
-def watch(control: int, watched: Watched, reap: Reap, wake: int) -> None:
-    """Wait until acp-tui is gone or the program has ended."""
+def watch(control: int, watched: Watched, reap: Reap, wake: int, *, lingers: bool) -> None:
+    """Wait until acp-tui is gone or the program has ended; if it `lingers`, until nothing of it is left."""
     buffer = b""
-    while not reap.ended:
+    while not reap.ended or (lingers and (watched.groups or not reap.childless)):
         ready, _, _ = select.select([control, wake], [], [])
         if wake in ready:
             os.read(wake, 4096)
             reap()
+            if reap.ended and lingers:
+                # The number of a group without members may be a stranger's next.
+                watched.groups = {group for group in watched.groups if _send(-group, 0)}
         if control in ready:
             try:
                 block = os.read(control, 65536)
@@ -213,7 +249,8 @@ def _obey(line: bytes, watched: Watched) -> None:
 
 def main(argv: list[str]) -> None:
     """Start, watch, end."""
-    control = int(argv[1])
+    control, program = int(argv[1]), argv[2:]
+    lingers = program[:1] == ["--terminal"]
     os.set_inheritable(control, False)
     wake, woken = os.pipe()
     os.set_blocking(woken, False)
@@ -221,9 +258,15 @@ def main(argv: list[str]) -> None:
     for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, lambda *_: None)  # only acp-tui's end is ours
     watched, reap = Watched(), Reap(control)
-    if len(argv) > 2:
+    environment = None
+    if lingers:
+        del program[0]
+        environment = receive_environment(control)
+        if environment is None:
+            return
+    if program:
         become_subreaper()
-        child = start(argv[2], argv[3:])
+        child = start(program[0], program[1:], environment)
         if isinstance(child, OSError):
             reap.report(f"failed {child.errno}")
             return
@@ -233,8 +276,10 @@ def main(argv: list[str]) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):  # the program's own; holding them would hide their end
         os.dup2(nowhere, stream)
-    watch(control, watched, reap, wake)
-    end(watched, reap)
+    os.chdir("/")  # keep no folder in use
+    watch(control, watched, reap, wake, lingers=lingers)
+    if watched.groups or not (reap.ended and reap.childless):
+        end(watched, reap)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ import termios
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from acp_tui.processes import WatchedProcess
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -48,7 +50,7 @@ class PtyProcess:
 
     def __init__(
         self,
-        process: asyncio.subprocess.Process,
+        process: WatchedProcess,
         master: int,
         *,
         on_data: Callable[[bytes], None],
@@ -80,16 +82,12 @@ class PtyProcess:
         master, slave = os.openpty()
         try:
             fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
-            process = await asyncio.create_subprocess_exec(
-                *("/bin/sh", "-c", _TAKE_TERMINAL, os.ttyname(slave)),
-                *_odd_variables(env),
-                *(program, *args),
-                stdin=slave,
-                stdout=slave,
-                stderr=slave,
+            process = await WatchedProcess.start(
+                "/bin/sh",
+                ["-c", _TAKE_TERMINAL, os.ttyname(slave), *_odd_variables(env), program, *args],
+                terminal=slave,
                 cwd=cwd,
                 env=env,
-                start_new_session=True,
             )
         except BaseException:
             os.close(master)
@@ -129,6 +127,14 @@ class PtyProcess:
         self._signal(signal.SIGKILL)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.wait(), UNKILLABLE)
+
+    async def end_descendants(self) -> None:
+        """End everything that the program started, also daemons (these on Linux only)."""
+        await self._process.close()
+
+    def call_when_alone(self, callback: Callable[[], None]) -> None:
+        """Call back once neither the program nor anything it started is left."""
+        self._process.call_when_alone(callback)
 
     def dispose(self) -> None:
         """Let go of the terminal: nothing more is read."""

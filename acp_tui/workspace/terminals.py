@@ -8,7 +8,7 @@ import os
 import shutil
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from acp_tui.errors import Refusal
 from acp_tui.workspace.environment import terminal_environment
@@ -28,20 +28,6 @@ GRACE = 1.0
 """Seconds between SIGTERM and SIGKILL."""
 
 
-class Watcher(Protocol):
-    """Who makes sure that nothing outlives us; see `acp_tui.processes.Reaper`."""
-
-    @property
-    def environment(self) -> Mapping[str, str]:
-        """What every process carries so that it is found."""
-
-    def register(self, pgid: int) -> None:
-        """Watch this process group."""
-
-    def unregister(self, pgid: int) -> None:
-        """It is gone."""
-
-
 class Terminals:
     """Makes, reads and ends the terminals that one agent asked for, or the user.
 
@@ -55,7 +41,6 @@ class Terminals:
         *,
         on_output: Callable[[str, str], None],
         on_exit: Callable[[str, int | None, str | None], None],
-        reaper: Watcher | None = None,
         size: tuple[int, int] = (WIDTH, HEIGHT),
         grace: float = GRACE,
         taken: Iterable[str] = (),
@@ -68,11 +53,11 @@ class Terminals:
         self._cwd = os.fspath(cwd)
         self._on_output = on_output
         self._on_exit = on_exit
-        self._reaper = reaper
         self._size = size
         self._grace = grace
         self._terminals: dict[str, _Terminal] = {}
         self._living: set[_Terminal] = set()  # also those released while they are being ended
+        self._watched: set[PtyProcess] = set()  # those that ended, too, as long as a descendant lives
         self._prefix = f"{prefix}-"
         self._made = max(map(self._number, taken), default=0)
         self._closed = False
@@ -99,8 +84,6 @@ class Terminals:
         if bad := [name for name in env or {} if not name or "=" in name]:
             raise Refusal(INVALID_PARAMS, f"no variable can have the name {bad[0]!r}")
         environment = terminal_environment(env or {})
-        if self._reaper is not None:
-            environment.update(self._reaper.environment)
         with ExitStack() as stack:
             if isinstance(cwd, OpenFolder):
                 opened = cwd
@@ -112,13 +95,15 @@ class Terminals:
             program, arguments = _program(command, args, folder, environment, is_line=is_line)
             terminal = await self._start(command, program, arguments, folder, environment, limit)
         self._living.add(terminal)
-        if self._reaper is not None:
-            self._reaper.register(terminal.process.group)
         try:
             self._must_be_open()
         except Refusal:  # closed while it was starting
             await self._end(terminal)
+            await terminal.process.end_descendants()
             raise
+        process = terminal.process
+        self._watched.add(process)
+        process.call_when_alone(lambda: self._watched.discard(process))
         self._terminals[terminal.id] = terminal
         return terminal.id
 
@@ -180,9 +165,10 @@ class Terminals:
         await asyncio.gather(*map(self._end, everything))
 
     async def close(self) -> None:
-        """End everything for good: no terminal survives its session."""
+        """End everything for good: no terminal survives its session, nor a daemon started in one."""
         self._closed = True
         await self.release_all()
+        await asyncio.gather(*(process.end_descendants() for process in list(self._watched)))
 
     def _must_be_open(self) -> None:
         if self._closed:
@@ -202,18 +188,12 @@ class Terminals:
     async def _end(self, terminal: _Terminal) -> None:
         await terminal.process.kill(self._grace)
         terminal.process.dispose()
-        self._forget(terminal)
+        self._living.discard(terminal)
 
     def _ended(self, terminal: _Terminal, status: ExitStatus) -> None:
         if terminal.process.gone:
-            self._forget(terminal)
-        self._on_exit(terminal.id, status.exit_code, status.signal)
-
-    def _forget(self, terminal: _Terminal) -> None:
-        if terminal in self._living:
             self._living.discard(terminal)
-            if self._reaper is not None:
-                self._reaper.unregister(terminal.process.group)
+        self._on_exit(terminal.id, status.exit_code, status.signal)
 
 
 class _Terminal:

@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 import sys
+import uuid
 from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING
@@ -144,6 +145,31 @@ def test_no_process_outlives_the_run(tmp_path: Path, number: signal.Signals) -> 
         assert len(processes_with(mark)) >= 9
         process.send_signal(number)
         process.communicate()
+        gone(mark)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+@pytest.mark.parametrize(
+    "number", [None, signal.SIGTERM, signal.SIGKILL], ids=["at its end", "SIGTERM", "SIGKILL"]
+)
+def test_no_daemon_of_a_terminal_outlives_the_run(tmp_path: Path, number: signal.Signals | None) -> None:
+    """Not even one that left its group, its session and its environment."""
+    name = uuid.uuid4().hex
+    (tmp_path / name).symlink_to(which("sleep") or "")
+    command = f"env -i setsid -f sh -c 'echo started; exec {tmp_path / name} 4323'; exec cat"
+    prompt = steps(
+        ["ask", "terminal/create", {"command": command}],
+        ["wait_for_output"],
+        ["ask", "terminal/release", {"terminalId": "$terminal"}],
+        ["say", "\non it\n"],
+        ["ignore"] if number else ["wait"],
+    )
+    with running("exec", "--command", script(), prompt, "--policy", "yolo", cwd=tmp_path) as (process, mark):
+        under_way(process)
+        wait_until(lambda: processes_with(f"{name}\0004323"))
+        process.send_signal(number or signal.SIGINT)
+        process.communicate()
+        gone(f"{name}\0004323")
         gone(mark)
 
 

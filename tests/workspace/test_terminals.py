@@ -15,6 +15,8 @@ import pytest
 from acp_tui.errors import Refusal
 from acp_tui.workspace.pty import ExitStatus
 from acp_tui.workspace.terminals import Terminals
+from tests.leftovers import parent, processes_with
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -47,26 +49,9 @@ class Screen:
             await self._news.wait()
 
 
-class Watched:
-    """Remembers which groups were given into care."""
-
-    environment: dict[str, str]
-
-    def __init__(self) -> None:
-        self.environment = {"OWNED_BY": "the test"}
-        self.groups: list[int] = []
-
-    def register(self, pgid: int) -> None:
-        self.groups.append(pgid)
-
-    def unregister(self, pgid: int) -> None:
-        self.groups.remove(pgid)
-
-
 class Bench(NamedTuple):
     terminals: Terminals
     screen: Screen
-    watched: Watched
 
     async def run(self, command: str, *args: str, **wishes: object) -> tuple[str, bool, ExitStatus | None]:
         """Run a command to its end; what the agent reads back."""
@@ -83,17 +68,22 @@ class Bench(NamedTuple):
 
 @pytest.fixture
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    screen, watched = Screen(), Watched()
-    terminals = Terminals(tmp_path, on_output=screen.output, on_exit=screen.exit, reaper=watched, grace=0.3)
-    yield Bench(terminals, screen, watched)
+    screen = Screen()
+    terminals = Terminals(tmp_path, on_output=screen.output, on_exit=screen.exit, grace=0.3)
+    yield Bench(terminals, screen)
     await terminals.close()
-    assert watched.groups == []
+    assert watchers() == []
 
 
 def alive(pid: int) -> bool:
     """Does the process run? Zombies, which wait only for their parent, do not."""
     state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout
     return bool(state) and not state.startswith("Z")
+
+
+def watchers() -> list[int]:
+    """The processes of ours that watch over a terminal's program."""
+    return [pid for pid in processes_with("watcher.py") if parent(pid) == os.getpid()]
 
 
 async def until_gone(*pids: int) -> None:
@@ -166,7 +156,6 @@ async def test_the_environment_is_ours_and_the_wishes(bench: Bench, monkeypatch:
         "WISHED=a b",
         "TERM=dumb",
         "COLORTERM=truecolor",
-        "OWNED_BY=the test",
     } <= set(lines)
     assert "BASH_FUNC_hi%%=() { echo hi; }" in lines
     assert "COLUMNS=7" not in lines
@@ -351,22 +340,19 @@ async def test_every_use_after_release_is_refused(bench: Bench) -> None:
 
 async def test_no_terminal_survives_its_session(bench: Bench) -> None:
     families = await asyncio.gather(*(bench.started(FAMILY) for _ in range(3)))
-    assert len(bench.watched.groups) == 3
     await bench.terminals.close()
     await until_gone(*(pid for _, pids in families for pid in pids))
-    assert bench.watched.groups == []
     assert len(bench.screen.exits) == 3
     assert "closed" in (await refused(bench.terminals.create("true"))).message
 
 
 LEFT_BEHIND = """
 import asyncio
-from acp_tui.processes import Reaper
 from acp_tui.workspace.terminals import Terminals
 
 async def main():
     out = lambda terminal, text: print(text, flush=True)
-    terminals = Terminals("/", on_output=out, on_exit=lambda *end: None, reaper=Reaper())
+    terminals = Terminals("/", on_output=out, on_exit=lambda *end: None)
     script = "trap '' HUP TERM; sleep 1000 & echo $$ $!; while :; do sleep 1; done"
     await terminals.create("sh", ["-c", script])
     await asyncio.Event().wait()
@@ -389,9 +375,42 @@ async def test_no_terminal_survives_acp_tui_being_killed() -> None:
     await until_gone(*pids)
 
 
-async def test_a_group_that_is_gone_is_no_longer_watched(bench: Bench) -> None:
+async def test_a_terminal_that_left_nothing_behind_is_no_longer_watched(bench: Bench) -> None:
     await bench.run("true")
-    assert bench.watched.groups == []
+    await asyncio.to_thread(wait_until, lambda: not watchers())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+async def test_a_daemon_outlives_its_terminal_but_not_the_session(bench: Bench, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "number")
+    daemon = (
+        f"env -i setsid -f sh -c 'trap \"\" TERM; echo $$ > {tmp_path}/number; exec sleep 4323'; exec cat"
+    )
+    terminal = await bench.terminals.create("sh", ["-c", daemon])
+    pid = int(await asyncio.to_thread((tmp_path / "number").read_text))
+    await bench.terminals.release(terminal)
+    assert alive(pid)
+    await bench.terminals.close()
+    assert not alive(pid)
+
+
+async def test_a_program_whose_watcher_was_killed_is_ended(bench: Bench) -> None:
+    terminal, pids = await bench.started("echo $$ ready; exec sleep 1000")
+    (watcher,) = watchers()
+    os.kill(watcher, signal.SIGKILL)
+    assert await bench.terminals.wait_for_exit(terminal) == ExitStatus(None, "SIGKILL")
+    await until_gone(*pids)
+
+
+async def test_the_environment_wished_for_is_not_that_of_the_watcher(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LC_ALL", "LC_CTYPE", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    text, _, _ = await bench.run("env", env={"LANG": "C", "LD_LIBRARY_PATH": "/nowhere"})
+    lines = text.split("\n")
+    assert {"LANG=C", "LD_LIBRARY_PATH=/nowhere"} <= set(lines)
+    assert not any(line.startswith("LC_") for line in lines)
 
 
 async def test_fifty_at_once(bench: Bench) -> None:
@@ -448,7 +467,7 @@ async def test_a_folder_that_cannot_be_worked_in_is_refused(bench: Bench, tmp_pa
 )
 async def test_what_no_process_can_be_given_is_refused(bench: Bench, wish: dict[str, object]) -> None:
     assert (await refused(bench.terminals.create("true", **wish))).code == INVALID_PARAMS  # type: ignore[arg-type]
-    assert bench.watched.groups == []
+    assert watchers() == []
 
 
 async def test_arguments_that_are_too_long_end_in_words(bench: Bench) -> None:
