@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from acp_tui.fold import Fold, fold
+from acp_tui.protocol.fold import Fold, fold
 from acp_tui.session.record import Record
 from acp_tui.session.state import (
     Elicitation,
@@ -22,9 +22,9 @@ from acp_tui.session.state import (
     TurnEnd,
     Unrecognised,
 )
-from tests.frames import anything, junk
-from tests.recordings import WIRELOGS, records
-from tests.talk import Talk, properties
+from tests.support.frames import anything, junk
+from tests.support.recordings import WIRELOGS, records
+from tests.support.talk import Talk, properties
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from acp_tui.connection.deviations import find_deviations
+from acp_tui.doctor.violations import find_deviations
 from acp_tui.export import export
-from acp_tui.fold import fold
-from acp_tui.transcript import transcript
-from tests.mutations import mutated_traffic
-from tests.talk import properties
+from acp_tui.export.as_text import transcript
+from acp_tui.protocol.fold import fold
+from tests.support.mutations import mutated_traffic
+from tests.support.talk import properties
 
 if TYPE_CHECKING:
     from acp_tui.session.record import Record

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from acp_tui.difftext import diff_lines
+from acp_tui.diffing.diff_text import diff_lines
+from acp_tui.export.as_text import TERMINAL_LINES, transcript
 from acp_tui.session import state
 from acp_tui.session.text import GrowingText
-from acp_tui.transcript import TERMINAL_LINES, transcript
-from tests.talk import Talk
+from tests.support.talk import Talk
 
 NO_END = "\\ No newline at end of file"
 

@@ -127,4 +127,4 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _module(command: str) -> CommandModule:
-    return cast("CommandModule", importlib.import_module(f"acp_tui.cli.{command}"))
+    return cast("CommandModule", importlib.import_module(f"acp_tui.cli.commands.{command}"))

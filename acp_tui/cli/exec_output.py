@@ -6,12 +6,12 @@ import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO
 
-from acp_tui.protocol.client import to_record
+from acp_tui.entry_display import title_of
+from acp_tui.protocol.client_records import to_record
 from acp_tui.session.events import AgentExited, Decided, TextChunk
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import AgentMessage, Notice, Plan, ToolCall, TurnEnd
 from acp_tui.session.text import GrowingText, json_text, visible_line
-from acp_tui.wording import title_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

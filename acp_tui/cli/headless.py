@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.agents import catalogue
-from acp_tui.cli.holding import Held
+from acp_tui.cli.conversation_setup import Held
 from acp_tui.cli.options import USAGE, at_a_terminal
 from acp_tui.cli.start_questions import wide_workspace
 from acp_tui.cli.streams import forget_output

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
-from acp_tui.session.plain import plain
 
-
-@plain(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Paths:
     """The directories of one user. Nothing is created by asking for them."""
 

@@ -11,9 +11,9 @@ import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config import checks, document, mcp, user_agents
+from acp_tui.config import checks, mcp, toml_document, user_agents
 from acp_tui.config.checks import WrongValueError
-from acp_tui.config.first import bindings, keys_of
+from acp_tui.config.early_settings import bindings, keys_of
 from acp_tui.config.paths import config_file as config_file
 from acp_tui.config.paths import paths
 from acp_tui.config.paths import project_file as project_file
@@ -138,9 +138,9 @@ def load(
     `overrides` are values of the command line by dotted key, where None means that nothing was said.
     """
     settings = Settings()
-    _read_config(settings, document.read(config_file()))
+    _read_config(settings, toml_document.read(config_file()))
     _read_agents(settings, paths().config / "agents")
-    _read_project(settings, document.read(project_file(cwd)))
+    _read_project(settings, toml_document.read(project_file(cwd)))
     _read_environment(settings, os.environ if environ is None else environ)
     for key, value in (overrides or {}).items():
         if value is not None:
@@ -151,7 +151,7 @@ def load(
 # --------------------------------------------------------------------------- files
 
 
-def _read_config(settings: Settings, config: document.Document) -> None:
+def _read_config(settings: Settings, config: toml_document.Document) -> None:
     for name, value in config.data.items():
         if name == "mcp_servers":
             settings.mcp_servers = mcp.from_document(config)
@@ -168,7 +168,7 @@ def _read_config(settings: Settings, config: document.Document) -> None:
     settings.problems += config.problems
 
 
-def _read_section(settings: Settings, config: document.Document, section: str, value: Any) -> None:
+def _read_section(settings: Settings, config: toml_document.Document, section: str, value: Any) -> None:
     if not isinstance(value, dict):
         config.complain((section,), str(checks.wrong(f"a table, [{section}]", value)))
         return
@@ -180,7 +180,7 @@ def _read_section(settings: Settings, config: document.Document, section: str, v
             config.complain_of_unknown_key((section, name), known)
 
 
-def _read_keys(settings: Settings, config: document.Document, table: Any) -> None:
+def _read_keys(settings: Settings, config: toml_document.Document, table: Any) -> None:
     if not isinstance(table, dict):
         config.complain(("keys",), str(checks.wrong("a table, [keys]", table)))
         return
@@ -203,7 +203,7 @@ def _read_agents(settings: Settings, folder: Path) -> None:
             settings.problems.append(Problem(agent.file, None, "", sentence))
 
 
-def _read_project(settings: Settings, project: document.Document) -> None:
+def _read_project(settings: Settings, project: toml_document.Document) -> None:
     for name, value in project.data.items():
         if name in HARMLESS:
             _set(settings, project, (name,), value, "project")
@@ -221,7 +221,7 @@ def _top_level() -> set[str]:
 
 
 def _set(
-    settings: Settings, source: document.Document, path: tuple[str, ...], value: Any, layer: str
+    settings: Settings, source: toml_document.Document, path: tuple[str, ...], value: Any, layer: str
 ) -> None:
     key = ".".join(path)
     try:
@@ -234,7 +234,7 @@ def _set(
     _assign(settings, key, value, Origin(layer, source.file, source.line(*path)))
 
 
-def _directories(source: document.Document, path: tuple[str, ...], names: list[str]) -> list[Path]:
+def _directories(source: toml_document.Document, path: tuple[str, ...], names: list[str]) -> list[Path]:
     """Relative ones count from the file's folder; one that is missing is left out."""
     found = []
     for position, name in enumerate(names):

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config import checks, document
+from acp_tui.config import checks, toml_document
 from acp_tui.config.checks import WrongValueError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def from_document(config: document.Document) -> dict[str, UserAgent]:
+def from_document(config: toml_document.Document) -> dict[str, UserAgent]:
     """The agents of `config.toml`."""
     entries = config.data.get("agents")
     if not isinstance(entries, dict):
@@ -62,7 +62,7 @@ def from_folder(folder: Path) -> tuple[dict[str, UserAgent], list[Problem]]:
     agents: dict[str, UserAgent] = {}
     problems: list[Problem] = []
     for file in sorted(folder.glob("[!.]*.toml")):
-        source = document.read(file)
+        source = toml_document.read(file)
         if source.data or not source.problems:
             agent = _read(source, file.stem, source.data, ())
             if agent:
@@ -71,7 +71,7 @@ def from_folder(folder: Path) -> tuple[dict[str, UserAgent], list[Problem]]:
     return agents, problems
 
 
-def _read(source: document.Document, name: str, entry: Any, path: tuple[str, ...]) -> UserAgent | None:
+def _read(source: toml_document.Document, name: str, entry: Any, path: tuple[str, ...]) -> UserAgent | None:
     if not _NAME.fullmatch(name):
         source.complain(path, f"{name!r} cannot name an agent: use letters, digits and -")
         return None

@@ -7,9 +7,9 @@ import contextlib
 import time
 from typing import TYPE_CHECKING, Any, Self
 
+from acp_tui.connection.agent_requests import Incoming
 from acp_tui.connection.errors import AgentGone, RequestFailed, TimedOut
-from acp_tui.connection.incoming import Incoming
-from acp_tui.connection.lines import LIMIT
+from acp_tui.connection.line_splitter import LIMIT
 from acp_tui.connection.params import trace_context
 from acp_tui.connection.process import AgentProcess, Exit
 from acp_tui.connection.transport import SENDING, Sent, WireTransport
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp.connection import Connection
 
     from acp_tui.agents.launch import Launch
-    from acp_tui.connection.incoming import Serve
+    from acp_tui.connection.agent_requests import Serve
     from acp_tui.connection.transport import Observe
     from acp_tui.session.state import Session
 

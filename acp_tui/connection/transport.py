@@ -16,13 +16,13 @@ from collections import deque
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.connection.lines import LIMIT, LineSplitter
+from acp_tui.connection.line_splitter import LIMIT, LineSplitter
 from acp_tui.session.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from acp_tui.connection.incoming import Incoming
+    from acp_tui.connection.agent_requests import Incoming
     from acp_tui.connection.process import AgentProcess
 
     Observe = Callable[[Record, str | None], None]

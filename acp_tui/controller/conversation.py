@@ -14,27 +14,27 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.client import AgentConnection
 from acp_tui.connection.errors import ConnectionFault, NotOffered, RequestFailed
-from acp_tui.controller.attaching import Attaching, fitting
+from acp_tui.controller.baseline_tracker import Tracking
+from acp_tui.controller.capabilities import client_capabilities, place_for
 from acp_tui.controller.diff_places import DiffPlaces
-from acp_tui.controller.gate import Gate
-from acp_tui.controller.offering import client_capabilities, place_for
-from acp_tui.controller.recording import Recording
-from acp_tui.controller.serving import Serving
+from acp_tui.controller.permission_gate import Gate
+from acp_tui.controller.prompt_blocks import Attaching, fitting
+from acp_tui.controller.recorder import Recording
+from acp_tui.controller.request_handlers import Serving
 from acp_tui.controller.settings_restore import restore_settings
-from acp_tui.controller.shell import Shell
 from acp_tui.controller.sign_in import sign_in_asked_for
-from acp_tui.controller.tracking import Tracking
+from acp_tui.controller.user_commands import Shell
 from acp_tui.errors import Refusal, UserError
 from acp_tui.permissions.identity import identity_of
 from acp_tui.processes import Reaper
 from acp_tui.session.events import AgentExited, AgentStarted, Noticed, SessionOpened
 from acp_tui.session.state import REQUEST_CANCELLED
 from acp_tui.store.folders import BASELINE
-from acp_tui.workspace.area import Limits
-from acp_tui.workspace.files import Files
-from acp_tui.workspace.listing import Listing
-from acp_tui.workspace.roots import Roots
-from acp_tui.workspace.terminals import Terminals
+from acp_tui.workspace.baseline.work_tree import Limits
+from acp_tui.workspace.files.files import Files
+from acp_tui.workspace.files.listing import Listing
+from acp_tui.workspace.files.roots import Roots
+from acp_tui.workspace.terminals.terminals import Terminals
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -45,16 +45,16 @@ if TYPE_CHECKING:
     from acp_tui.config.policies import Policy
     from acp_tui.config.settings import Settings
     from acp_tui.connection.process import Exit
-    from acp_tui.controller.asking import Asker
     from acp_tui.controller.facts import ServerGiven, Versions
-    from acp_tui.permissions.memory import Memory
+    from acp_tui.controller.user_questions import Asker
+    from acp_tui.permissions.rule_store import Memory
     from acp_tui.permissions.rules import Rule
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
     from acp_tui.session.state import Session
     from acp_tui.store.folders import NullFolder, SessionFolder
-    from acp_tui.workspace.changes import FileChange
+    from acp_tui.workspace.baseline.changes import FileChange
 
 PATIENCE = 3.0
 """Seconds after which it is said what is being waited for."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from acp_tui.controller.in_place import read_for_display
+from acp_tui.controller.whole_file_diffs import read_for_display
 from acp_tui.session.diff_lines import line_in_text
 from acp_tui.session.events import DiffPlaced
 from acp_tui.session.state import Diff, ToolCall
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
-    from acp_tui.workspace.files import Files
+    from acp_tui.workspace.files.files import Files
 
 
 class DiffPlaces:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from acp_tui.config.sensitive import holds_secrets
+from acp_tui.config.sensitive_files import holds_secrets
 from acp_tui.export.gather import gathered
 from acp_tui.session.text import visible_line
 

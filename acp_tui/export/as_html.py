@@ -7,7 +7,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from acp_tui import __version__
-from acp_tui.difftext import diff_lines
+from acp_tui.diffing.diff_text import diff_lines
+from acp_tui.entry_display import ICONS, OTHER, STATUS, default_folded, title_of
 from acp_tui.export import html_text
 from acp_tui.export.output import output_lines
 from acp_tui.export.pieces import (
@@ -25,7 +26,7 @@ from acp_tui.export.pieces import (
     title,
 )
 from acp_tui.export.style_sheet import style_sheet
-from acp_tui.raw_entry import failure_note, raw_text
+from acp_tui.session.raw_entry import failure_note, raw_text
 from acp_tui.session.state import (
     AgentMessage,
     Content,
@@ -39,7 +40,6 @@ from acp_tui.session.state import (
     UserMessage,
 )
 from acp_tui.session.text import GrowingText, visible_json, visible_line
-from acp_tui.wording import ICONS, OTHER, STATUS, default_folded, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

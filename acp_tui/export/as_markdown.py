@@ -5,7 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from acp_tui.difftext import diff_lines
+from acp_tui.diffing.diff_text import diff_lines
+from acp_tui.entry_display import ICONS, OTHER, STATUS, default_folded, title_of
 from acp_tui.export.output import output_text
 from acp_tui.export.pieces import (
     Piece,
@@ -22,7 +23,7 @@ from acp_tui.export.pieces import (
     title,
 )
 from acp_tui.export.safe_markdown import code_span, contained, fenced, literal
-from acp_tui.raw_entry import failure_note, raw_text
+from acp_tui.session.raw_entry import failure_note, raw_text
 from acp_tui.session.state import (
     AgentMessage,
     Content,
@@ -34,7 +35,6 @@ from acp_tui.session.state import (
     UserMessage,
 )
 from acp_tui.session.text import GrowingText, visible_json, visible_line
-from acp_tui.wording import ICONS, OTHER, STATUS, default_folded, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

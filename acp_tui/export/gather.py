@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.fold import Fold
+from acp_tui.protocol.fold import Fold
 from acp_tui.session.record import Record
 from acp_tui.session.state import Compaction, Message
 from acp_tui.session.text import GrowingText
-from acp_tui.store.redact import Redactor
-from acp_tui.store.secrets import redact_text
+from acp_tui.store.redaction import Redactor
+from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.export.safe_markdown import parser, tokens_of
-from acp_tui.tokens import NAMES
+from acp_tui.pygments_names import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pygments.lexer import Lexer  # type: ignore[import-untyped]
     from pygments.token import _TokenType as TokenType  # type: ignore[import-untyped]
 
-    from acp_tui.workspace.linemodel import Line
-    from acp_tui.workspace.sgr import Color, Style
+    from acp_tui.workspace.terminals.line_model import Line
+    from acp_tui.workspace.terminals.sgr import Color, Style
 
 SCHEMES = ("http://", "https://", "mailto:")
 """Links that may be followed."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.store.secrets import redact_text
-from acp_tui.workspace.linemodel import LineModel
-from acp_tui.workspace.sgr import PLAIN
+from acp_tui.store.secret_patterns import redact_text
+from acp_tui.workspace.terminals.line_model import LineModel
+from acp_tui.workspace.terminals.sgr import PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from acp_tui.session.text import TerminalText
-    from acp_tui.workspace.linemodel import Line
+    from acp_tui.workspace.terminals.line_model import Line
 
 
 def output_lines(output: TerminalText, *, styles: bool = True) -> Iterator[Line]:

@@ -5,6 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from acp_tui.entry_display import (
+    answered_by,
+    command_given,
+    duration,
+    fate,
+    ran,
+    relative,
+    shows_terminal,
+    title_of,
+    verdict,
+)
 from acp_tui.session.diff_lines import first_line
 from acp_tui.session.state import (
     Compaction,
@@ -20,17 +31,6 @@ from acp_tui.session.state import (
     TurnEnd,
 )
 from acp_tui.session.text import visible, visible_json, visible_line
-from acp_tui.wording import (
-    answered_by,
-    command_given,
-    duration,
-    fate,
-    ran,
-    relative,
-    shows_terminal,
-    title_of,
-    verdict,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.store.secrets import redact_text
+from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

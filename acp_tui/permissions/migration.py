@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.permissions.identity import AD_HOC, identity_of_command
-from acp_tui.store.secrets import MASK
+from acp_tui.store.secret_patterns import MASK
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

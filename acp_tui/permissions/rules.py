@@ -27,18 +27,18 @@ import shlex
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from acp_tui.permissions.arguments import WHOLE_COMMAND
-from acp_tui.permissions.asked import KINDS, PATH_KINDS
+from acp_tui.permissions.commands.arguments import WHOLE_COMMAND
+from acp_tui.permissions.commands.shell_parser import take_apart, take_apart_argv
 from acp_tui.permissions.globs import folded, glob, unescaped
 from acp_tui.permissions.identity import AgentIdentity
-from acp_tui.permissions.shell import take_apart, take_apart_argv
+from acp_tui.permissions.request import KINDS, PATH_KINDS
 from acp_tui.session.invisible import reveal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from acp_tui.permissions.asked import Subject, Target
-    from acp_tui.permissions.parts import Part
+    from acp_tui.permissions.commands.command_line import Part
+    from acp_tui.permissions.request import Subject, Target
 
 Answer = Literal["allow", "reject"]
 Scope = Literal["run", "session", "project", "everywhere"]

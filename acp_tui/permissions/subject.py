@@ -10,18 +10,25 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.asked import KINDS, PATH_KINDS, Place, Subject, Target
-from acp_tui.permissions.commands import read_command
-from acp_tui.permissions.dangerous import dangerous_talk
-from acp_tui.permissions.sources import FILE_KINDS, commands_of, mcp_tool_of, paths_of, texts_of, url_of
+from acp_tui.permissions.commands.effective import read_command
+from acp_tui.permissions.danger.dangerous_commands import dangerous_talk
+from acp_tui.permissions.request import KINDS, PATH_KINDS, Place, Subject, Target
+from acp_tui.permissions.tool_call_sources import (
+    FILE_KINDS,
+    commands_of,
+    mcp_tool_of,
+    paths_of,
+    texts_of,
+    url_of,
+)
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Diff
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from acp_tui.permissions.commands import Command
-    from acp_tui.permissions.sources import FoundCommands
+    from acp_tui.permissions.commands.effective import Command
+    from acp_tui.permissions.tool_call_sources import FoundCommands
     from acp_tui.session.state import ToolCall
 
 __all__ = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.protocol import read
-from acp_tui.session.colours import SGR, with_colours
+from acp_tui.protocol import values
+from acp_tui.session.ansi_text import SGR, with_colours
 from acp_tui.session.state import Annotations, Content, Diff, Location, TerminalRef, ToolContent
 from acp_tui.session.text import visible, visible_line
 
@@ -48,34 +48,34 @@ def _text(value: dict[str, Any]) -> Content:
 def _media(value: dict[str, Any]) -> Content:
     return Content(
         value["type"],
-        data=read.raw(value, "data"),
-        mime=read.line(value, "mimeType"),
-        uri=read.line(value, "uri"),
+        data=values.raw(value, "data"),
+        mime=values.line(value, "mimeType"),
+        uri=values.line(value, "uri"),
     )
 
 
 def _link(value: dict[str, Any]) -> Content:
     return Content(
         "resource_link",
-        uri=read.line(value, "uri"),
-        name=read.line(value, "name"),
-        title=read.line(value, "title"),
-        description=read.text(value, "description"),
-        mime=read.line(value, "mimeType"),
-        size=read.whole(value, "size"),
+        uri=values.line(value, "uri"),
+        name=values.line(value, "name"),
+        title=values.line(value, "title"),
+        description=values.text(value, "description"),
+        mime=values.line(value, "mimeType"),
+        size=values.whole(value, "size"),
     )
 
 
 def _resource(value: dict[str, Any]) -> Content:
-    resource = read.obj(value.get("resource"))
+    resource = values.obj(value.get("resource"))
     if not resource:
         return Content(UNREADABLE, raw=value)
     return Content(
         "resource",
-        text=read.text(resource, "text") or "",
-        data=read.raw(resource, "blob"),
-        uri=read.line(resource, "uri"),
-        mime=read.line(resource, "mimeType"),
+        text=values.text(resource, "text") or "",
+        data=values.raw(resource, "blob"),
+        uri=values.line(resource, "uri"),
+        mime=values.line(resource, "mimeType"),
     )
 
 
@@ -87,9 +87,9 @@ def read_annotations(value: Any) -> Annotations | None:
     if not isinstance(value, dict):
         return None
     found = Annotations(
-        audience=tuple(visible_line(who) for who in read.strings(value.get("audience"))),
-        priority=read.number(value, "priority"),
-        last_modified=read.line(value, "lastModified"),
+        audience=tuple(visible_line(who) for who in values.strings(value.get("audience"))),
+        priority=values.number(value, "priority"),
+        last_modified=values.line(value, "lastModified"),
     )
     return found if found != Annotations() else None
 
@@ -116,7 +116,7 @@ def _tool_content(item: Any) -> Sequence[ToolContent]:
             return [with_colour(block) for block in (inner if isinstance(inner, list) else [inner])]
         if kind == "diff" and (diff := _diff(item)) is not None:
             return [diff]
-        if kind == "terminal" and (terminal_id := read.raw(item, "terminalId", "terminal_id")) is not None:
+        if kind == "terminal" and (terminal_id := values.raw(item, "terminalId", "terminal_id")) is not None:
             return [TerminalRef(terminal_id)]
     return [with_colour(item)]
 
@@ -133,13 +133,13 @@ def with_colour(value: Any) -> Content:
 def _diff(item: dict[str, Any]) -> Diff | None:
     for name in ("diff", "patch", "unifiedDiff"):
         if isinstance(item.get(name), str):
-            return unified(item[name], read.line(item, "path"))
-    path = read.line(item, "path")
+            return unified(item[name], values.line(item, "path"))
+    path = values.line(item, "path")
     if path is None:
         return None
     # A new file is `oldText` null, "" or absent.
-    old, new = read.text(item, "oldText") or None, read.text(item, "newText")
-    return Diff(path, old, new, line_ends=line_ends(read.raw(item, "oldText"), read.raw(item, "newText")))
+    old, new = values.text(item, "oldText") or None, values.text(item, "newText")
+    return Diff(path, old, new, line_ends=line_ends(values.raw(item, "oldText"), values.raw(item, "newText")))
 
 
 def line_ends(old: str | None, new: str | None) -> tuple[str, str] | None:
@@ -175,6 +175,6 @@ def locations(value: Any) -> list[Location] | None:
     for item in value:
         if isinstance(item, str):
             found.append(Location(visible_line(item)))
-        elif isinstance(item, dict) and (path := read.line(item, "path")) is not None:
-            found.append(Location(path, read.whole(item, "line")))
+        elif isinstance(item, dict) and (path := values.line(item, "path")) is not None:
+            found.append(Location(path, values.whole(item, "line")))
     return found

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from acp_tui.protocol import read
+from acp_tui.protocol import values
 from acp_tui.protocol.v1 import V1, tokens
 from acp_tui.session import events as ev
 from acp_tui.session.state import RpcError
@@ -25,17 +25,17 @@ class Draft(V1):
 
     def prompt_answered(self, result: Any) -> list[ev.Event]:
         """Taken, refused, or (by an agent halfway to version 1) the end of the turn."""
-        answer = read.obj(result)
-        if read.line(answer, "stopReason") is not None:
+        answer = values.obj(result)
+        if values.line(answer, "stopReason") is not None:
             return super().prompt_answered(result)
         if answer.get("success") is False:
-            reason = read.text(answer, "error", "message", "reason") or "The agent did not take the prompt"
+            reason = values.text(answer, "error", "message", "reason") or "The agent did not take the prompt"
             return [ev.TurnFailed(RpcError(0, reason, raw=result))]
         return [ev.TurnAccepted()]
 
     def end_turn(self, update: dict[str, Any], /) -> list[ev.Event]:
         """The end of the turn."""
-        return [ev.TurnEnded(read.line(update, "stopReason", "reason") or "end_turn", tokens(update))]
+        return [ev.TurnEnded(values.line(update, "stopReason", "reason") or "end_turn", tokens(update))]
 
 
 # --------------------------------------------------------------------------- choosing the dialect
@@ -58,7 +58,7 @@ def prompt_text(blocks: Iterable[Mapping[str, Any]]) -> str:
     """A prompt as the plain string of the draft: texts as they are, links by their address."""
     pieces: list[str] = []
     for block in blocks:
-        resource = read.obj(block.get("resource"))
+        resource = values.obj(block.get("resource"))
         piece = block.get("text") or resource.get("text") or block.get("uri") or resource.get("uri")
         if isinstance(piece, str):
             pieces.append(piece)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from acp_tui.protocol import read
-from acp_tui.protocol.auth import auth_methods
+from acp_tui.protocol import values
+from acp_tui.protocol.auth_methods import auth_methods
 from acp_tui.session.state import RpcError
 from acp_tui.session.text import visible, visible_excerpt, visible_json
 
@@ -53,7 +53,7 @@ def read_error(error: Any) -> RpcError:
 def _code(value: Any) -> int:
     if isinstance(value, str) and value.removeprefix("-").isdecimal() and len(value) < 12:
         return int(value)
-    return read.whole({"code": value}, "code") or 0
+    return values.whole({"code": value}, "code") or 0
 
 
 def _out_of_json(message: str) -> str | None:
@@ -77,7 +77,7 @@ def _out_of_data(message: str, data: Any) -> str:
     inner = data.strip() if isinstance(data, str) else _dig(data)
     if inner:
         return _out_of_json(inner) or inner
-    subject = next((found for name in _SUBJECTS if (found := read.raw(read.obj(data), name))), None)
+    subject = next((found for name in _SUBJECTS if (found := values.raw(values.obj(data), name))), None)
     return f"{message or 'Error'}: {subject}" if subject else message
 
 

@@ -10,7 +10,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.protocol import read
+from acp_tui.protocol import values
 from acp_tui.session.state import Hunk
 from acp_tui.session.text import visible, visible_line
 
@@ -38,7 +38,7 @@ _SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
 
 def command(raw_input: Any) -> str | None:
     """The command line, as a user would type it, safe to display; it may have several lines."""
-    given = read.first(read.obj(raw_input), *_COMMANDS)
+    given = values.first(values.obj(raw_input), *_COMMANDS)
     if isinstance(given, list):
         return visible(command_line([str(word) for word in given])) or None
     return visible(given) or None if isinstance(given, str) else None
@@ -53,8 +53,8 @@ def command_line(words: list[str]) -> str:
 
 def paths(raw_input: Any) -> list[str]:
     """The files that the raw input names."""
-    source = read.obj(raw_input)
-    named = (read.line(source, name) for name in _PATHS if isinstance(source.get(name), str))
+    source = values.obj(raw_input)
+    named = (values.line(source, name) for name in _PATHS if isinstance(source.get(name), str))
     return list(dict.fromkeys(path for path in named if path))
 
 
@@ -72,9 +72,9 @@ class RawResult:
 
 def result(raw_output: Any) -> RawResult:
     """Read a `rawOutput` of any shape."""
-    source = read.obj(raw_output)
-    places = [source, *(read.obj(source.get(name)) for name in _INNER)]
-    codes = (read.whole(place, name) for place in places for name in _EXIT_CODES)
+    source = values.obj(raw_output)
+    places = [source, *(values.obj(source.get(name)) for name in _INNER)]
+    codes = (values.whole(place, name) for place in places for name in _EXIT_CODES)
     exit_code = next((code for code in codes if code is not None), None)
     failed = any(
         place.get("is_error") is True or place.get("isError") is True or place.get("success") is False
@@ -94,14 +94,14 @@ def _output(raw_output: Any, places: list[dict[str, Any]]) -> str:
             if text.strip():
                 return text
     error = places[0].get("error")
-    return _text(error) or _text(read.obj(error).get("message"))
+    return _text(error) or _text(values.obj(error).get("message"))
 
 
 def _text(value: Any) -> str:
     """A text, or the texts of a list of content blocks."""
     if isinstance(value, str):
         return value
-    texts = (block.get("text") if isinstance(block, dict) else None for block in read.items(value))
+    texts = (block.get("text") if isinstance(block, dict) else None for block in values.items(value))
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
@@ -111,10 +111,10 @@ _HUNK = re.compile(r"^@@ -(\d{1,9})(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@.*\n?"
 _FILE_HEADER = re.compile(r"^(?:diff --git |Index: |--- |\+\+\+ |index [0-9a-f]+\.\.)")
 
 
-def hunks(*values: Any) -> list[Hunk]:
+def hunks(*raw_values: Any) -> list[Hunk]:
     """The hunks of all patches in these raw values: they tell where in its file a snippet stands."""
     found: list[Hunk] = []
-    for value in values:
+    for value in raw_values:
         if value is not None:
             for hunk in _search(value, "", MAX_DEPTH):
                 if len(found) == MAX_HUNKS:
@@ -134,7 +134,7 @@ def _search(value: Any, path: str, depth: int) -> Iterator[Hunk]:
     elif depth and isinstance(value, dict):
         start, lines = value.get("oldStart"), value.get("lines")
         if isinstance(start, int) and isinstance(lines, list):
-            yield from _hunk(start, read.strings(lines), path)
+            yield from _hunk(start, values.strings(lines), path)
             return
         for name, item in value.items():
             if isinstance(item, (str, dict, list)):

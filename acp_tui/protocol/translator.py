@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.protocol import asks, client, draft, read
-from acp_tui.protocol.calls import OPENS, call_answered, call_sent, initialized, opened
+from acp_tui.protocol import agent_requests, client_records, draft, values
+from acp_tui.protocol.client_calls import OPENS, call_answered, call_sent, initialized, opened
 from acp_tui.protocol.errors import read_error
 from acp_tui.protocol.extensions import is_known_notification
 from acp_tui.protocol.updates import session_update
@@ -84,7 +84,7 @@ class Translator:
         if not isinstance(method, str):
             return [ev.ProtocolFault("A message whose method is no text", frame)]
         raw = frame.get("params")
-        params = read.obj(raw)
+        params = values.obj(raw)
         request_id = frame.get("id")
         if request_id is None:
             return self._notified(method, params, raw)
@@ -108,7 +108,7 @@ class Translator:
             return [
                 ev.ProtocolFault(f"A request ({visible_line(method)}) whose parameters are no object", frame)
             ]
-        return asks.asked(method, params, request_id, self._made_up_call())
+        return agent_requests.asked(method, params, request_id, self._made_up_call())
 
     def _notified(self, method: str, params: dict[str, Any], raw: Any) -> list[ev.Event]:
         match method:
@@ -117,10 +117,10 @@ class Translator:
             case "$/cancel_request":
                 return self._withdrawn(params)
             case "elicitation/complete":
-                elicitation_id = read.raw(params, "elicitationId") or ""
+                elicitation_id = values.raw(params, "elicitationId") or ""
                 return [ev.ElicitationCompleted(elicitation_id)]
-            case asks.PERMISSION:
-                return asks.permission(params, None, self._made_up_call(), answerable=False)
+            case agent_requests.PERMISSION:
+                return agent_requests.permission(params, None, self._made_up_call(), answerable=False)
             case "end_turn":
                 return self._dialect.end_turn(params)
         if is_known_notification(method):
@@ -160,14 +160,14 @@ class Translator:
         if method in OPENS:
             return self._opened(method, params, result)
         if method in ("session/close", "session/delete"):
-            ours = read.raw(params, "sessionId") == self._session_id
+            ours = values.raw(params, "sessionId") == self._session_id
             return [
                 ev.SessionClosed(method == "session/delete")
                 if ours
                 else ev.Nothing(f"the answer to {method}")
             ]
         if method == "initialize":
-            return self._initialized(params, read.obj(result))
+            return self._initialized(params, values.obj(result))
         return call_answered(method, params, result)
 
     def _take_call(self, call_id: Any) -> tuple[str, dict[str, Any]] | None:
@@ -208,7 +208,7 @@ class Translator:
 
     def _initialized(self, params: dict[str, Any], result: dict[str, Any]) -> list[ev.Event]:
         """The version chooses the dialect; where none is answered, the one that was asked for."""
-        version = read.first(result, "protocolVersion")
+        version = values.first(result, "protocolVersion")
         if version is None:
             version = params.get("protocolVersion")
         self._dialect = draft.Draft() if draft.is_draft(version) else V1()
@@ -221,7 +221,7 @@ class Translator:
         frame_id = frame.get("id")
         if not isinstance(method, str):
             return self._answered(frame_id, frame)
-        params = read.obj(frame.get("params"))
+        params = values.obj(frame.get("params"))
         if not _is_id(frame_id):
             return self._notifying(method, params)
         self._calls[frame_id] = (method, params)
@@ -230,9 +230,9 @@ class Translator:
         if method in OPENS:
             self._opening, self._session_before = method, self._session_id
             if method in ("session/load", "session/resume"):
-                self._session_id = read.raw(params, "sessionId")
+                self._session_id = values.raw(params, "sessionId")
         elif method == "session/prompt":
-            self._session_id = read.raw(params, "sessionId") or self._session_id
+            self._session_id = values.raw(params, "sessionId") or self._session_id
         return call_sent(method, params)
 
     def _notifying(self, method: str, params: dict[str, Any]) -> list[ev.Event]:
@@ -258,12 +258,14 @@ class Translator:
             return []
         method, params = pending
         error = read_error(frame["error"]) if frame.get("error") is not None else None
-        return asks.answered(method, asks.Answer(request_id, params, read.obj(frame.get("result")), error))
+        return agent_requests.answered(
+            method, agent_requests.Answer(request_id, params, values.obj(frame.get("result")), error)
+        )
 
     # ----------------------------------------------------------------------- the client itself
 
     def _client(self, frame: Any) -> list[ev.Event]:
-        event = client.from_record(frame)
+        event = client_records.from_record(frame)
         if isinstance(event, (ev.AgentStarted, ev.AgentExited)):
             # What was asked of the old process, and by it, is never answered.
             self._calls.clear()

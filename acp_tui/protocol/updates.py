@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.protocol import raw_values, read
+from acp_tui.protocol import raw_values, values
 from acp_tui.protocol.content import (
     blocks,
     locations,
@@ -44,7 +44,7 @@ def _chunk(update: dict[str, Any], speaker: ev.Speaker) -> list[ev.Event] | None
     content = update.get("content")
     message_id = update.get("messageId")
     if message_id is not None and type(message_id) is not str:
-        message_id = read.raw(update, "messageId")
+        message_id = values.raw(update, "messageId")
     if type(content) is dict and type(text := content.get("text")) is str and content.get("type") == "text":
         if "annotations" in content:
             return [ev.TextChunk(speaker, text, message_id, read_annotations(content["annotations"]))]
@@ -87,7 +87,7 @@ def _tool_call_update(update: dict[str, Any]) -> list[ev.Event] | None:
 
 
 def _tool(update: dict[str, Any], *, announced: bool) -> list[ev.Event] | None:
-    call_id = read.raw(update, "toolCallId", "tool_call_id")
+    call_id = values.raw(update, "toolCallId", "tool_call_id")
     if call_id is None:
         return None
     return [tool_call(update, call_id, announced=announced), *_terminals(update, call_id)]
@@ -103,17 +103,17 @@ def tool_call(
     """A tool call as announced, updated or asked about."""
     content = tool_contents(source.get("content"))
     if isinstance(patch := source.get("diff"), str):
-        content = [*(content or []), unified(patch, read.line(source, "path"))]
+        content = [*(content or []), unified(patch, values.line(source, "path"))]
     meta = source.get("_meta")
     raw_input, raw_output = source.get("rawInput"), source.get("rawOutput")
     result = raw_values.result(raw_output)
     return ev.ToolCallChanged(
         call_id,
         announced=announced,
-        title=read.line(source, "title"),
-        name=read.line(source, "name"),
-        kind=read.line(source, "kind"),
-        status=read.line(source, "status"),
+        title=values.line(source, "title"),
+        name=values.line(source, "name"),
+        kind=values.line(source, "kind"),
+        status=values.line(source, "status"),
         content=content,
         locations=locations(source.get("locations")),
         has_raw_input=raw_input is not None,
@@ -144,16 +144,16 @@ def _terminals(update: dict[str, Any], call_id: str) -> list[ev.Event]:
         told = meta.get(name)
         if not isinstance(told, dict):
             continue
-        terminal_id = read.raw(told, "terminal_id", "terminalId") or call_id
+        terminal_id = values.raw(told, "terminal_id", "terminalId") or call_id
         if terminal_id not in introduced:
             introduced.add(terminal_id)
-            command, cwd = read.line(told, "command"), read.line(told, "cwd")
+            command, cwd = values.line(told, "command"), values.line(told, "cwd")
             events.append(ev.TerminalCreated(terminal_id, "agent", command, cwd))
         if name in _TERMINAL_OUTPUT and isinstance(told.get("data"), str):
             events.append(ev.TerminalOutput(terminal_id, told["data"]))
         if name == "terminal_exit":
-            code = read.whole(told, "exit_code", "exitCode")
-            events.append(ev.TerminalExited(terminal_id, code, read.line(told, "signal")))
+            code = values.whole(told, "exit_code", "exitCode")
+            events.append(ev.TerminalExited(terminal_id, code, values.line(told, "signal")))
     return events
 
 
@@ -168,63 +168,63 @@ def _plan(update: dict[str, Any]) -> list[ev.Event] | None:
 def _plan_items(listed: list[Any]) -> list[PlanItem]:
     found: list[PlanItem] = []
     for item in listed:
-        source = read.obj(item)
-        content = visible(item) if isinstance(item, str) else read.text(source, "content", "title")
+        source = values.obj(item)
+        content = visible(item) if isinstance(item, str) else values.text(source, "content", "title")
         if content is not None:
-            status = read.line(source, "status") or "pending"
-            found.append(PlanItem(content, status, read.line(source, "priority") or "medium"))
+            status = values.line(source, "status") or "pending"
+            found.append(PlanItem(content, status, values.line(source, "priority") or "medium"))
     return found
 
 
 def _plan_update(update: dict[str, Any]) -> list[ev.Event] | None:
-    plan = read.obj(update.get("plan"))
-    plan_id = read.raw(plan, "planId")
+    plan = values.obj(update.get("plan"))
+    plan_id = values.raw(plan, "planId")
     match plan.get("type"):
         case "items" if isinstance(plan.get("entries"), list):
             return [ev.PlanChanged(_plan_items(plan["entries"]), plan_id)]
-        case "markdown" if (markdown := read.text(plan, "content")) is not None:
+        case "markdown" if (markdown := values.text(plan, "content")) is not None:
             return [ev.PlanChanged(plan_id=plan_id, markdown=markdown)]
-        case "file" if (uri := read.line(plan, "uri")) is not None:
+        case "file" if (uri := values.line(plan, "uri")) is not None:
             return [ev.PlanChanged(plan_id=plan_id, uri=uri)]
     return None
 
 
 def _plan_removed(update: dict[str, Any]) -> list[ev.Event] | None:
-    plan_id = read.raw(update, "planId")
+    plan_id = values.raw(update, "planId")
     return None if plan_id is None else [ev.PlanChanged(plan_id=plan_id, removed=True)]
 
 
 def _compaction(update: dict[str, Any]) -> list[ev.Event] | None:
-    compaction_id = read.raw(update, "compactionId")
+    compaction_id = values.raw(update, "compactionId")
     if compaction_id is None:
         return None
     summary = update.get("summary")
     return [
         ev.CompactionChanged(
             compaction_id,
-            status=read.line(update, "status"),
+            status=values.line(update, "status"),
             summary=None if summary is None else "".join(block.text for block in blocks(summary)),
-            error=read.text(update, "error"),
+            error=values.text(update, "error"),
         )
     ]
 
 
 def _compaction_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
-    compaction_id = read.raw(update, "compactionId")
+    compaction_id = values.raw(update, "compactionId")
     content = update.get("content")
-    said = content if isinstance(content, str) else read.obj(content).get("text")
+    said = content if isinstance(content, str) else values.obj(content).get("text")
     if compaction_id is None or not isinstance(said, str):
         return None
     return [ev.CompactionChunk(compaction_id, said)]
 
 
 def _notice(update: dict[str, Any]) -> list[ev.Event] | None:
-    title = read.line(update, "title", "message")
+    title = values.line(update, "title", "message")
     if title is None:
         return None
     levels: dict[str | None, Level] = {"warning": "warning", "error": "error"}
-    level = levels.get(read.raw(update, "severity"), "info")
-    return [ev.AgentNotice(level, title, read.text(update, "description", "detail"))]
+    level = levels.get(values.raw(update, "severity"), "info")
+    return [ev.AgentNotice(level, title, values.text(update, "description", "detail"))]
 
 
 # --------------------------------------------------------------------------- facts
@@ -236,7 +236,7 @@ def _commands(update: dict[str, Any]) -> list[ev.Event] | None:
 
 
 def _mode(update: dict[str, Any]) -> list[ev.Event] | None:
-    mode = read.raw(update, "currentModeId", "modeId")
+    mode = values.raw(update, "currentModeId", "modeId")
     return None if mode is None else [ev.ModeChanged(mode)]
 
 
@@ -246,20 +246,20 @@ def _options(update: dict[str, Any]) -> list[ev.Event] | None:
 
 
 def _info(update: dict[str, Any]) -> list[ev.Event] | None:
-    title = read.line(update, "title")
+    title = values.line(update, "title")
     if title is None and update.get("title") is not None:
         return None
     cleared = "title" in update and title is None
-    return [ev.InfoChanged(title, cleared, read.line(update, "updatedAt"))]
+    return [ev.InfoChanged(title, cleared, values.line(update, "updatedAt"))]
 
 
 def _usage(update: dict[str, Any]) -> list[ev.Event] | None:
-    cost = read.obj(update.get("cost"))
-    amount = read.number(cost, "amount")
-    paid = None if amount is None else Cost(amount, read.line(cost, "currency") or "")
-    usage = ev.UsageChanged(read.whole(update, "used"), read.whole(update, "size"), paid)
+    cost = values.obj(update.get("cost"))
+    amount = values.number(cost, "amount")
+    paid = None if amount is None else Cost(amount, values.line(cost, "currency") or "")
+    usage = ev.UsageChanged(values.whole(update, "used"), values.whole(update, "size"), paid)
     nothing_read = usage == ev.UsageChanged()
-    return None if nothing_read and read.first(update, "used", "size", "cost") is not None else [usage]
+    return None if nothing_read and values.first(update, "used", "size", "cost") is not None else [usage]
 
 
 _READERS: dict[str, Reader] = {

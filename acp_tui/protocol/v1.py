@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from acp_tui.protocol import read
+from acp_tui.protocol import values
 from acp_tui.session import events as ev
 
 VERSIONS = (1, "1", "1.0")
@@ -18,8 +18,8 @@ class V1:
 
     def prompt_answered(self, result: Any) -> list[ev.Event]:
         """The answer to `session/prompt`."""
-        answer = read.obj(result)
-        reason = read.line(answer, "stopReason")
+        answer = values.obj(result)
+        reason = values.line(answer, "stopReason")
         if reason is not None:
             return [ev.TurnEnded(reason, tokens(answer))]
         fault = ev.ProtocolFault("The answer to the prompt has no stopReason; taken for end_turn", result)
@@ -32,5 +32,5 @@ class V1:
 
 def tokens(answer: dict[str, Any]) -> dict[str, int]:
     """The usage that came with the answer to a prompt, in the protocol's names."""
-    usage = read.obj(answer.get("usage"))
-    return {name: count for name in usage if (count := read.whole(usage, name)) is not None}
+    usage = values.obj(answer.get("usage"))
+    return {name: count for name in usage if (count := values.whole(usage, name)) is not None}

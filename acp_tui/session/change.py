@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
-
-from acp_tui.session.plain import plain
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Entry
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
 What = Literal["added", "updated", "fact", "reset"]
 
 
-@plain()
+@dataclass(slots=True)
 class Change:
     """One thing that is different now.
 

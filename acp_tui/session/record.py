@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
-
-from acp_tui.session.plain import plain
 
 Direction = Literal["sent", "received", "client"]
 
 
-@plain()
+@dataclass(slots=True)
 class Record:
     """Something that crossed the wire, or that the client itself did."""
 

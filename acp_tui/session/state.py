@@ -7,11 +7,10 @@ before they come here, except `raw_*` fields and `Terminal.output`, which say so
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from acp_tui.session.bookkeeping import Bookkeeping
-from acp_tui.session.plain import plain
+from acp_tui.session.reducer_state import Bookkeeping
 from acp_tui.session.text import GrowingText, TerminalText
 
 RequestId = int | str | None
@@ -30,7 +29,7 @@ DONE_STATUSES = frozenset({"completed", "failed", "cancelled", "unfinished"})
 # --------------------------------------------------------------------------- content
 
 
-@plain()
+@dataclass(slots=True)
 class Annotations:
     """What the sender says about a piece of content."""
 
@@ -39,7 +38,7 @@ class Annotations:
     last_modified: str | None = None
 
 
-@plain()
+@dataclass(slots=True)
 class Content:
     """One content block. `kind` is the protocol's word, also when we do not know it."""
 
@@ -82,7 +81,7 @@ class AnnotatedText(GrowingText):
 # --------------------------------------------------------------------------- entries
 
 
-@plain(kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class Entry:
     """One thing in the transcript."""
 
@@ -94,7 +93,7 @@ class Entry:
     withdrawn: bool = False  # a refusal took it out of the agent's context
 
 
-@plain(kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class Message(Entry):
     """Text and other content of one speaker; adjacent chunks are one message."""
 
@@ -107,24 +106,24 @@ class Message(Entry):
         return "".join(str(part) if isinstance(part, GrowingText) else part.text for part in self.parts)
 
 
-@plain(kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class UserMessage(Message):
     """What the user said."""
 
 
-@plain(kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class AgentMessage(Message):
     """What the agent said."""
 
 
-@plain(kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class Thought(Message):
     """What the agent thought."""
 
     ended_at: float | None = None  # when something else followed
 
 
-@plain()
+@dataclass(slots=True)
 class Location:
     """A file the agent touches; lines are 1-based."""
 
@@ -132,7 +131,7 @@ class Location:
     line: int | None = None
 
 
-@plain()
+@dataclass(slots=True)
 class Diff:
     """One file changed by a tool call."""
 
@@ -144,7 +143,7 @@ class Diff:
     line: int | None = None  # where `old` begins in the file, 1-based; None: not known
 
 
-@plain(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Hunk:
     """One hunk of a patch that came beside a diff."""
 
@@ -153,7 +152,7 @@ class Hunk:
     old: str  # its context and removed lines
 
 
-@plain()
+@dataclass(slots=True)
 class TerminalRef:
     """A tool call shows the output of this terminal."""
 
@@ -163,7 +162,7 @@ class TerminalRef:
 ToolContent = Content | Diff | TerminalRef
 
 
-@plain(kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class ToolCall(Entry):
     """One tool call, as the announcement and all its updates left it."""
 
@@ -212,7 +211,7 @@ class ToolCall(Entry):
         return self.at + self.waited
 
 
-@plain()
+@dataclass(slots=True)
 class PlanItem:
     """One step of a plan."""
 
@@ -221,7 +220,7 @@ class PlanItem:
     priority: str = "medium"
 
 
-@plain(kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class Plan(Entry):
     """A plan as it was at one point; the current one is also `Session.plan`."""
 
@@ -232,7 +231,7 @@ class Plan(Entry):
     removed: bool = False
 
 
-@plain()
+@dataclass(slots=True)
 class PermissionOption:
     """One answer the agent offers, in its words."""
 
@@ -241,7 +240,7 @@ class PermissionOption:
     kind: str  # allow_once | allow_always | reject_once | reject_always | what the agent said
 
 
-@plain(kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class Permission(Entry):
     """A permission request and what became of it."""
 
@@ -255,7 +254,7 @@ class Permission(Entry):
     why: str | None = None  # one sentence naming the rule or policy
 
 
-@plain(kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class Elicitation(Entry):
     """Questions of the agent to the user. Answers are never kept."""
 
@@ -269,7 +268,7 @@ class Elicitation(Entry):
     completed: bool = False  # the agent said that the page was finished
 
 
-@plain(kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class Terminal(Entry):
     """A command with its output."""
 
@@ -284,7 +283,7 @@ class Terminal(Entry):
     released: bool = False
 
 
-@plain(kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class Notice(Entry):
     """One line of ours or of the agent about something that happened."""
 
@@ -294,7 +293,7 @@ class Notice(Entry):
     source: str = "client"  # "client" | "agent" | "rule" | "policy" | "protocol"
 
 
-@plain(kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class TurnEnd(Entry):
     """The end of a turn, in the agent's word or as an error."""
 
@@ -303,7 +302,7 @@ class TurnEnd(Entry):
     empty: bool = False  # nothing came back at all
 
 
-@plain(kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class Compaction(Entry):
     """The agent condensed its context."""
 
@@ -313,7 +312,7 @@ class Compaction(Entry):
     error: str | None = None
 
 
-@plain(kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class Unrecognised(Entry):
     """Something we do not know; nothing is hidden."""
 
@@ -324,7 +323,7 @@ class Unrecognised(Entry):
 # --------------------------------------------------------------------------- facts
 
 
-@plain()
+@dataclass(slots=True)
 class RpcError:
     """An error answer: the most readable text of it, and all of it."""
 
@@ -336,7 +335,7 @@ class RpcError:
     auth_methods: list[AuthMethod] = field(default_factory=list)  # when the error itself named them
 
 
-@plain()
+@dataclass(slots=True)
 class AuthMethod:
     """One way to sign in."""
 
@@ -351,7 +350,7 @@ class AuthMethod:
     vars: list[str] = field(default_factory=list)  # env_var: the names it wants
 
 
-@plain()
+@dataclass(slots=True)
 class Agent:
     """Who answered `initialize`, and what it can do."""
 
@@ -381,7 +380,7 @@ class Agent:
         return self.can("sessionCapabilities", "resume") or self.can("loadSession")
 
 
-@plain()
+@dataclass(slots=True)
 class Mode:
     """One of the agent's modes."""
 
@@ -390,7 +389,7 @@ class Mode:
     description: str | None = None
 
 
-@plain()
+@dataclass(slots=True)
 class Choice:
     """One value of a config option, or one model."""
 
@@ -400,7 +399,7 @@ class Choice:
     group: str | None = None
 
 
-@plain()
+@dataclass(slots=True)
 class ConfigOption:
     """One setting the agent offers. Unknown types are kept, and cannot be set."""
 
@@ -413,7 +412,7 @@ class ConfigOption:
     choices: list[Choice] = field(default_factory=list)
 
 
-@plain()
+@dataclass(slots=True)
 class Setting:
     """The value of a mode, model or config option, with the names to show for it."""
 
@@ -422,7 +421,7 @@ class Setting:
     value_name: str
 
 
-@plain()
+@dataclass(slots=True)
 class Command:
     """One slash command of the agent."""
 
@@ -431,7 +430,7 @@ class Command:
     hint: str | None = None
 
 
-@plain()
+@dataclass(slots=True)
 class Cost:
     """Money spent on the session so far."""
 
@@ -439,7 +438,7 @@ class Cost:
     currency: str
 
 
-@plain()
+@dataclass(slots=True)
 class Usage:
     """The context window, the cost, and the tokens of the last turn that told them."""
 
@@ -449,7 +448,7 @@ class Usage:
     tokens: dict[str, int] = field(default_factory=dict)  # of the last prompt answer, the protocol's names
 
 
-@plain()
+@dataclass(slots=True)
 class QueuedPrompt:
     """A prompt that waits for the agent."""
 
@@ -458,7 +457,7 @@ class QueuedPrompt:
     blocks: list[dict[str, Any]] = field(default_factory=list)  # what will be sent, when it is more than text
 
 
-@plain()
+@dataclass(slots=True)
 class Process:
     """The agent's process."""
 
@@ -470,7 +469,7 @@ class Process:
     stderr_tail: list[str] = field(default_factory=list)
 
 
-@plain()
+@dataclass(slots=True)
 class Session:
     """One conversation."""
 

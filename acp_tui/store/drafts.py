@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.store.jsonlines import JsonLines
+from acp_tui.store.json_lines import JsonLines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from acp_tui.store.jsonlines import Record
+    from acp_tui.store.json_lines import Record
 
 
 class Drafts:

@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import private_directory, write_private
-from acp_tui.config.sensitive import holds_secrets
+from acp_tui.config.sensitive_files import holds_secrets
 from acp_tui.errors import UserError
 from acp_tui.store.locks import locked, try_lock
-from acp_tui.store.redact import Redactor, redact_value
-from acp_tui.store.secrets import redact_text
-from acp_tui.store.stderr import StderrLog
-from acp_tui.store.wirelog import NullLog, WireLog, read_log
+from acp_tui.store.redaction import Redactor, redact_value
+from acp_tui.store.secret_patterns import redact_text
+from acp_tui.store.stderr_log import StderrLog
+from acp_tui.store.wire_log import NullLog, WireLog, read_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.store.jsonlines import JsonLines
+from acp_tui.store.json_lines import JsonLines
 
 if TYPE_CHECKING:
-    from acp_tui.store.jsonlines import Record
+    from acp_tui.store.json_lines import Record
 
 
 class History:

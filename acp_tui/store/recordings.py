@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING
 
 from acp_tui.session.record import Direction, Record
-from acp_tui.store.wirelog import read_log
+from acp_tui.store.wire_log import read_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,9 +13,10 @@ from textual import events
 from textual.app import App
 
 from acp_tui.session.text import visible, visible_line
-from acp_tui.ui import containment, keys
-from acp_tui.ui.telling import Standing, tell_problems
-from acp_tui.ui.theming import DEFAULT, PREFIX, Loaded, load
+from acp_tui.ui import keys
+from acp_tui.ui.conversation.toasts import Standing, tell_problems
+from acp_tui.ui.terminal import error_containment
+from acp_tui.ui.theme.themes import DEFAULT, PREFIX, Loaded, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
     from textual.screen import Screen
 
-    from acp_tui.config.first import First
-    from acp_tui.ui.palette import Palette
-    from acp_tui.ui.screens.bottom import BottomScreen
+    from acp_tui.config.early_settings import First
+    from acp_tui.ui.screens.base import BottomScreen
+    from acp_tui.ui.theme.palette import Palette
 
 QUIT_PAUSE = 3.0
 """Seconds in which a second Ctrl+Q quits although the agent is working."""
@@ -61,7 +62,7 @@ class AcpTui(App[int]):
         self._problems: list[str] = []
         self._palettes: dict[str, Palette] = {}
         loaded = self._loaded(theme)
-        containment.install()
+        error_containment.install()
         super().__init__(ansi_color=loaded.theme.ansi)
         self.failure: Exception | None = None
         """What ended the app, where that was not the user's wish."""
@@ -70,7 +71,7 @@ class AcpTui(App[int]):
         self._drawn = False
         self._error_counts: Counter[tuple[str, int, str]] = Counter()
         self._quit_asked_at = -QUIT_PAUSE
-        self._error_limit = containment.ErrorLimit()
+        self._error_limit = error_containment.ErrorLimit()
         self._standing = Standing()
         self._first = first
         self._launcher = launcher
@@ -83,7 +84,7 @@ class AcpTui(App[int]):
 
     def get_driver_class(self) -> type[Driver]:
         """What knows the terminal."""
-        from acp_tui.ui.driver import Terminal
+        from acp_tui.ui.terminal.driver import Terminal
 
         return Terminal
 
@@ -99,7 +100,7 @@ class AcpTui(App[int]):
         wishes = self._wishes
         if wishes is None or not wishes.keys:
             return {}
-        from acp_tui.ui.keymap import keymap
+        from acp_tui.ui.keys.keymap import keymap
 
         found = keymap(wishes.keys)
         for name, complaint in found.complaints.items():
@@ -234,8 +235,8 @@ class AcpTui(App[int]):
         self.run_worker(self._copy(text), group="clipboard")
 
     async def _copy(self, text: str) -> None:
-        from acp_tui.ui.clipboard import copied
-        from acp_tui.ui.passing import to_terminal
+        from acp_tui.ui.terminal.clipboard_write import copied
+        from acp_tui.ui.terminal.passthrough import to_terminal
 
         self.notify(await copied(text, partial(to_terminal, self), os.environ), timeout=3, markup=False)
 
@@ -266,7 +267,7 @@ class AcpTui(App[int]):
 
     def hurry(self) -> None:
         """A signal is about to end it: it waits for no terminal that stands still. May come amid anything."""
-        from acp_tui.ui.driver import Terminal
+        from acp_tui.ui.terminal.driver import Terminal
 
         if isinstance(self._driver, Terminal):
             self._driver.hurry()
@@ -277,7 +278,7 @@ class AcpTui(App[int]):
         self._ending = asyncio.create_task(self._end())
 
     async def _end(self) -> None:
-        from acp_tui.ui.handover import end_programs
+        from acp_tui.ui.terminal.suspend import end_programs
 
         await end_programs()
         self.exit()
@@ -304,7 +305,7 @@ class AcpTui(App[int]):
         state is closed.
         """
         error = getattr(error, "error", error)  # a worker's is wrapped
-        broken = containment.broken_screen(error)
+        broken = error_containment.broken_screen(error)
         going_on = self._drawn and self._running and not self._exit and not self._error_limit.exceeded()
         if not going_on or (broken is not None and broken is self._bottom):
             super()._handle_exception(error)
@@ -319,9 +320,9 @@ class AcpTui(App[int]):
 
         error = error if error is not None else RuntimeError(doing)
         path = log_to_file()
-        containment.record(error, self._error_counts, doing)
+        error_containment.record(error, self._error_counts, doing)
         where = f" Details are in {path}." if path is not None else ""
-        sentence = f"Unexpected error: {containment.words_of(error)}.{where}"
+        sentence = f"Unexpected error: {error_containment.words_of(error)}.{where}"
         self.call_later(self.notify, sentence, severity="error", timeout=10, markup=False)
 
     async def _close_broken(self, screen: Screen[Any]) -> None:
@@ -341,7 +342,7 @@ class AcpTui(App[int]):
 
     async def on_unmount(self) -> None:
         """Whatever ended the app: the terminal is free again, and now all that was started ends."""
-        from acp_tui.ui.handover import end_programs
+        from acp_tui.ui.terminal.suspend import end_programs
 
         try:
             await end_programs()
@@ -363,7 +364,7 @@ class AcpTui(App[int]):
 
     async def action_palette(self) -> None:
         """Every command by its name."""
-        from acp_tui.ui.commands import commands_of
+        from acp_tui.ui.keys.palette_commands import commands_of
         from acp_tui.ui.screens.palette import PaletteScreen
 
         commands = commands_of(self.screen, self.keymap)
@@ -371,7 +372,7 @@ class AcpTui(App[int]):
 
     def action_theme(self) -> None:
         """All themes; the one the cursor is on is shown."""
-        from acp_tui.ui.commands import theme_commands
+        from acp_tui.ui.keys.palette_commands import theme_commands
         from acp_tui.ui.screens.palette import PaletteScreen
 
         self.push_screen(PaletteScreen("Theme", theme_commands(self), self.palette))

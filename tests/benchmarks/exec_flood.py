@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 REPOSITORY = Path(__file__).parents[2]
-FLOOD_AGENT = REPOSITORY / "tests" / "agents" / "flood_agent.py"
+FLOOD_AGENT = REPOSITORY / "tests" / "fake_agents" / "flood_agent.py"
 SIZES = (20_000, 50_000, 100_000)
 CHARACTERS = 40
 RUNS = 3

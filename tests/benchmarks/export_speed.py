@@ -6,7 +6,7 @@ import time
 
 from acp_tui.export import FORMATS, export
 from acp_tui.session.events import TerminalCreated, TerminalExited, TerminalOutput
-from tests.talk import Talk
+from tests.support.talk import Talk
 
 ENTRIES = 5000
 ANSWER = """Looking at **login.py**, the *check* is `user = None`:

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 from textual.events import Key
 
-from acp_tui.workspace.listing import Listing
+from acp_tui.workspace.files.listing import Listing
 from tests.ui.prompt.host import Host
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from acp_tui.ui.widgets.prompt.file_menu import FileMenu
+    from acp_tui.ui.prompt.file_menu import FileMenu
 
 FILES = 100_000
 GOAL = 100.0

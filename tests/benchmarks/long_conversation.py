@@ -19,9 +19,9 @@ from textual.app import App
 from acp_tui.session import events as ev
 from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Content, Diff, Location, Session
-from acp_tui.ui.theming import load
-from acp_tui.ui.widgets.prompt import Prompt
-from acp_tui.ui.widgets.transcript.keyboard import Transcript
+from acp_tui.ui.prompt import Prompt
+from acp_tui.ui.theme.themes import load
+from acp_tui.ui.transcript.transcript import Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

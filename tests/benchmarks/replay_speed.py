@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli import replay
-from tests.cli.harness import execute_json, script
-from tests.ui.desk import app_of
+from acp_tui.cli.commands import replay
+from tests.support.cli import execute_json, script
+from tests.support.desk import app_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.harness import PROGRAM, environment, script
+from tests.support.cli import PROGRAM, environment, script
 
 if TYPE_CHECKING:
     from pathlib import Path

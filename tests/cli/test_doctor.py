@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.harness import agent, run, running, script, steps
-from tests.leftovers import processes_with
-from tests.mutations import nested
+from tests.support.cli import agent, run, running, script, steps
+from tests.support.leftovers import processes_with
+from tests.support.mutations import nested
 
 if TYPE_CHECKING:
-    from tests.cli.harness import Run
+    from tests.support.cli import Run
 
 
 def examine(command: str, *args: str, cwd: Path) -> Run:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.harness import answers, execute_json, steps
+from tests.support.cli import answers, execute_json, steps
 
 if TYPE_CHECKING:
     from pathlib import Path

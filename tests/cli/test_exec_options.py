@@ -12,17 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.harness import (
-    PROGRAM,
-    agent,
-    answers,
-    environment,
-    execute,
-    execute_json,
-    run,
-    script,
-    steps,
-)
+from tests.support.cli import PROGRAM, agent, answers, environment, execute, execute_json, run, script, steps
 
 OFFERS: dict[str, Any] = {
     "modes": {
@@ -275,7 +265,7 @@ def test_a_session_of_another_agent_is_refused(tmp_path: Path) -> None:
     log = execute_json("hello", cwd=tmp_path)["log"]
     done = run("exec", "demo", "hello", "--resume", os.path.basename(os.path.dirname(log)), cwd=tmp_path)  # noqa: PTH119, PTH120
     assert done.code == 1
-    assert "was held with tests.agents.script, not with demo" in done.err
+    assert "was held with tests.fake_agents.script, not with demo" in done.err
 
 
 def test_an_agent_that_cannot_go_on_says_so(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.harness import (
+from tests.support.cli import (
     PROGRAM,
     environment,
     execute,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.harness import answers, execute, execute_json, run, steps
+from tests.support.cli import answers, execute, execute_json, run, steps
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -128,7 +128,7 @@ def test_reject_beats_allow_and_yolo(project: Path) -> None:
 def test_remembered_rules_apply_where_asking_would(
     project: Path, home: Path, policy: str, used: bool
 ) -> None:
-    from acp_tui.permissions.memory import Memory
+    from acp_tui.permissions.rule_store import Memory
     from acp_tui.permissions.rules import Rule
 
     memory = Memory()

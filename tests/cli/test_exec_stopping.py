@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.agents.faulty import DAEMON
-from tests.cli.harness import agent, running, script, steps
-from tests.leftovers import processes_with
-from tests.waiting import PATIENCE, wait_until
+from tests.fake_agents.faulty import DAEMON
+from tests.support.cli import agent, running, script, steps
+from tests.support.leftovers import processes_with
+from tests.support.waiting import PATIENCE, wait_until
 
 if TYPE_CHECKING:
     import subprocess

@@ -14,7 +14,7 @@ import pytest
 from acp_tui.cli import main
 from acp_tui.config.paths import paths
 from acp_tui.store import folders
-from tests.recordings import WIRELOGS, records
+from tests.support.recordings import WIRELOGS, records
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui import cli
-from tests.cli.harness import PROGRAM, agent
-from tests.cli.harness import environment as usual_environment
-from tests.hostile_world import MARKER, NAME, TEXT, World, assert_no_control, make_world
+from tests.support.cli import PROGRAM, agent
+from tests.support.cli import environment as usual_environment
+from tests.support.hostile_world import MARKER, NAME, TEXT, World, assert_no_control, make_world
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ CASES: dict[str, list[Case]] = {
         ("--command", HOSTILE_AGENT, "show-error"),
         ("--command", HOSTILE_AGENT, "show-stop"),
         ("--command", HOSTILE_AGENT, "show-death"),
-        ("--command", shlex.join([sys.executable, "-m", "tests.agents.hostile", "signed-out"]), "hello"),
+        ("--command", shlex.join([sys.executable, "-m", "tests.fake_agents.hostile", "signed-out"]), "hello"),
         ("--command", HOSTILE_AGENT, "hello", "--mode", NAME),
         ("--command", HOSTILE_AGENT, "hello", "--set", f"{NAME}={NAME}"),
         ("--command", HOSTILE_AGENT, "hello", "--sign-in", NAME),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.cli import main
-from acp_tui.permissions.memory import Memory
+from acp_tui.permissions.rule_store import Memory
 from acp_tui.permissions.rules import Rule
 
 if TYPE_CHECKING:

@@ -129,7 +129,7 @@ def test_a_speed_is_a_number_or_max(speed: str, capsys: pytest.CaptureFixture[st
 def test_a_file_that_is_no_recording_is_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, how: list[str]
 ) -> None:
-    monkeypatch.setattr("acp_tui.cli.replay.need_a_terminal", lambda _: None)
+    monkeypatch.setattr("acp_tui.cli.commands.replay.need_a_terminal", lambda _: None)
     other = tmp_path / "notes.txt"
     other.write_text("one\ntwo\n", encoding="utf-8")
     assert main(["replay", str(other), *how]) == 1

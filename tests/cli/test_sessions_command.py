@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.cli import main
-from acp_tui.cli.sessions import readable_size, shortened
+from acp_tui.cli.commands.sessions import readable_size, shortened
 from acp_tui.cli.tables import cells
 from acp_tui.config.paths import paths
 from acp_tui.store import folders

@@ -6,7 +6,7 @@ import pytest
 
 from acp_tui import __version__
 from acp_tui.cli import COMMANDS
-from tests.cli.harness import run
+from tests.support.cli import run
 
 
 def test_the_version_is_one_line() -> None:

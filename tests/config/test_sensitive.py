@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.config.paths import paths
-from acp_tui.config.sensitive import holds_secrets, matched_by, sensitive
+from acp_tui.config.sensitive_files import holds_secrets, matched_by, sensitive
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.config import first
+from acp_tui.config import early_settings
 from acp_tui.config.settings import CHECKS, Settings, config_file, load, variable
 from acp_tui.errors import UserError
 
@@ -252,7 +252,7 @@ def test_keys_that_are_none_are_complained_about(
     settings = load(project, environ={})
     assert [(problem.line, problem.key) for problem in settings.problems] == [(line, key)]
     assert settings.keys == {}
-    assert first.read(project, {}).keys == {}
+    assert early_settings.read(project, {}).keys == {}
 
 
 @pytest.mark.parametrize(
@@ -272,13 +272,13 @@ def test_what_the_first_frame_reads_is_what_is_checked_later(
 ) -> None:
     write_config(config)
     (project / ".acp-tui.toml").write_text(own)
-    settings, early = load(project, environ=environ), first.read(project, environ)
+    settings, early = load(project, environ=environ), early_settings.read(project, environ)
     assert (early.agent, early.theme or "dark", early.keys) == (settings.agent, settings.theme, settings.keys)
 
 
 def test_the_place_of_an_early_wish_is_known(write_config: WriteConfig, project: Path) -> None:
     file = write_config('\ntheme = "x"\n')
-    assert first.read(project).place("theme") == f"{file}:2"
+    assert early_settings.read(project).place("theme") == f"{file}:2"
 
 
 # --------------------------------------------------------------------------- directories
@@ -360,7 +360,7 @@ def test_a_project_file_of_more_than_a_megabyte_is_not_read(project: Path) -> No
     with open(project / ".acp-tui.toml", "wb") as file:
         file.truncate(10_000_000_000)  # sparse: takes no room on the disk, but would take all memory
 
-    assert first.read(project).theme is None
+    assert early_settings.read(project).theme is None
     assert said(load(project, environ={})) == [
         (None, "", "cannot be read: larger than 1 MB; nothing in this file is used")
     ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
-from tests.connection.harness import Client
+from tests.support.connection import Client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class MakeClient(Protocol):
-    """Takes the module in `tests/agents` and its arguments."""
+    """Takes the module in `tests/fake_agents` and its arguments."""
 
     def __call__(self, module: str, *args: str, **env: str) -> Client: ...
 

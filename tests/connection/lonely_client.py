@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 
 from acp_tui.processes import Reaper
-from tests.agents.faulty import DAEMON
-from tests.connection.harness import Client
-from tests.leftovers import MARK
+from tests.fake_agents.faulty import DAEMON
+from tests.support.connection import Client
+from tests.support.leftovers import MARK
 
 
 async def main() -> None:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from acp_tui.connection.deviations import find_deviations
+from acp_tui.doctor.violations import find_deviations
 from acp_tui.session.record import Record
-from tests.recordings import WIRELOGS, records
-from tests.talk import Talk
+from tests.support.recordings import WIRELOGS, records
+from tests.support.talk import Talk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -194,7 +194,7 @@ def test_every_check_in_the_code_is_provoked_here() -> None:
     import re
     from pathlib import Path
 
-    import acp_tui.connection.behaviour as module
+    import acp_tui.doctor.behaviour as module
 
     source = Path(module.__file__ or "").read_text(encoding="utf-8")
     named = set(re.findall(r'"([a-z]+(?:-[a-z]+)+)"', source))

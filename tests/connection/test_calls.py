@@ -11,8 +11,8 @@ import pytest
 from acp_tui.connection.errors import NotOffered
 from acp_tui.errors import UserError
 from acp_tui.session.state import Agent, ConfigOption
-from tests.connection.harness import SESSION, text
-from tests.waiting import until
+from tests.support.connection import SESSION, text
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

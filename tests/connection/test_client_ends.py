@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.connection.harness import REPOSITORY
-from tests.leftovers import MARK, processes_with
-from tests.waiting import until
+from tests.support.connection import REPOSITORY
+from tests.support.leftovers import MARK, processes_with
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path

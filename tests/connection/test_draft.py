@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.connection.errors import AgentGone, RequestFailed
-from tests.connection.harness import SESSION, text
+from tests.support.connection import SESSION, text
 
 if TYPE_CHECKING:
     from tests.connection.conftest import MakeClient

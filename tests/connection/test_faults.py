@@ -22,10 +22,10 @@ from acp_tui.connection.errors import (
     TimedOut,
     VersionMismatch,
 )
-from tests.agents.faulty import ERRORS, LAST_WORDS, MEGABYTE, NOISE
-from tests.connection.harness import SESSION, Client, text
-from tests.leftovers import parent
-from tests.waiting import until
+from tests.fake_agents.faulty import ERRORS, LAST_WORDS, MEGABYTE, NOISE
+from tests.support.connection import SESSION, Client, text
+from tests.support.leftovers import parent
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable

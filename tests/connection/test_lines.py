@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.connection.lines import LineSplitter
+from acp_tui.connection.line_splitter import LineSplitter
 from acp_tui.connection.process import LineRing
 
 

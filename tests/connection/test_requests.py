@@ -11,8 +11,8 @@ import pytest
 from acp_tui.connection.errors import AgentGone
 from acp_tui.errors import Refusal
 from acp_tui.session.state import Notice
-from tests.connection.harness import SESSION, Client, text
-from tests.waiting import until
+from tests.support.connection import SESSION, Client, text
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
-from tests.controller.harness import Held, held
+from tests.support.controller import Held, held
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Hold(Protocol):
-    """Takes the module in `tests/agents`, its arguments and the options of the conversation."""
+    """Takes the module in `tests/fake_agents`, its arguments and the options of the conversation."""
 
     def __call__(self, module: str = "script", *args: str, **options: Any) -> Held: ...
 

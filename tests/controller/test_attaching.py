@@ -14,13 +14,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from acp_tui.controller.attaching import IMAGE_LIMIT, TEXT_LIMIT, Attaching
+from acp_tui.controller.prompt_blocks import IMAGE_LIMIT, TEXT_LIMIT, Attaching
 from acp_tui.errors import UserError
 from acp_tui.session.attachment import CommandOutput, FileMention, Picture, mentions, written
 from acp_tui.session.state import Agent, Content, UserMessage
 from acp_tui.session.text import visible_line
-from acp_tui.workspace.files import Files
-from acp_tui.workspace.roots import Roots
+from acp_tui.workspace.files.files import Files
+from acp_tui.workspace.files.roots import Roots
 
 if TYPE_CHECKING:
     from acp_tui.session.attachment import Attachment

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from acp_tui.app_context import Workbench
 from acp_tui.config.mcp import from_json_file
 from acp_tui.connection.errors import AgentGone, ConnectionFault, NotOffered, RequestFailed
 from acp_tui.controller import Answer, SignInNeeded
 from acp_tui.errors import UserError
-from acp_tui.fold import Fold
+from acp_tui.protocol.fold import Fold
 from acp_tui.session.state import Diff, Elicitation, Permission, Terminal, ToolCall, UserMessage
 from acp_tui.session.text import KEPT
-from acp_tui.store.secrets import MASK
-from acp_tui.store.wirelog import read_log
-from acp_tui.workbench import Workbench
-from tests.controller.harness import Person
-from tests.waiting import until
+from acp_tui.store.secret_patterns import MASK
+from acp_tui.store.wire_log import read_log
+from tests.support.controller import Person
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from acp_tui.controller import Question

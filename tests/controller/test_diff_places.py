@@ -8,7 +8,7 @@ import pytest
 
 from acp_tui.session.diff_lines import first_line
 from acp_tui.session.state import Diff, ToolCall
-from tests.waiting import until
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path

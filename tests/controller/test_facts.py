@@ -13,7 +13,7 @@ import pytest
 from acp_tui.config.mcp import from_json_file
 from acp_tui.controller import FileChange, ServerGiven, Versions
 from acp_tui.errors import UserError
-from tests.waiting import until
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from tests.controller.conftest import Hold

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.controller.asking import Answer, Question
-from acp_tui.controller.gate import Gate
+from acp_tui.controller.permission_gate import Gate
+from acp_tui.controller.user_questions import Answer, Question
 from acp_tui.permissions.identity import AgentIdentity
 from acp_tui.permissions.subject import subject_of_call
 from acp_tui.session.state import PermissionOption
-from tests.controller.harness import Person
-from tests.permissions.asking import PLACE, PROJECT, call_of
+from tests.support.controller import Person
+from tests.support.permissions import PLACE, PROJECT, call_of
 
 if TYPE_CHECKING:
     from acp_tui.session.events import Event

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.controller.playing import AT_ONCE, BATCH, LONGEST_PAUSE, Player
-from acp_tui.fold import fold
+from acp_tui.controller.player import AT_ONCE, BATCH, LONGEST_PAUSE, Player
+from acp_tui.protocol.fold import fold
 from acp_tui.session.record import Record
-from tests.recordings import WIRELOGS, records
+from tests.support.recordings import WIRELOGS, records
 
 HELLO = {
     "jsonrpc": "2.0",

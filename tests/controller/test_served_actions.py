@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.permissions.spec import parse_spec
-from tests.controller.harness import Person
+from acp_tui.permissions.rule_spec import parse_spec
+from tests.support.controller import Person
 
 if TYPE_CHECKING:
     from pathlib import Path

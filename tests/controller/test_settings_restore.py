@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.app_context import Workbench
 from acp_tui.session.state import Notice
-from acp_tui.workbench import Workbench
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.controller.conftest import Hold
-    from tests.controller.harness import Held
+    from tests.support.controller import Held
 
 RESUMES: dict[str, Any] = {"sessionCapabilities": {"resume": {}}}
 MODES = {

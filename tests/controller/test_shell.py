@@ -10,11 +10,11 @@ import pytest
 
 from acp_tui.errors import UserError
 from acp_tui.session.state import AgentMessage, Notice, Terminal
-from tests.waiting import until
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from tests.controller.conftest import Hold
-    from tests.controller.harness import Held
+    from tests.support.controller import Held
 
 
 def commands(one: Held) -> list[Terminal]:

@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from acp_tui.demo.sample import make_project
-from tests.demo.driver import Driver
-from tests.demo.schema import violations
+from tests.support.demo_client import Driver
+from tests.support.schema import violations
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

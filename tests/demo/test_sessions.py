@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.demo.driver import Driver, Frame, RpcError
+from tests.support.demo_client import Driver, Frame, RpcError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.demo.sample_files import BUG, FIX
-from tests.demo.driver import Driver, Frame, RpcError, choose
+from tests.support.demo_client import Driver, Frame, RpcError, choose
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.demo.driver import Driver, RpcError
+from tests.support.demo_client import Driver, RpcError
 
 if TYPE_CHECKING:
     import asyncio

@@ -12,13 +12,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from acp_tui.entry_display import default_folded, title_of
 from acp_tui.errors import UserError
 from acp_tui.export import FORMATS, About, export
 from acp_tui.export.safe_markdown import code_span, contained, fenced, literal
 from acp_tui.session.events import TerminalCreated, TerminalExited, TerminalOutput
-from acp_tui.wording import default_folded, title_of
-from tests.recordings import WIRELOGS, records
-from tests.talk import Talk, properties
+from tests.support.recordings import WIRELOGS, records
+from tests.support.talk import Talk, properties
 
 if TYPE_CHECKING:
     from pathlib import Path

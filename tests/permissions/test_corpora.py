@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.permissions.dangerous import dangerous
-from tests.permissions.asking import command
+from acp_tui.permissions.danger.dangerous_commands import dangerous
 from tests.permissions.corpora import commands
+from tests.support.permissions import command
 
 FOLDER = "/home/me/work/project"
 

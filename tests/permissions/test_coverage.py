@@ -9,11 +9,11 @@ import pytest
 
 from acp_tui.permissions.coverage import Grants, covers
 from acp_tui.permissions.subject import subject_of_command, subject_of_read, subject_of_write
-from tests.permissions.asking import PLACE, PROJECT, asked, call_of, command, file, terminal
 from tests.permissions.test_subject import CLAUDE_EDIT, KIMI_BASH, KIMI_ENVIRONMENT, KIMI_TERMINAL
+from tests.support.permissions import PLACE, PROJECT, asked, call_of, command, file, terminal
 
 if TYPE_CHECKING:
-    from acp_tui.permissions.asked import Subject
+    from acp_tui.permissions.request import Subject
 
 README, NOTES = f"{PROJECT}/README.md", f"{PROJECT}/NOTES.md"
 KIMI_CLI_SHELL: list[dict[str, Any]] = [

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.permissions.dangerous import dangerous, dangerous_argv, dangerous_talk
+from acp_tui.permissions.danger.dangerous_commands import dangerous, dangerous_argv, dangerous_talk
 
 DANGEROUS = [
     *("rm -rf /", "rm -fr /", "rm -r -f /", "rm -R /", "rm --recursive --force /", "rm / -rf", "rm -rf -- /"),

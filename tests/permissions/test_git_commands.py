@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.permissions.asked import Place
+from acp_tui.permissions.request import Place
+from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.permissions.rules import matches
-from acp_tui.permissions.spec import parse_spec
 from acp_tui.permissions.subject import subject_of_command
-from acp_tui.workspace.git_folders import repository_of
+from acp_tui.workspace.files.git_folders import repository_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,11 +10,11 @@ import pytest
 from acp_tui.agents.launch import Launch
 from acp_tui.config.paths import paths
 from acp_tui.permissions.identity import AgentIdentity, identity_of, identity_of_command
-from acp_tui.permissions.memory import Memory
-from acp_tui.permissions.proposals import narrowest_rule
+from acp_tui.permissions.rule_proposals import narrowest_rule
+from acp_tui.permissions.rule_store import Memory
 from acp_tui.permissions.rules import Rule, applies, from_dict, to_dict, words
 from acp_tui.store import folders
-from tests.permissions.asking import PROJECT, command
+from tests.support.permissions import PROJECT, command
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.errors import UserError
-from acp_tui.permissions.memory import Memory
+from acp_tui.permissions.rule_store import Memory
 from acp_tui.permissions.rules import Rule
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def test_another_process_is_seen(path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from acp_tui.permissions.memory import Memory
+from acp_tui.permissions.rule_store import Memory
 from acp_tui.permissions.rules import Rule
 memory = Memory(Path(sys.argv[1]))
 sys.stdin.readline()

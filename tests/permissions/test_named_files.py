@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.permissions.decide import decide
-from tests.permissions.asking import PLACE, PROJECT, command
+from acp_tui.permissions.decision import decide
 from tests.permissions.corpora import commands
+from tests.support.permissions import PLACE, PROJECT, command
 
 DISGUISES = [
     *(

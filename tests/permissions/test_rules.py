@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from acp_tui.errors import UserError
-from acp_tui.permissions.decide import decide
-from acp_tui.permissions.proposals import narrowest_rule, wider_rules
+from acp_tui.permissions.decision import decide
+from acp_tui.permissions.rule_proposals import narrowest_rule, wider_rules
+from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.permissions.rules import Rule, from_dict, matches, strongest, to_dict, words
-from acp_tui.permissions.spec import parse_spec
 from acp_tui.permissions.subject import Subject, subject_of_kind
-from tests.permissions.asking import PLACE, PROJECT, asked, command, file, terminal
+from tests.support.permissions import PLACE, PROJECT, asked, command, file, terminal
 
 
 def says(decision: str, spec: str, subject: Subject) -> str:

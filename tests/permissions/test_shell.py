@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.permissions.shell import take_apart, take_apart_argv
+from acp_tui.permissions.commands.shell_parser import take_apart, take_apart_argv
 
 
 def parts(line: str) -> list[str]:

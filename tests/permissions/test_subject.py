@@ -14,7 +14,7 @@ from acp_tui.permissions.subject import (
     subject_of_command,
     subject_of_kind,
 )
-from tests.permissions.asking import PLACE, PROJECT, asked, call_of, command, file, terminal
+from tests.support.permissions import PLACE, PROJECT, asked, call_of, command, file, terminal
 
 CLAUDE_BASH: list[dict[str, Any]] = [
     {

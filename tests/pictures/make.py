@@ -7,14 +7,14 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.fold import fold
+from acp_tui.protocol.fold import fold
 from acp_tui.store.recordings import read_recording
 from acp_tui.ui.app import AcpTui
-from acp_tui.ui.facts import Facts
+from acp_tui.ui.conversation.status_tracker import Facts
+from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.screens.session import SessionScreen
-from acp_tui.ui.theming import BUILT_IN
-from acp_tui.ui.widgets.prompt import Prompt
-from acp_tui.ui.widgets.transcript.keyboard import Transcript
+from acp_tui.ui.theme.themes import BUILT_IN
+from acp_tui.ui.transcript.transcript import Transcript
 from tests.pictures.record import RECORDING
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from acp_tui.session.record import Record
-    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.theme.palette import Palette
 
 FOLDER = Path(__file__).parents[2] / "screenshots"
 SIZE = (104, 38)

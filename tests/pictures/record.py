@@ -15,10 +15,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from acp_tui.app_context import Workbench
 from acp_tui.config.paths import paths
 from acp_tui.controller import Answer, Asker, ElicitationAnswer, Options, Question
 from acp_tui.store.folders import list_folders
-from acp_tui.workbench import Workbench
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Elicitation

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from acp_tui.ui.theming import BUILT_IN
+from acp_tui.ui.theme.themes import BUILT_IN
 from tests.pictures.make import FOLDER, picture
 from tests.pictures.record import RECORDING
 

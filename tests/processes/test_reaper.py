@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.processes import Reaper
-from tests.agents.faulty import DAEMON
-from tests.leftovers import MARK, parent, processes_with
+from tests.fake_agents.faulty import DAEMON
+from tests.support.leftovers import MARK, parent, processes_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from acp_tui.protocol.client import from_record, to_record
+from acp_tui.protocol.client_records import from_record, to_record
 from acp_tui.session import events as ev
 from acp_tui.session.state import Content
 

@@ -17,7 +17,7 @@ from acp_tui.session.state import (
     TurnEnd,
     UserMessage,
 )
-from tests.talk import Talk
+from tests.support.talk import Talk
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from acp_tui.session.state import AgentMessage, Notice, Permission, TurnEnd, Unrecognised
-from tests.talk import Talk
+from tests.support.talk import Talk
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from acp_tui.fold import fold
+from acp_tui.entry_display import title_of
+from acp_tui.protocol.fold import fold
 from acp_tui.session.diff_lines import first_line
 from acp_tui.session.state import Content, Diff, Session, Terminal, ToolCall
-from acp_tui.wording import title_of
-from tests.recordings import WIRELOGS, records
-from tests.talk import Talk
+from tests.support.recordings import WIRELOGS, records
+from tests.support.talk import Talk
 
 
 def recorded(name: str) -> Session:

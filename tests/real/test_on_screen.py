@@ -8,7 +8,7 @@ import pytest
 
 from tests.real.conftest import launcher
 from tests.real.test_real_agents import AGENTS, WITH_TOOLS
-from tests.ui.terminal import Terminal
+from tests.support.terminal import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.harness import run, running
 from tests.real.conftest import launcher
+from tests.support.cli import run, running
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.fold import fold
-from acp_tui.store.wirelog import read_log
-from tests.cli.harness import run
+from acp_tui.protocol.fold import fold
+from acp_tui.store.wire_log import read_log
 from tests.real.conftest import launcher
 from tests.real.test_on_screen import opened, quit_it
 from tests.real.test_real_agents import WITH_TOOLS, execute
-from tests.ui.terminal import Terminal
+from tests.support.cli import run
+from tests.support.terminal import Terminal
 
 MCP_SERVER = Path(__file__).with_name("mcp_server.py")
 F5 = "\x1b[15~"

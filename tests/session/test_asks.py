@@ -6,7 +6,7 @@ import pytest
 
 from acp_tui.session.events import Decided
 from acp_tui.session.state import Content, Diff, Elicitation, Notice, Permission, Terminal, ToolCall
-from tests.talk import Talk
+from tests.support.talk import Talk
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from acp_tui.session.events import AgentExited, AgentStarted, SettingsRestored
 from acp_tui.session.state import Notice
 from tests.session.test_opening import OPTIONS, TWO_MODES
-from tests.talk import Talk
+from tests.support.talk import Talk
 
 if TYPE_CHECKING:
     from typing import Any

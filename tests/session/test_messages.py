@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.session.state import AgentMessage, AnnotatedText, Content, Thought, UserMessage
-from tests.talk import Talk, properties
+from tests.support.talk import Talk, properties
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from acp_tui.session.events import Noticed, TerminalExited, TerminalOutput
 from acp_tui.session.state import Compaction, Notice, Plan, PlanItem, Terminal, Unrecognised
 from acp_tui.session.text import KEPT
-from tests.talk import Talk
+from tests.support.talk import Talk
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from acp_tui.session.events import AgentExited, AgentStarted, TerminalExited
 from acp_tui.session.state import AgentMessage, Notice, Thought, ToolCall, UserMessage
-from tests.talk import Talk
+from tests.support.talk import Talk
 
 TWO_MODES = {
     "currentModeId": "ask",

@@ -9,8 +9,8 @@ import pytest
 
 from acp_tui.session.events import AgentExited, AgentStarted
 from acp_tui.session.state import AgentMessage, ToolCall, UserMessage
-from tests.recordings import WIRELOGS, records
-from tests.talk import Talk
+from tests.support.recordings import WIRELOGS, records
+from tests.support.talk import Talk
 
 if TYPE_CHECKING:
     from acp_tui.session.record import Record

@@ -8,7 +8,7 @@ import pytest
 
 from acp_tui.session.events import FileBeforeWrite
 from acp_tui.session.state import Diff, Notice, ToolCall
-from tests.talk import Talk
+from tests.support.talk import Talk
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.session.text import KEPT, TerminalText
-from tests.talk import properties
+from tests.support.talk import properties
 
 
 @properties

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acp_tui.session.events import TerminalExited, TerminalOutput
 from acp_tui.session.state import Terminal
-from tests.talk import Talk
+from tests.support.talk import Talk
 
 
 def created(talk: Talk, request_id: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.session.colours import SGR, with_colours, without_colours
+from acp_tui.session.ansi_text import SGR, with_colours, without_colours
 from acp_tui.session.text import (
     KEPT,
     GrowingText,
@@ -19,7 +19,7 @@ from acp_tui.session.text import (
     visible_line,
     without_controls,
 )
-from tests.talk import properties
+from tests.support.talk import properties
 
 
 @pytest.mark.parametrize(

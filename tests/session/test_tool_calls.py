@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.session.state import Content, Diff, Location, Terminal, TerminalRef, ToolCall
-from tests.talk import Talk
+from tests.support.talk import Talk
 
 
 @pytest.fixture

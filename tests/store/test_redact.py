@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.store import folders
-from acp_tui.store.redact import Redactor
-from acp_tui.store.secrets import MASK, may_hold_secret
-from tests.talk import properties
+from acp_tui.store.redaction import Redactor
+from acp_tui.store.secret_patterns import MASK, may_hold_secret
+from tests.support.talk import properties
 
 if TYPE_CHECKING:
     from pathlib import Path

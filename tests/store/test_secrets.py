@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.store.secrets import MASK, redact_text, secret_name
-from tests.talk import properties
+from acp_tui.store.secret_patterns import MASK, redact_text, secret_name
+from tests.support.talk import properties
 
 TOKENS = [
     "sk-ant-api03-abcDEF_123-xyz",

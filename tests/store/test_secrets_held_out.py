@@ -6,7 +6,7 @@ import re
 import sysconfig
 from pathlib import Path
 
-from acp_tui.store.secrets import redact_text
+from acp_tui.store.secret_patterns import redact_text
 
 LIST = Path(__file__).parent / "secrets_held_out.txt"
 

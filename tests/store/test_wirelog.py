@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.controller.recording import Recording
+from acp_tui.controller.recorder import Recording
 from acp_tui.session.record import Record
 from acp_tui.store import folders
-from acp_tui.store.wirelog import NullLog, read_log
-from tests.talk import properties
+from acp_tui.store.wire_log import NullLog, read_log
+from tests.support.talk import properties
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.ui.app import AcpTui
-from acp_tui.ui.screens import quiet
-from tests.ui.desk import Open, agent, desk, marked
+from acp_tui.ui.permission import typing_guard
+from tests.support.desk import Open, agent, desk, marked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
-    from tests.ui.desk import Desk
+    from tests.support.desk import Desk
 
 
 @pytest.fixture
 def open_desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     """Conversations in a project of the test; nothing of them may live when the test is over."""
     left_behind = marked(monkeypatch)
-    monkeypatch.setattr(quiet, "PAUSE", 0.0)  # the dialog's own tests look at that
+    monkeypatch.setattr(typing_guard, "PAUSE", 0.0)  # the dialog's own tests look at that
     project = tmp_path / "project"
     project.mkdir()
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from acp_tui.session.events import Decided
-from acp_tui.ui.facts import Facts
-from tests.talk import Talk
+from acp_tui.ui.conversation.status_tracker import Facts
+from tests.support.talk import Talk
 
 
 class Watched(Talk):

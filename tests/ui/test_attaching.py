@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.state import Content, UserMessage
 from acp_tui.ui.screens.confirm import ConfirmScreen
-from tests.ui.desk import offers
+from tests.support.desk import offers
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.ui.desk import Desk, Open
+    from tests.support.desk import Desk, Open
 
 EMBEDS = offers(capabilities={"promptCapabilities": {"embeddedContext": True}})
 

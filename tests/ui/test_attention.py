@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.config.settings import Settings
-from acp_tui.ui.attention import RESTORE_TITLE, SAVE_TITLE, Attention, words_of
+from acp_tui.ui.conversation.attention import RESTORE_TITLE, SAVE_TITLE, Attention, words_of
 from acp_tui.ui.widgets.status_facts import StatusFacts
-from tests.ui.desk import agent
-from tests.ui.terminal import Terminal
+from tests.support.desk import agent
+from tests.support.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from acp_tui.ui.widgets.status_facts import Phase
-    from tests.ui.desk import Open
+    from tests.support.desk import Open
 
 FACTS = StatusFacts("Agent", project="shop")
 

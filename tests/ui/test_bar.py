@@ -6,7 +6,7 @@ import pytest
 from rich.segment import Segment
 
 from acp_tui.ui.widgets.bar import Bar, Hints
-from tests.ui.looks import Show
+from tests.support.looks import Show
 
 HINTS = [("↑↓ Enter", "choose"), ("Esc", "close"), ("PgUp PgDn", "scroll")]
 

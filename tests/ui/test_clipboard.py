@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.ui import clipboard
-from acp_tui.ui.clipboard import MOST, copied, osc52, programs
-from acp_tui.ui.passing import SCREEN_LIMIT, passed
-from tests.leftovers import processes_with
-from tests.recordings import WIRELOGS
-from tests.ui.terminal import PROGRAM, Terminal
+from acp_tui.ui.terminal import clipboard_write
+from acp_tui.ui.terminal.clipboard_write import MOST, copied, osc52, programs
+from acp_tui.ui.terminal.passthrough import SCREEN_LIMIT, passed
+from tests.support.leftovers import processes_with
+from tests.support.recordings import WIRELOGS
+from tests.support.terminal import PROGRAM, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from tests.ui.desk import Open
+    from tests.support.desk import Open
 
 RECORDED = str(next(path for path in WIRELOGS if path.stem == "claude-code-edit"))
 LAST = "I wrote the file."
@@ -90,7 +90,7 @@ async def test_a_program_that_fails_took_nothing(
 async def test_a_program_that_hangs_is_given_up(
     bin_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clipboard, "PATIENCE", 0.1)
+    monkeypatch.setattr(clipboard_write, "PATIENCE", 0.1)
     program(bin_folder, "xclip", "exec sleep 600")
     sent: list[str] = []
     assert "Sent" in await copied("text", sent.append, environ(bin_folder, DISPLAY=":9"))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.ui import containment
-from acp_tui.ui.screens.permission import PermissionScreen
+from acp_tui.ui.permission.dialog import PermissionScreen
+from acp_tui.ui.terminal import error_containment
 from acp_tui.ui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     import pytest
 
-    from tests.ui.desk import Open
+    from tests.support.desk import Open
 
 Errors = list[BaseException]
 ASK = ["permission", {"title": "Run it"}]
@@ -28,7 +28,7 @@ async def test_a_widget_that_cannot_be_drawn_leaves_the_others_and_is_not_asked_
 
     async with open_desk() as one:
         line = one.screen.query_one(StatusLine)
-        monkeypatch.setattr(containment, "RETRY_SECONDS", 1e9)
+        monkeypatch.setattr(error_containment, "RETRY_SECONDS", 1e9)
         monkeypatch.setattr(StatusLine, "render_line", broken)
         for _ in range(5):
             line.refresh()
@@ -58,8 +58,8 @@ async def test_a_dialog_that_cannot_be_built_is_closed_and_allows_nothing(
 
 def test_errors_that_feed_themselves_are_noticed() -> None:
     now = 0.0
-    limit = containment.ErrorLimit(lambda: now)
-    assert not any(limit.exceeded() for _ in range(containment.MAX_ERRORS))
+    limit = error_containment.ErrorLimit(lambda: now)
+    assert not any(limit.exceeded() for _ in range(error_containment.MAX_ERRORS))
     assert limit.exceeded()
-    now += containment.ERROR_WINDOW + 1
+    now += error_containment.ERROR_WINDOW + 1
     assert not limit.exceeded()

@@ -16,15 +16,15 @@ from acp_tui.connection.errors import NotOffered
 from acp_tui.controller import conversation as controller
 from acp_tui.errors import UserError
 from acp_tui.session.state import TurnEnd
-from acp_tui.ui.engine import Engine
+from acp_tui.ui.conversation.runner import Engine
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.widgets import status_line
 from acp_tui.ui.widgets.status_facts import Piece, StatusFacts, layout
-from tests.ui.desk import Desk, agent, app_of, desk, offers
+from tests.support.desk import Desk, agent, app_of, desk, offers
 
 if TYPE_CHECKING:
-    from acp_tui.cli.holding import Held
-    from tests.ui.desk import Open
+    from acp_tui.cli.conversation_setup import Held
+    from tests.support.desk import Open
 
 LOADS = offers(capabilities={"loadSession": True})
 
@@ -310,7 +310,7 @@ async def test_variables_are_only_shown(open_desk: Open) -> None:
 
 
 async def test_sentences_call_an_agent_of_a_command_by_its_own_name(open_desk: Open) -> None:
-    async with open_desk() as one:  # `python -m tests.agents.script`, which calls itself "scripted"
+    async with open_desk() as one:  # `python -m tests.fake_agents.script`, which calls itself "scripted"
         one.screen.engine.set_option("model", "none")
         await one.until(lambda: one.toasts())
         assert all("script " not in toast for toast in one.toasts())

@@ -8,11 +8,11 @@ import pytest
 from pytest_textual_snapshot import SVGImageExtension  # type: ignore[import-untyped]
 
 from acp_tui.session.state import ToolCall
-from acp_tui.ui.screens import quiet
+from acp_tui.ui.permission import typing_guard
 from acp_tui.ui.screens.choose import ChooseScreen
 from acp_tui.ui.screens.session import SessionScreen
-from tests.ui.desk import Desk, agent, app_of, marked, offers
-from tests.ui.looks import LARGE, SMALL, THEMES, every_look
+from tests.support.desk import Desk, agent, app_of, marked, offers
+from tests.support.looks import LARGE, SMALL, THEMES, every_look
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -93,7 +93,7 @@ SCRIPT = agent("script", offers(**OFFERS, turns=TURNS))
 def shoot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: Any) -> Iterator[Shoot]:
     """Takes pictures after something was done, and names those that have changed. No clock is in them."""
     left_behind = marked(monkeypatch)
-    monkeypatch.setattr(quiet, "PAUSE", 0.0)
+    monkeypatch.setattr(typing_guard, "PAUSE", 0.0)
     monkeypatch.setattr(SessionScreen, "now", lambda screen: (screen.session.turn_started or 0.0) + 12)
     project = tmp_path / "my-project"
     project.mkdir()

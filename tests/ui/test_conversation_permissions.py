@@ -9,12 +9,12 @@ import pytest
 
 from acp_tui.config.paths import paths
 from acp_tui.session.state import Permission
-from acp_tui.ui.widgets.rows import Rows
+from acp_tui.ui.widgets.select_list import Rows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.ui.desk import Desk, Open
+    from tests.support.desk import Desk, Open
 
 CALL = {
     "toolCallId": "call",
@@ -217,16 +217,16 @@ async def test_a_command_of_the_agent_is_guarded(open_desk: Open) -> None:
 async def test_typing_when_a_question_appears_does_not_answer_it(
     open_desk: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from acp_tui.ui.screens import quiet
+    from acp_tui.ui.permission import typing_guard
 
-    monkeypatch.setattr(quiet, "PAUSE", 3600.0)
+    monkeypatch.setattr(typing_guard, "PAUSE", 3600.0)
     async with open_desk() as desk:
         await desk.send(*asks())
         await desk.until(lambda: desk.dialog)
         await desk.press("a", "r", "enter", "1")
         assert desk.dialog is not None
         assert desk.said() == []
-        monkeypatch.setattr(quiet, "PAUSE", 0.0)
+        monkeypatch.setattr(typing_guard, "PAUSE", 0.0)
         await desk.press("a")
         assert await answered(desk) == {"outcome": "selected", "optionId": "allow_once"}
 

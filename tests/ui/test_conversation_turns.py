@@ -10,14 +10,14 @@ import pytest
 
 from acp_tui.session.state import TurnEnd
 from acp_tui.ui.screens.help import HelpScreen
+from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.key_bar import KeyBar
-from acp_tui.ui.widgets.transcript.keyboard import Transcript
-from tests.ui.desk import offers
+from tests.support.desk import offers
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.ui.desk import Desk, Open
+    from tests.support.desk import Desk, Open
 
 WAITS = '[["say", "working on it"], ["wait"]]'
 

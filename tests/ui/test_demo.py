@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.ui.desk import desk, marked
+from tests.support.desk import desk, marked
 
 if TYPE_CHECKING:
     from pathlib import Path

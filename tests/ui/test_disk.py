@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.recordings import WIRELOGS
-from tests.ui.desk import agent
-from tests.ui.terminal import OFF, Terminal
+from tests.support.desk import agent
+from tests.support.recordings import WIRELOGS
+from tests.support.terminal import OFF, Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
-from tests.recordings import WIRELOGS
-from tests.ui.desk import agent
-from tests.ui.terminal import OFF, ON, PROGRAM, REPOSITORY, Shell, Terminal
+from tests.support.desk import agent
+from tests.support.recordings import WIRELOGS
+from tests.support.terminal import OFF, ON, PROGRAM, REPOSITORY, Shell, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -224,7 +224,7 @@ def test_what_hangs_has_no_say_in_it(tmp_path: Path, home: Path) -> None:
     """Such as a thread that reads from a server that is gone: Python would wait for it."""
     (tmp_path / "sitecustomize.py").write_text(
         "import threading\n"
-        "from acp_tui.cli import screen\n"
+        "from acp_tui.cli import screen_runner as screen\n"
         "screen.GRACE = 0.5\n"
         "threading.Thread(target=threading.Event().wait).start()\n"
     )
@@ -241,7 +241,7 @@ def test_ctrl_c_before_there_is_anything_to_end(tmp_path: Path) -> None:
         "import sys\n"
         "class Interrupt:\n"
         "    def find_spec(self, name, *_):\n"
-        "        if name == 'acp_tui.cli.run':\n"
+        "        if name == 'acp_tui.cli.commands.run':\n"
         "            raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Interrupt())\n"
     )
@@ -301,9 +301,9 @@ class Ringing(Terminal):
         "-c",
         """
 from textual.app import App
-from acp_tui.ui.driver import Terminal
-from acp_tui.ui.handover import handed_over, run_program
-from acp_tui.ui.passing import to_terminal
+from acp_tui.ui.terminal.driver import Terminal
+from acp_tui.ui.terminal.suspend import handed_over, run_program
+from acp_tui.ui.terminal.passthrough import to_terminal
 
 class Ring(App):
     async def on_ready(self):

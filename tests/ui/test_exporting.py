@@ -9,7 +9,7 @@ from acp_tui.config.paths import paths
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.ui.desk import Open
+    from tests.support.desk import Open
 
 
 async def test_the_conversation_is_written_where_it_is_said(open_desk: Open, tmp_path: Path) -> None:

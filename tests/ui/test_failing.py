@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.ui.desk import agent
-from tests.ui.terminal import ESCAPES, OFF, ON, REPOSITORY, Terminal
+from tests.support.desk import agent
+from tests.support.terminal import ESCAPES, OFF, ON, REPOSITORY, Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ OPTIONS = "\x0f"
 
 MISTAKES = {
     "before the first frame": """
-        import acp_tui.ui.facts as facts
+        import acp_tui.ui.conversation.status_tracker as facts
         def broken(self, *args, **more):
             raise RuntimeError('a mistake [of] ours')
         facts.Facts.of = broken
@@ -45,7 +45,7 @@ MISTAKES = {
         help.HelpScreen.compose = lambda self: [Broken('words')]
         """,
     "in what comes from the agent": """
-        import acp_tui.ui.frames as frames
+        import acp_tui.ui.conversation.frame_batch as frames
         flush = frames.Frames.flush
         def broken(self):
             if any(getattr(change.entry, 'text', '') == 'not sent yet' for change in self._changes):
@@ -54,7 +54,7 @@ MISTAKES = {
         frames.Frames.flush = broken
         """,
     "on the keyboard": """
-        import acp_tui.ui.driver as driver
+        import acp_tui.ui.terminal.driver as driver
         read = driver.Terminal._read
         def broken(self):
             data = read(self)
@@ -64,7 +64,7 @@ MISTAKES = {
         driver.Terminal._read = broken
         """,
     "at the end": """
-        import acp_tui.ui.attention as attention
+        import acp_tui.ui.conversation.attention as attention
         def broken(self):
             raise RuntimeError('a mistake [of] ours')
         attention.Attention.leave = broken

@@ -9,7 +9,7 @@ from textual.widgets import Static
 from acp_tui.ui.keys import PLACES, TABLE
 from acp_tui.ui.screens.help import HelpScreen
 from acp_tui.ui.screens.palette import PaletteScreen
-from tests.ui.desk import desk
+from tests.support.desk import desk
 from tests.ui.prompt.host import Host
 
 if TYPE_CHECKING:

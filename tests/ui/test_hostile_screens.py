@@ -12,30 +12,30 @@ import pytest
 from textual.screen import Screen
 
 import acp_tui.ui.screens
-from acp_tui.config import first
-from acp_tui.controller.playing import AT_ONCE, Player
+from acp_tui.config import early_settings
+from acp_tui.controller.player import AT_ONCE, Player
 from acp_tui.session.state import AgentMessage, Choice, PermissionOption, Session, Terminal
 from acp_tui.session.text import GrowingText
 from acp_tui.store.recordings import read_recording
 from acp_tui.ui.app import AcpTui
-from acp_tui.ui.commands import Command
 from acp_tui.ui.keys import KEYS
+from acp_tui.ui.keys.palette_commands import Command
+from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.screens.choose import ChooseScreen
 from acp_tui.ui.screens.confirm import ConfirmScreen
 from acp_tui.ui.screens.conversation import ConversationScreen
 from acp_tui.ui.screens.detail import DetailScreen
+from acp_tui.ui.screens.full_entry import WholeScreen
 from acp_tui.ui.screens.help import HelpScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.screens.output import OutputScreen
 from acp_tui.ui.screens.palette import PaletteScreen
-from acp_tui.ui.screens.permission import PermissionScreen
 from acp_tui.ui.screens.replay import ReplayScreen
-from acp_tui.ui.screens.whole import WholeScreen
-from tests.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, assert_no_control, make_world
-from tests.ui.desk import agent, app_of
+from tests.support.desk import agent, app_of
+from tests.support.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, assert_no_control, make_world
+from tests.support.terminal import ESCAPES
+from tests.support.terminal import Terminal as RealTerminal
 from tests.ui.screens.questions import permission
-from tests.ui.terminal import ESCAPES
-from tests.ui.terminal import Terminal as RealTerminal
 from tests.ui.test_nothing_escapes import assert_harmless
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
-    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.theme.palette import Palette
 
 PARTS = {
     "AgentSettings",
@@ -98,7 +98,7 @@ BOTTOM: dict[type[Screen[Any]], Callable[[World], AcpTui]] = {
 
 def replayed(world: World) -> AcpTui:
     player = Player(list(read_recording(world.foreign_log)), title=EVIL, cwd=EVIL, speed=AT_ONCE)
-    wishes = first.read(world.project)
+    wishes = early_settings.read(world.project)
     return AcpTui(lambda palette: ReplayScreen(player, palette, problems=[EVIL]), wishes=wishes)
 
 

@@ -8,12 +8,12 @@ import pytest
 from textual.widgets import Input
 
 from acp_tui.config.settings import load
-from acp_tui.ui.command_titles import COMMAND_TITLES
-from acp_tui.ui.commands import title_of
-from acp_tui.ui.keymap import keymap, normal, problems
 from acp_tui.ui.keys import PLACES, TABLE, Where
+from acp_tui.ui.keys.command_titles import COMMAND_TITLES
+from acp_tui.ui.keys.keymap import keymap, normal, problems
+from acp_tui.ui.keys.palette_commands import title_of
 from acp_tui.ui.screens.help import HelpScreen
-from tests.ui.desk import app_of
+from tests.support.desk import app_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,23 +9,23 @@ import pytest
 
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.keys import PLACES, TABLE, Where, bindings, key_name
+from acp_tui.ui.panes.pane import Pane
+from acp_tui.ui.permission.dialog import PermissionScreen
+from acp_tui.ui.prompt import Prompt
+from acp_tui.ui.prompt.editor import PromptEditor
+from acp_tui.ui.prompt.history_search import SearchLine
 from acp_tui.ui.screens.choose import ChooseScreen
 from acp_tui.ui.screens.conversation import ConversationScreen
 from acp_tui.ui.screens.detail import DetailScreen
 from acp_tui.ui.screens.dialog import Dialog
 from acp_tui.ui.screens.help import HelpScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
-from acp_tui.ui.screens.permission import PermissionScreen
 from acp_tui.ui.screens.replay import ReplayScreen
 from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.key_bar import KeyBar
-from acp_tui.ui.widgets.panes.pane import Pane
-from acp_tui.ui.widgets.prompt import Prompt
-from acp_tui.ui.widgets.prompt.editor import PromptEditor
-from acp_tui.ui.widgets.prompt.history_search import SearchLine
-from acp_tui.ui.widgets.queue import QueueStrip
-from acp_tui.ui.widgets.transcript.keyboard import Transcript
+from acp_tui.ui.widgets.queue_strip import QueueStrip
 from tests.ui.prompt.host import Host, write
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tests.agents.hostile import EVIL
-from tests.ui.desk import agent
-from tests.ui.terminal import ESCAPES, Terminal
+from tests.fake_agents.hostile import EVIL
+from tests.support.desk import agent
+from tests.support.terminal import ESCAPES, Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path

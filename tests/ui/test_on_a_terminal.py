@@ -6,8 +6,8 @@ import json
 import signal
 from typing import TYPE_CHECKING
 
-from tests.ui.desk import agent
-from tests.ui.terminal import OFF, ON, Terminal
+from tests.support.desk import agent
+from tests.support.terminal import OFF, ON, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

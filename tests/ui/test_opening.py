@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.ui import pictures
-from tests.ui.desk import agent
-from tests.ui.terminal import ON, Terminal
+from acp_tui.ui.terminal import open_externally
+from tests.support.desk import agent
+from tests.support.terminal import ON, Terminal
 
 if TYPE_CHECKING:
-    from tests.ui.desk import Desk, Open
+    from tests.support.desk import Desk, Open
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -42,7 +42,7 @@ async def on_the_answer(desk: Desk, *steps: Any) -> None:
 async def test_a_picture_is_written_to_a_private_file(
     open_desk: Open, monkeypatch: pytest.MonkeyPatch, visited: list[str]
 ) -> None:
-    monkeypatch.setattr(pictures, "OPENERS", ())
+    monkeypatch.setattr(open_externally, "OPENERS", ())
     async with open_desk() as desk:
         await on_the_answer(desk, content(type="image", data=PIXEL, mimeType="image/png"))
         await desk.sees("▣ image  image/png  70 B")

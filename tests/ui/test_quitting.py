@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.ui.desk import Open
+    from tests.support.desk import Open
 
 
 async def test_ctrl_q_during_a_turn_asks_first_and_quits_when_repeated(open_desk: Open) -> None:

@@ -7,7 +7,7 @@ from textual import events
 
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.screens.choose import ChooseScreen
-from acp_tui.ui.widgets.line import Line
+from acp_tui.ui.widgets.input_line import Line
 from tests.ui.panes.stage import Stage, session, stage
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.color import Color
 
-from acp_tui.ui.theming import BUILT_IN
+from acp_tui.ui.theme.themes import BUILT_IN
+from acp_tui.ui.transcript.view import TranscriptView
 from acp_tui.ui.widgets.page import Page
-from acp_tui.ui.widgets.transcript.view import TranscriptView
-from tests.ui.looks import Show, entries_app
+from tests.support.looks import Show, entries_app
 from tests.ui.test_theme_looks import conversation
 from tests.ui.test_theming import contrast_of
 

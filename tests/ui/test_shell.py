@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.state import Content, Terminal, UserMessage
-from tests.ui.desk import agent, offers
-from tests.ui.terminal import Terminal as RealTerminal
+from tests.support.desk import agent, offers
+from tests.support.terminal import Terminal as RealTerminal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.ui.desk import Desk, Open
+    from tests.support.desk import Desk, Open
 
 EMBEDS = offers(capabilities={"promptCapabilities": {"embeddedContext": True}})
 

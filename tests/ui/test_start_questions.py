@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.cli import main
-from tests.ui.desk import agent
-from tests.ui.terminal import OFF, Terminal
+from tests.support.desk import agent
+from tests.support.terminal import OFF, Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path

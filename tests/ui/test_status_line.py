@@ -10,10 +10,10 @@ from rich.cells import cell_len
 
 from acp_tui.ui.widgets.status_facts import StatusFacts, duration, layout, money
 from acp_tui.ui.widgets.status_line import StatusLine
-from tests.ui.looks import Show
+from tests.support.looks import Show
 
 if TYPE_CHECKING:
-    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.theme.palette import Palette
 
 FACTS = StatusFacts(
     agent="Claude Code",

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acp_tui.ui.palette import NO_STYLE
-from acp_tui.ui.syntax import LONGEST, Highlighter, highlighted, language_of, lexer_of
+from acp_tui.ui.theme.palette import NO_STYLE
+from acp_tui.ui.theme.syntax import LONGEST, Highlighter, highlighted, language_of, lexer_of
 from tests.ui.bodies.drawn import PALETTE
 
 LANGUAGES = [

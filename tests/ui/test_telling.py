@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.ui.desk import Open
+    from tests.support.desk import Open
 
 
 async def test_many_problems_of_the_settings_are_told_in_short(home: Path, open_desk: Open) -> None:

@@ -20,9 +20,9 @@ from acp_tui.session.state import (
     UserMessage,
 )
 from acp_tui.session.text import GrowingText
-from acp_tui.ui.theming import BUILT_IN
+from acp_tui.ui.theme.themes import BUILT_IN
+from tests.support.looks import entries_app
 from tests.ui.bodies.drawn import call, terminal
-from tests.ui.looks import entries_app
 
 if TYPE_CHECKING:
     from collections.abc import Callable

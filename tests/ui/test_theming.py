@@ -10,8 +10,8 @@ from rich.color import Color, ColorSystem, ColorType
 from rich.style import Style
 from textual.design import ColorSystem as Design
 
-from acp_tui.ui.palette import SYNTAX, Palette
-from acp_tui.ui.theming import BUILT_IN, available, load
+from acp_tui.ui.theme.palette import SYNTAX, Palette
+from acp_tui.ui.theme.themes import BUILT_IN, available, load
 
 if TYPE_CHECKING:
     from pathlib import Path

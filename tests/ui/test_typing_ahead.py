@@ -9,7 +9,7 @@ from textual.events import Key
 from textual.widgets import Input
 
 if TYPE_CHECKING:
-    from tests.ui.desk import Desk, Open
+    from tests.support.desk import Desk, Open
 
 
 async def at_once(desk: Desk, *keys: str) -> None:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.ui.screens.whole import WholeScreen
+from acp_tui.ui.screens.full_entry import WholeScreen
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.ui.desk import Desk, Open
+    from tests.support.desk import Desk, Open
 
 
 def call(**fields: Any) -> list[Any]:

@@ -8,11 +8,11 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.workspace.baseline import Baseline
-from acp_tui.workspace.roots import Roots
+from acp_tui.workspace.baseline.baseline import Baseline
+from acp_tui.workspace.files.roots import Roots
 
 if TYPE_CHECKING:
-    from acp_tui.workspace.area import Limits
+    from acp_tui.workspace.baseline.work_tree import Limits
 
 _AUTHOR = ["-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "protocol.file.allow=always"]
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.errors import UserError
-from acp_tui.workspace.area import Limits
-from acp_tui.workspace.baseline import Baseline
-from acp_tui.workspace.roots import Roots
-from tests.waiting import until
+from acp_tui.workspace.baseline.baseline import Baseline
+from acp_tui.workspace.baseline.work_tree import Limits
+from acp_tui.workspace.files.roots import Roots
+from tests.support.waiting import until
 from tests.workspace.projects import changes, fill, git, repository, revert_all, snapshot, taken
 
 if TYPE_CHECKING:

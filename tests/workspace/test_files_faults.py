@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.errors import Refusal
-from acp_tui.workspace.files import Files
-from acp_tui.workspace.roots import Roots
+from acp_tui.workspace.files.files import Files
+from acp_tui.workspace.files.roots import Roots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,8 +22,8 @@ SIZE_LIMITED = """
 import resource, sys
 from pathlib import Path
 from acp_tui.errors import Refusal
-from acp_tui.workspace.files import Files
-from acp_tui.workspace.roots import Roots
+from acp_tui.workspace.files.files import Files
+from acp_tui.workspace.files.roots import Roots
 
 path = Path(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
@@ -37,8 +37,8 @@ with Files(Roots(path.parent)).prepare_writing(str(path)) as writing:
 KILLED = """
 import os, sys, time
 from pathlib import Path
-from acp_tui.workspace.files import Files
-from acp_tui.workspace.roots import Roots
+from acp_tui.workspace.files.files import Files
+from acp_tui.workspace.files.roots import Roots
 
 def hang(*_, **__):
     print("reached", flush=True)
@@ -141,9 +141,9 @@ def test_where_files_need_a_name_from_the_start_it_works_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As on macOS, and on file systems without O_TMPFILE."""
-    from acp_tui.workspace import replace
+    from acp_tui.workspace.files import atomic_write
 
-    monkeypatch.setattr(replace, "_UNNAMED", 0)
+    monkeypatch.setattr(atomic_write, "_UNNAMED", 0)
     path = tmp_path.resolve() / "sub" / "file"
     for content in ("first", "second"):
         with Files(Roots(tmp_path)).prepare_writing(str(path)) as writing:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.errors import Refusal
-from acp_tui.workspace.files import Files
-from acp_tui.workspace.roots import Roots
+from acp_tui.workspace.files.files import Files
+from acp_tui.workspace.files.roots import Roots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.workspace.files import Files
-from acp_tui.workspace.git_folders import is_git_directory, part_of_git_directory, repository_of
-from acp_tui.workspace.roots import Roots
+from acp_tui.workspace.files.files import Files
+from acp_tui.workspace.files.git_folders import is_git_directory, part_of_git_directory, repository_of
+from acp_tui.workspace.files.roots import Roots
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.workspace.linemodel import LineModel, strip_to_styles
-from acp_tui.workspace.sgr import PLAIN, Style
+from acp_tui.workspace.terminals.line_model import LineModel, strip_to_styles
+from acp_tui.workspace.terminals.sgr import PLAIN, Style
 
 ESC = "\x1b"
 RED, GREEN = Style(fg=1), Style(fg=2)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.workspace.listing import Found, Listing
-from tests.waiting import wait_until
+from acp_tui.workspace.files.listing import Found, Listing
+from tests.support.waiting import wait_until
 from tests.workspace.projects import git
 
 if TYPE_CHECKING:

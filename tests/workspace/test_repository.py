@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.workspace.repository import branch
+from acp_tui.workspace.baseline.repository import branch
 from tests.workspace.projects import fill, git, repository
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from acp_tui.errors import Refusal
-from acp_tui.workspace.pty import ExitStatus
-from acp_tui.workspace.terminals import Terminals
-from tests.leftovers import parent, processes_with
-from tests.waiting import wait_until
+from acp_tui.workspace.terminals.pty import ExitStatus
+from acp_tui.workspace.terminals.terminals import Terminals
+from tests.support.leftovers import parent, processes_with
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -348,7 +348,7 @@ async def test_no_terminal_survives_its_session(bench: Bench) -> None:
 
 LEFT_BEHIND = """
 import asyncio
-from acp_tui.workspace.terminals import Terminals
+from acp_tui.workspace.terminals.terminals import Terminals
 
 async def main():
     out = lambda terminal, text: print(text, flush=True)
@@ -512,7 +512,7 @@ async def test_long_output_keeps_its_end(bench: Bench) -> None:
 
 FLOOD = """
 import asyncio, resource, sys
-from acp_tui.workspace.terminals import Terminals
+from acp_tui.workspace.terminals.terminals import Terminals
 
 async def main():
     total = turns = 0

@@ -13,7 +13,7 @@ from acp_tui.errors import UserError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from acp_tui.config.document import Document
+    from acp_tui.config.toml_document import Document
 
 ROOTS = ("mcpServers", "servers")
 """The key that holds the servers: most programs', VS Code's."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from acp_tui.permissions.commands.wrappers import SHELLS
 from acp_tui.permissions.danger.code import INTERPRETER
 from acp_tui.permissions.danger.deletion import REMOVERS
 from acp_tui.permissions.danger.steps import Step, feed
-from acp_tui.permissions.wrappers import SHELLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from acp_tui.permissions.parts import Part
+    from acp_tui.permissions.commands.command_line import Part
 
 DOWNLOADERS = frozenset(
     {"curl", "wget", "wget2", "fetch", "aria2c", "axel", "http", "https", "xh", "lynx", "w3m", "ftp", "lftp"}

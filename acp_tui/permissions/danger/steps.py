@@ -8,15 +8,15 @@ from fnmatch import fnmatchcase
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
+from acp_tui.permissions.commands.command_line import Part, Redirection, Word
+from acp_tui.permissions.commands.shell_parser import take_apart_argv, unescaped
+from acp_tui.permissions.commands.wrappers import SHELLS
 from acp_tui.permissions.danger.paths import joined
-from acp_tui.permissions.parts import Part, Redirection, Word
-from acp_tui.permissions.shell import take_apart_argv, unescaped
-from acp_tui.permissions.wrappers import SHELLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from acp_tui.permissions.parts import CommandLine
+    from acp_tui.permissions.commands.command_line import CommandLine
 
 MAX_WORDS = 100  # that one word is expanded to
 MAX_EXPANDED = 4096  # characters of one word

@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session import events as ev
-from acp_tui.session.bookkeeping import Replay
 from acp_tui.session.change import Change
 from acp_tui.session.reduce.entries import fact, leave_message
 from acp_tui.session.reduce.tools import close_open_calls
+from acp_tui.session.reducer_state import Replay
 from acp_tui.session.state import AnnotatedText, Message, Session, UserMessage
 from acp_tui.session.text import GrowingText
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.colours import without_colours
+from acp_tui.session.ansi_text import without_colours
 from acp_tui.session.diff_lines import line_by_hunks
 from acp_tui.session.reduce.entries import add, out_of_phase, touch
 from acp_tui.session.reduce.terminals import name_command

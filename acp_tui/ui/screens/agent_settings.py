@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from acp_tui.config.policies import Policy
-    from acp_tui.ui.commands import Command
-    from acp_tui.ui.palette import Palette
-    from acp_tui.ui.screens.bottom import BottomScreen
+    from acp_tui.ui.keys.palette_commands import Command
+    from acp_tui.ui.screens.base import BottomScreen
+    from acp_tui.ui.theme.palette import Palette
 
 
 class AgentSettings(Prompting):
@@ -41,7 +41,7 @@ class AgentSettings(Prompting):
         self.action_options("model")
 
     async def _choose(self, wanted: str | None) -> None:
-        from acp_tui.ui.choosing import chosen_option
+        from acp_tui.ui.conversation.agent_options import chosen_option
 
         chosen = await chosen_option(self.app, self.session, self._palette, wanted)
         if chosen is not None:
@@ -64,7 +64,7 @@ class AgentSettings(Prompting):
         self.action_policy()
 
     async def _choose_policy(self) -> None:
-        from acp_tui.ui.choosing import chosen_policy
+        from acp_tui.ui.conversation.agent_options import chosen_policy
 
         policy = await chosen_policy(self.app, self._palette, self._facts.policy)
         if policy is not None:
@@ -81,7 +81,7 @@ class AgentSettings(Prompting):
 
     def commands(self) -> Iterable[Command]:
         """What has no key, then the policies and the values of the agent's options, each by its name."""
-        from acp_tui.ui.commands import Command, option_commands, policy_commands
+        from acp_tui.ui.keys.palette_commands import Command, option_commands, policy_commands
 
         if self.new_session is not None:
             yield Command("New session", self._start_new_session, "Session")
@@ -99,7 +99,7 @@ class AgentSettings(Prompting):
             await self.app.put(self.new_session(self._palette))  # type: ignore[attr-defined]
 
     def _show_permissions(self) -> None:
-        from acp_tui.ui.permission_list import permission_list
+        from acp_tui.ui.permission.rule_list import permission_list
 
         held = self.engine.held
         assert held is not None

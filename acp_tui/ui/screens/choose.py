@@ -10,9 +10,9 @@ from textual.containers import Vertical
 from acp_tui.ui import keys
 from acp_tui.ui.screens.dialog import Dialog
 from acp_tui.ui.widgets.bar import Bar, Hints
-from acp_tui.ui.widgets.line import Line
-from acp_tui.ui.widgets.rows import Row, Rows
-from acp_tui.ui.word_match import best_matches
+from acp_tui.ui.widgets.input_line import Line
+from acp_tui.ui.widgets.select_list import Row, Rows
+from acp_tui.ui.widgets.word_match import best_matches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from textual.widgets import Input
 
     from acp_tui.session.state import Choice
-    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.widgets.bar import Hint
 
 FRAME = 6

@@ -11,12 +11,12 @@ from textual.widgets import Static
 from acp_tui.ui import keys
 from acp_tui.ui.screens.dialog import Dialog
 from acp_tui.ui.widgets.bar import Hints
-from acp_tui.ui.widgets.rows import Row, Rows
+from acp_tui.ui.widgets.select_list import Row, Rows
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
-    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.theme.palette import Palette
 
 
 class ConfirmScreen(Dialog[bool]):

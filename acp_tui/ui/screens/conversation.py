@@ -11,24 +11,25 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 
+from acp_tui.entry_display import folder_label
 from acp_tui.session.state import Session as SessionState
 from acp_tui.session.state import TurnEnd, UserMessage
-from acp_tui.ui import collecting, keys
-from acp_tui.ui.attention import Attention
-from acp_tui.ui.engine import Engine
-from acp_tui.ui.facts import Facts
-from acp_tui.ui.questions import Questions
+from acp_tui.ui import keys
+from acp_tui.ui.conversation import gc_control
+from acp_tui.ui.conversation.attention import Attention
+from acp_tui.ui.conversation.pending_questions import Questions
+from acp_tui.ui.conversation.runner import Engine
+from acp_tui.ui.conversation.status_tracker import Facts
+from acp_tui.ui.conversation.toasts import tell_problems
+from acp_tui.ui.drawing.wrap import shortened
+from acp_tui.ui.entries import registry
+from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.screens.agent_settings import AgentSettings
 from acp_tui.ui.screens.exporting import Exporting
 from acp_tui.ui.screens.sign_in import SignIn
-from acp_tui.ui.telling import tell_problems
-from acp_tui.ui.widgets.prompt import Prompt
-from acp_tui.ui.widgets.queue import QueueStrip
+from acp_tui.ui.transcript.transcript import Transcript
+from acp_tui.ui.widgets.queue_strip import QueueStrip
 from acp_tui.ui.widgets.status_line import StatusLine
-from acp_tui.ui.widgets.transcript.bodies import registry
-from acp_tui.ui.widgets.transcript.keyboard import Transcript
-from acp_tui.ui.widgets.transcript.wrap import shortened
-from acp_tui.wording import folder_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -41,11 +42,11 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
     from acp_tui.session.state import AuthMethod, Entry
-    from acp_tui.ui.engine import Held
-    from acp_tui.ui.palette import Palette
-    from acp_tui.ui.questions import Waiting
-    from acp_tui.ui.screens.bottom import BottomScreen
-    from acp_tui.ui.screens.permission import PermissionScreen, Taken
+    from acp_tui.ui.conversation.pending_questions import Waiting
+    from acp_tui.ui.conversation.runner import Held
+    from acp_tui.ui.permission.dialog import PermissionScreen, Taken
+    from acp_tui.ui.screens.base import BottomScreen
+    from acp_tui.ui.theme.palette import Palette
 
 AGENT_WIDTH = 40
 """Cells for an agent's own title in a question: it must not push aside what is asked."""
@@ -87,7 +88,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
         self.call_after_refresh(self._after_first_frame)
 
     def _after_first_frame(self) -> None:
-        collecting.pause()
+        gc_control.pause()
         self._start()
 
     @work
@@ -96,7 +97,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
             await self.engine.start()
             await asyncio.to_thread(registry.prepare)
         finally:
-            collecting.go_on()
+            gc_control.go_on()
 
     # ------------------------------------------------------------------------- the widgets
 
@@ -186,7 +187,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
             self.prompt.agent_title = agent.title or agent.name or self._facts.agent
             self._use_agent(agent)
         if "phase" in facts and self.session.phase == "idle":
-            collecting.set_aside()
+            gc_control.set_aside()
         self.prompt.agent_busy = self.session.phase != "idle"
         if facts & {"phase", "stop_reason", "modes", "config_options", "models"}:
             self.refresh_bindings()
@@ -243,7 +244,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
         self._show_facts()
 
     def _put(self, waiting: Waiting) -> None:
-        from acp_tui.ui.screens.permission import PermissionScreen
+        from acp_tui.ui.permission.dialog import PermissionScreen
 
         self._asked = waiting
         self._dialog = PermissionScreen(
@@ -322,7 +323,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
 
     def _last_prompt(self, turn: int | None = None) -> str:
         """The last one, or that of a turn."""
-        from acp_tui.ui.entry_actions import attached_to, words_of
+        from acp_tui.ui.entries.actions import attached_to, words_of
 
         entries = reversed(self.session.entries)
         prompts = (entry for entry in entries if isinstance(entry, UserMessage))

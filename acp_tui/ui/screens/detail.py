@@ -8,20 +8,20 @@ from rich.segment import Segment
 
 from acp_tui.session.state import Session
 from acp_tui.ui import keys
+from acp_tui.ui.drawing.body import Context
 from acp_tui.ui.screens.dialog import Dialog
 from acp_tui.ui.widgets.bar import Bar, Hints
 from acp_tui.ui.widgets.long_text import LongText
 from acp_tui.ui.widgets.page import Page
-from acp_tui.ui.widgets.transcript.body import Context
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from textual.app import ComposeResult
 
-    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.drawing.body import Body
+    from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.widgets.bar import Hint
-    from acp_tui.ui.widgets.transcript.body import Body
 
     Content = str | Callable[[Context], Sequence[Body]]
 

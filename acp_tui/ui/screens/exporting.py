@@ -9,7 +9,7 @@ from acp_tui.session.state import Choice
 from acp_tui.ui.screens.session import SessionScreen
 
 if TYPE_CHECKING:
-    from acp_tui.ui.engine import Engine
+    from acp_tui.ui.conversation.runner import Engine
 
 FORMS = [
     Choice("md", "Markdown", "to be read as text, or where Markdown is shown"),

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from acp_tui.ui.keys import KEYS, PLACES, TABLE, Where, bindings
 from acp_tui.ui.screens.dialog import Dialog
-from acp_tui.ui.widgets.component_style import foreground
+from acp_tui.ui.theme.component_style import foreground
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -12,14 +12,15 @@ from textual import work
 
 from acp_tui import __version__
 from acp_tui.session.text import visible_line
-from acp_tui.ui import collecting, keys
-from acp_tui.ui.screens.bottom import BottomScreen
-from acp_tui.ui.telling import tell_problems
+from acp_tui.ui import keys
+from acp_tui.ui.conversation import gc_control
+from acp_tui.ui.conversation.toasts import tell_problems
+from acp_tui.ui.screens.base import BottomScreen
 from acp_tui.ui.widgets.bar import Bar
+from acp_tui.ui.widgets.input_line import Line
 from acp_tui.ui.widgets.key_bar import KeyBar
-from acp_tui.ui.widgets.line import Line
-from acp_tui.ui.widgets.rows import Row, Rows
-from acp_tui.ui.word_match import word_rank
+from acp_tui.ui.widgets.select_list import Row, Rows
+from acp_tui.ui.widgets.word_match import word_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.widgets import Input
 
-    from acp_tui.offers import Agent, Offers, Recorded
+    from acp_tui.launcher_choices import Agent, Offers, Recorded
     from acp_tui.ui.app import AcpTui
-    from acp_tui.ui.palette import Palette
-    from acp_tui.ui.widgets.transcript.body import Body, Context, Spans
+    from acp_tui.ui.drawing.body import Body, Context, Spans
+    from acp_tui.ui.theme.palette import Palette
 
     Start = Callable[[Palette, str | None, str | None], BottomScreen]
     """Makes the conversation with an agent, or with the session to go on with."""
@@ -102,7 +103,7 @@ class LauncherScreen(BottomScreen):
         self.call_after_refresh(self._after_first_frame)
 
     def _after_first_frame(self) -> None:
-        collecting.go_on()
+        gc_control.go_on()
         self.action_look_again()
 
     def action_look_again(self) -> None:
@@ -159,7 +160,7 @@ class LauncherScreen(BottomScreen):
 
     def _found(self) -> Iterator[tuple[str, Sequence[Agent | Recorded]]]:
         """What fits, the best first: names count for more than what is said about them."""
-        from acp_tui.offers import Agent
+        from acp_tui.launcher_choices import Agent
 
         if self._offers is None:
             return
@@ -174,7 +175,7 @@ class LauncherScreen(BottomScreen):
         yield "", sorted(ranks, key=lambda one: ranks[one])
 
     def _row(self, one: Agent | Recorded, above: Sequence[Spans]) -> Row:
-        from acp_tui.offers import Agent
+        from acp_tui.launcher_choices import Agent
 
         number = len(self._shown) + 1
         digit = keys.named(self, f"launcher.{number}") if number <= DIGITS and not self._query else ""
@@ -243,7 +244,7 @@ class LauncherScreen(BottomScreen):
             self.app.exit()
 
     def _take(self, index: int) -> None:
-        from acp_tui.offers import Agent
+        from acp_tui.launcher_choices import Agent
 
         one = self._shown[index] if 0 <= index < len(self._shown) else None
         if one is None:
@@ -305,9 +306,9 @@ def _homely(path: str) -> str:
 
 def _how_to_install(agent: Agent, context: Context) -> Sequence[Body]:
     """Why it does not start, and the command: what a copy gives is the command alone."""
+    from acp_tui.ui.drawing.body import Lines
+    from acp_tui.ui.drawing.text_layout import paragraphs
     from acp_tui.ui.widgets.long_text import LongText
-    from acp_tui.ui.widgets.transcript.bodies.folding import paragraphs
-    from acp_tui.ui.widgets.transcript.body import Lines
 
     palette, width = context.palette, context.width
     words = [*paragraphs(f"\n{agent.missing}.", palette.text, width, 0)]

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
+from acp_tui.entry_display import STATUS, ran
 from acp_tui.session.text import visible_line
+from acp_tui.ui.entries.terminal.terminal import exit_fact, sign
+from acp_tui.ui.entries.terminal.whole_output import WholeOutput
 from acp_tui.ui.screens.detail import DetailScreen
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.page import Page
-from acp_tui.ui.widgets.transcript.bodies.terminal import exit_fact, sign
-from acp_tui.ui.widgets.transcript.bodies.whole_output import WholeOutput
-from acp_tui.wording import STATUS, ran
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
     from acp_tui.session.state import Session, Terminal
-    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.theme.palette import Palette
 
 INTERVAL = 0.1
 """Seconds between two looks at what came."""

@@ -9,15 +9,15 @@ from rich.segment import Segment
 
 from acp_tui.session.state import Choice
 from acp_tui.ui.screens.choose import ChooseScreen
-from acp_tui.ui.widgets.rows import Row, Rows
-from acp_tui.ui.word_match import best_matches
+from acp_tui.ui.widgets.select_list import Row, Rows
+from acp_tui.ui.widgets.word_match import best_matches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from acp_tui.ui.app import AcpTui
-    from acp_tui.ui.commands import Command
-    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.keys.palette_commands import Command
+    from acp_tui.ui.theme.palette import Palette
 
 
 class PaletteScreen(ChooseScreen):

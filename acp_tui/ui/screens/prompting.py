@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from textual import on
 
 from acp_tui.session.state import Terminal
+from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.screens.session import SessionScreen
-from acp_tui.ui.widgets.prompt import Prompt
-from acp_tui.ui.widgets.queue import QueueStrip
+from acp_tui.ui.widgets.queue_strip import QueueStrip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from acp_tui.errors import UserError
     from acp_tui.session.change import Change
     from acp_tui.session.state import Agent, Entry, QueuedPrompt, Session
-    from acp_tui.ui.engine import Engine
-    from acp_tui.ui.facts import Facts
-    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.conversation.runner import Engine
+    from acp_tui.ui.conversation.status_tracker import Facts
+    from acp_tui.ui.theme.palette import Palette
 
 
 class Prompting(SessionScreen):
@@ -166,6 +166,6 @@ class Prompting(SessionScreen):
 
 
 def _output(terminal: Terminal) -> str:
-    from acp_tui.ui.entry_actions import output_of
+    from acp_tui.ui.entries.actions import output_of
 
     return output_of(terminal)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, ClassVar
 
+from acp_tui.entry_display import folder_label
 from acp_tui.session.change import Change
 from acp_tui.ui import keys
-from acp_tui.ui.facts import Facts
-from acp_tui.ui.frames import INTERVAL
+from acp_tui.ui.conversation.frame_batch import INTERVAL
+from acp_tui.ui.conversation.status_tracker import Facts
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.player_bar import PlayerBar
 from acp_tui.ui.widgets.status_line import StatusLine
-from acp_tui.wording import folder_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from textual.timer import Timer
     from textual.widget import Widget
 
-    from acp_tui.controller.playing import Player
-    from acp_tui.ui.palette import Palette
+    from acp_tui.controller.player import Player
+    from acp_tui.ui.theme.palette import Palette
 
 PLAYING = frozenset({"pause", "step", "speed", "start", "finish"})
 """Actions of keys that mean something else where text is written."""

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 
 from acp_tui.ui import keys
-from acp_tui.ui.containment import contained
-from acp_tui.ui.frames import Frames
-from acp_tui.ui.screens.pane_keys import PaneKeys
+from acp_tui.ui.conversation.frame_batch import Frames
+from acp_tui.ui.screens.pane_host import PaneKeys
+from acp_tui.ui.terminal.error_containment import contained
+from acp_tui.ui.transcript.search import Finder
+from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.new_below import NewBelow
 from acp_tui.ui.widgets.status_line import StatusLine
-from acp_tui.ui.widgets.transcript.finder import Finder
-from acp_tui.ui.widgets.transcript.keyboard import Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from acp_tui.session.change import Change
     from acp_tui.session.state import Session
-    from acp_tui.ui.facts import Facts
-    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.conversation.status_tracker import Facts
+    from acp_tui.ui.theme.palette import Palette
 
 TOAST_ROWS = 8
 """Empty rows that a few toasts need."""

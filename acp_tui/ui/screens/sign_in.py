@@ -13,10 +13,10 @@ from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session.state import AuthMethod
-    from acp_tui.ui.engine import Engine
-    from acp_tui.ui.facts import Facts
-    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.conversation.runner import Engine
+    from acp_tui.ui.conversation.status_tracker import Facts
     from acp_tui.ui.screens.session import SessionScreen
+    from acp_tui.ui.theme.palette import Palette
 
     Base = SessionScreen
 else:
@@ -57,7 +57,7 @@ class SignIn(Base):
 
     async def _sign_in_on_terminal(self, method: AuthMethod) -> None:
         from acp_tui.controller import terminal_command
-        from acp_tui.ui.handover import handed_over, run_program
+        from acp_tui.ui.terminal.suspend import handed_over, run_program
 
         assert self.engine.conversation is not None
         command, environment = terminal_command(self.engine.conversation.launch, method)

@@ -11,8 +11,8 @@ from textual.widget import Widget
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from acp_tui.ui.palette import Palette
-    from acp_tui.ui.widgets.transcript.body import Spans
+    from acp_tui.ui.drawing.body import Spans
+    from acp_tui.ui.theme.palette import Palette
 
     Hint = tuple[str, str]
 

@@ -9,7 +9,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from acp_tui.ui import keys
-from acp_tui.ui.widgets.line import Line
+from acp_tui.ui.widgets.input_line import Line
 
 if TYPE_CHECKING:
     from textual.widgets import Input

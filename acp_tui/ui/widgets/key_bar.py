@@ -10,7 +10,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from acp_tui.ui.keys import KEYS, key_name, named
-from acp_tui.ui.widgets.component_style import foreground
+from acp_tui.ui.theme.component_style import foreground
 
 if TYPE_CHECKING:
     from textual import events

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.ui.widgets.transcript.heights import Heights
-from acp_tui.ui.widgets.transcript.wrap import fold, fold_count, strip
+from acp_tui.ui.drawing.heights import Heights
+from acp_tui.ui.drawing.wrap import fold, fold_count, strip
 
 if TYPE_CHECKING:
     from rich.style import Style
     from textual.strip import Strip
 
-    from acp_tui.ui.widgets.transcript.body import Spans
+    from acp_tui.ui.drawing.body import Spans
 
 
 class LongText:

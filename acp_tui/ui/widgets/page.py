@@ -8,15 +8,15 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from acp_tui.ui.widgets.transcript.heights import Heights
-from acp_tui.ui.widgets.transcript.marking import restyled
+from acp_tui.ui.drawing.heights import Heights
+from acp_tui.ui.drawing.search_highlight import restyled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from textual.selection import Selection
 
-    from acp_tui.ui.widgets.transcript.body import Body
+    from acp_tui.ui.drawing.body import Body
 
     Maker = Callable[[int], Sequence[Body]]
 

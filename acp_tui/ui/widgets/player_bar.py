@@ -12,8 +12,8 @@ from textual.widget import Widget
 from acp_tui.ui.widgets.status_facts import duration
 
 if TYPE_CHECKING:
-    from acp_tui.controller.playing import Player
-    from acp_tui.ui.palette import Palette
+    from acp_tui.controller.player import Player
+    from acp_tui.ui.theme.palette import Palette
 
 LEAST_TRACK = 8
 """Cells; with less room there is none."""

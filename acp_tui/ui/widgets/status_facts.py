@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from rich.cells import cell_len
 
-from acp_tui.session.plain import plain
-from acp_tui.ui.widgets.transcript.wrap import shortened
+from acp_tui.ui.drawing.wrap import shortened
 
 SILENCE = 60.0
 """Seconds after which it is said what an agent was last heard with."""
@@ -24,7 +24,7 @@ Phase = Literal["connecting", "loading", "idle", "working", "asking", "cancellin
 Part = Literal["agent", "project", "branch", "mark", "mode", "policy", "model", "context", "cost", "phase"]
 
 
-@plain(frozen=True)
+@dataclass(frozen=True, slots=True)
 class StatusFacts:
     """Everything the status line may say. Texts are safe to display."""
 
@@ -46,7 +46,7 @@ class StatusFacts:
     heard_at: float | None = None
 
 
-@plain(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Piece:
     """A stretch of the line."""
 
@@ -55,7 +55,7 @@ class Piece:
     part: Part | None = None  # what it tells, for clicks
 
 
-@plain(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Item:
     """One fact: shown whole or not at all, the least important goes first."""
 

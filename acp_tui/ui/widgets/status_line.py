@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from textual import events
     from textual.timer import Timer
 
-    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.theme.palette import Palette
 
 TICKING = frozenset({"connecting", "loading", "working", "cancelling"})
 """Phases that tell how long they have lasted."""

@@ -8,13 +8,13 @@ from rich.style import Style
 
 from acp_tui.protocol.raw_values import command, paths
 from acp_tui.session.state import Entry, Session, Terminal, TerminalRef, ToolCall
-from acp_tui.ui.palette import SYNTAX, Palette
-from acp_tui.ui.widgets.transcript.body import Context
+from acp_tui.ui.drawing.body import Context
+from acp_tui.ui.theme.palette import SYNTAX, Palette
 
 if TYPE_CHECKING:
     from textual.strip import Strip
 
-    from acp_tui.ui.widgets.transcript.body import Body
+    from acp_tui.ui.drawing.body import Body
 
 CWD = "/home/ada/project"
 PALETTE = Palette(

@@ -9,18 +9,18 @@ import pytest
 from acp_tui.export import About
 from acp_tui.export.as_html import as_html
 from acp_tui.export.as_markdown import as_markdown
+from acp_tui.export.as_text import transcript
 from acp_tui.session.state import AgentMessage, Diff, Permission, Session, ToolCall
 from acp_tui.session.text import GrowingText
-from acp_tui.transcript import transcript
-from acp_tui.ui.widgets.transcript.bodies import registry
-from acp_tui.ui.widgets.transcript.bodies.registry import make_body
-from acp_tui.ui.widgets.transcript.body import Lines
+from acp_tui.ui.drawing.body import Lines
+from acp_tui.ui.entries import registry
+from acp_tui.ui.entries.registry import make_body
 from tests.ui.bodies.drawn import context, lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.ui.desk import Open
+    from tests.support.desk import Open
 
 NINES = "9" * 5000
 CALL = ToolCall(id=1, at=0.0, call_id="call-7", title="Edit the basket")
@@ -113,7 +113,7 @@ def test_an_entry_that_cannot_be_exported_is_exported_raw(
     session = Session(entries=[CALL, AgentMessage(id=2, at=0.0, parts=[GrowingText("afterwards")])])
     for module in ("acp_tui.export.as_markdown._Writer._call", "acp_tui.export.as_html._Writer._call"):
         monkeypatch.setattr(module, failing_in("make"))
-    monkeypatch.setattr("acp_tui.transcript._Text._outcome", failing_in("make"))
+    monkeypatch.setattr("acp_tui.export.as_text._Text._outcome", failing_in("make"))
     session.entries.append(Permission(id=3, at=0.0, call_id="call-7", request_id=1, options=[]))
     text = write(session, About())
     assert "could not be drawn: ValueError: a mistake" in text

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from acp_tui.permissions.plain import MAX_CHARACTERS, NotPlainError, plain_words
+from acp_tui.permissions.commands.plain import MAX_CHARACTERS, NotPlainError, plain_words
 from acp_tui.session.state import AgentMessage, Content, Diff, Notice, Session, TerminalRef, ToolCall
 from acp_tui.session.text import GrowingText
-from acp_tui.ui.screens.permission import PermissionScreen
-from acp_tui.ui.screens.whole import STEP_LINES, Settled
+from acp_tui.ui.drawing.wrap import MAX_LINE
+from acp_tui.ui.entries.registry import make_body
+from acp_tui.ui.permission.dialog import PermissionScreen
+from acp_tui.ui.screens.full_entry import STEP_LINES, Settled
 from acp_tui.ui.widgets.page import Page
-from acp_tui.ui.widgets.transcript.bodies.registry import make_body
-from acp_tui.ui.widgets.transcript.wrap import MAX_LINE
+from tests.support.looks import Show
 from tests.ui.bodies.drawn import call, context, lines, terminal
-from tests.ui.looks import Show
 from tests.ui.screens.questions import permission
 
 LINE = "words " * 500_000
@@ -23,8 +23,8 @@ MISSING = f"{len(LINE) - MAX_LINE:,} more characters"
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from acp_tui.ui.palette import Palette
-    from acp_tui.ui.widgets.transcript.body import LongBody
+    from acp_tui.ui.drawing.body import LongBody
+    from acp_tui.ui.theme.palette import Palette
 
 FEW = 2 * MAX_LINE // 80 + 40
 """Lines that a cut line fills, and what may stand around it."""
@@ -65,7 +65,7 @@ def test_text_of_very_many_lines_is_cut_on_the_screen_that_shows_all_of_an_entry
 
 
 def test_a_table_of_very_many_rows_is_measured_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_tui.ui.screens.whole.STEP_SECONDS", 0.0)
+    monkeypatch.setattr("acp_tui.ui.screens.full_entry.STEP_SECONDS", 0.0)
     rows = "| a | b |\n|---|---|\n" + "".join(f"| {number} | x |\n" for number in range(1_000))
     message = make_body(AgentMessage(id=1, at=0.0, parts=[GrowingText(rows)]), context(whole=True))
     body = Settled(cast("LongBody", message))

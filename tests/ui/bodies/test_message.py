@@ -16,12 +16,12 @@ from acp_tui.session.state import (
     UserMessage,
 )
 from acp_tui.session.text import GrowingText
-from acp_tui.ui.widgets.transcript.bodies import message, thought, user
+from acp_tui.ui.entries import message, thought, user
+from tests.support.looks import settled
 from tests.ui.bodies.drawn import context, lines
-from tests.ui.looks import settled
 
 if TYPE_CHECKING:
-    from acp_tui.ui.widgets.transcript.body import Body
+    from acp_tui.ui.drawing.body import Body
 
 FOR_AGENT = Annotations(audience=("assistant",))
 

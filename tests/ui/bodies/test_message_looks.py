@@ -8,7 +8,7 @@ import pytest
 
 from acp_tui.session.state import AgentMessage, Annotations, Content, Thought, UserMessage
 from acp_tui.session.text import GrowingText
-from tests.ui.looks import every_look, every_width, shows_all
+from tests.support.looks import every_look, every_width, shows_all
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Entry

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from acp_tui.entry_display import ran
 from acp_tui.session import events as ev
 from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Content, Session, TerminalRef
 from acp_tui.session.text import KEPT, TerminalText
-from acp_tui.ui.widgets.transcript.bodies.terminal import TAIL, body
-from acp_tui.ui.widgets.transcript.bodies.tool_call import body as call_body
-from acp_tui.wording import ran
+from acp_tui.ui.entries.terminal.terminal import TAIL, body
+from acp_tui.ui.entries.tool_call.tool_call import body as call_body
 from tests.ui.bodies.drawn import CWD, call, colour_of, context, lines, terminal
 
 

@@ -9,7 +9,7 @@ from textual.app import App
 from acp_tui.session import events as ev
 from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Session, TerminalRef
-from acp_tui.ui.widgets.transcript.view import TranscriptView
+from acp_tui.ui.transcript.view import TranscriptView
 from tests.ui.bodies.drawn import CWD, PALETTE
 
 if TYPE_CHECKING:

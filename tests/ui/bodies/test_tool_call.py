@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
+from acp_tui.entry_display import ICONS, OTHER, STATUS, default_folded, duration
 from acp_tui.session.state import Annotations, Content, Diff, Location, Session, TerminalRef, ToolCall
-from acp_tui.ui.widgets.transcript.bodies.tool_call import body
-from acp_tui.wording import ICONS, OTHER, STATUS, default_folded, duration
+from acp_tui.ui.entries.tool_call.tool_call import body
 from tests.ui.bodies.drawn import CWD, call, colour_of, context, lines, strips, terminal
 
 

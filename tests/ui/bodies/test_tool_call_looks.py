@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.entry_display import default_folded
 from acp_tui.session.state import Content, Diff, Entry, Location, Session, TerminalRef, ToolCall
-from acp_tui.wording import default_folded
+from tests.support.looks import every_look, every_width, shows_all
 from tests.ui.bodies.drawn import call, terminal
-from tests.ui.looks import every_look, every_width, shows_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from acp_tui.entry_display import default_folded
 from acp_tui.session.state import (
     Compaction,
     Elicitation,
@@ -22,13 +23,12 @@ from acp_tui.session.state import (
     Unrecognised,
 )
 from acp_tui.session.text import GrowingText
-from acp_tui.ui.entry_actions import MOST_OUTPUT, output_of
-from acp_tui.ui.palette import Palette
-from acp_tui.ui.widgets.transcript.bodies.folding import MOST_LINES
-from acp_tui.ui.widgets.transcript.bodies.registry import make_body
-from acp_tui.ui.widgets.transcript.body import Context
-from acp_tui.wording import default_folded
-from tests.ui.looks import drawn
+from acp_tui.ui.drawing.body import Context
+from acp_tui.ui.drawing.text_layout import MOST_LINES
+from acp_tui.ui.entries.actions import MOST_OUTPUT, output_of
+from acp_tui.ui.entries.registry import make_body
+from acp_tui.ui.theme.palette import Palette
+from tests.support.looks import drawn
 
 
 def test_what_a_command_wrote_is_given_to_an_agent_with_a_true_count_of_what_is_missing() -> None:

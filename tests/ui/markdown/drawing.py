@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from rich.style import Style
 
 from acp_tui.session.text import GrowingText
-from acp_tui.ui.palette import SYNTAX, Palette
-from acp_tui.ui.widgets.transcript.markdown.document import Document
+from acp_tui.ui.markdown.document import Document
+from acp_tui.ui.theme.palette import SYNTAX, Palette
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

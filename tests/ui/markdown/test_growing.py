@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_tui.session.text import GrowingText, visible
-from acp_tui.ui.widgets.transcript.markdown.document import Document
-from acp_tui.ui.widgets.transcript.markdown.sections import Scanner, code_blocks
+from acp_tui.ui.markdown.document import Document
+from acp_tui.ui.markdown.sections import Scanner, code_blocks
 from tests.ui.markdown.drawing import ALL, PALETTE, document, grown, strips
 
 WIDTHS = st.sampled_from([20, 21, 40, 80])

@@ -23,10 +23,10 @@ from acp_tui.session.state import (
 )
 from acp_tui.session.text import GrowingText
 from acp_tui.ui.app import AcpTui
-from acp_tui.ui.facts import Facts
+from acp_tui.ui.conversation.status_tracker import Facts
+from acp_tui.ui.panes.files import Counts, FilesPane
+from acp_tui.ui.panes.panes import Panes
 from acp_tui.ui.screens.session import SessionScreen
-from acp_tui.ui.widgets.panes.files import Counts, FilesPane
-from acp_tui.ui.widgets.panes.panes import Panes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from acp_tui.session.state import Entry
-    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.theme.palette import Palette
 
 CWD = "/home/ada/my-project"
 STEPS = [

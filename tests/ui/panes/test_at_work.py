@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.session.state import Terminal
+from acp_tui.ui.panes.files import FilesPane
+from acp_tui.ui.panes.terminals import TerminalsPane
 from acp_tui.ui.screens.choose import ChooseScreen
 from acp_tui.ui.screens.detail import DetailScreen
 from acp_tui.ui.screens.output import OutputScreen
 from acp_tui.ui.widgets.page import Page
-from acp_tui.ui.widgets.panes.files import FilesPane
-from acp_tui.ui.widgets.panes.terminals import TerminalsPane
-from tests.ui.desk import offers
+from tests.support.desk import offers
 from tests.ui.panes.stage import panes
 
 if TYPE_CHECKING:
-    from tests.ui.desk import Desk, Open
+    from tests.support.desk import Desk, Open
 
 OPTIONS = offers(
     session={

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.ui.widgets.key_bar import KeyBar
-from tests.ui.looks import every_look, every_size, look
+from tests.support.looks import every_look, every_size, look
 from tests.ui.panes.stage import stage
 
 if TYPE_CHECKING:

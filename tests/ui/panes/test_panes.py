@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from acp_tui.entry_display import STATUS
 from acp_tui.session.change import Change
 from acp_tui.session.state import PlanItem, ToolCall
+from acp_tui.ui.panes.files import FilesPane
+from acp_tui.ui.panes.plan import PlanPane
+from acp_tui.ui.panes.session import SessionPane
+from acp_tui.ui.panes.tabs import PaneTabs
+from acp_tui.ui.panes.terminals import TerminalsPane
+from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.key_bar import KeyBar
-from acp_tui.ui.widgets.panes.files import FilesPane
-from acp_tui.ui.widgets.panes.plan import PlanPane
-from acp_tui.ui.widgets.panes.session import SessionPane
-from acp_tui.ui.widgets.panes.tabs import PaneTabs
-from acp_tui.ui.widgets.panes.terminals import TerminalsPane
-from acp_tui.ui.widgets.transcript.keyboard import Transcript
-from acp_tui.wording import STATUS
 from tests.ui.panes.stage import CWD, panes, stage
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
 
     from acp_tui.ui.app import AcpTui
-    from acp_tui.ui.widgets.panes.pane import Pane
-    from tests.ui.desk import Open
+    from acp_tui.ui.panes.pane import Pane
+    from tests.support.desk import Open
 
 WIDE, NARROW = (120, 30), (80, 24)
 

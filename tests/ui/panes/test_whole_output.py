@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from acp_tui.session.state import Session, Terminal
 from acp_tui.session.text import KEPT
-from acp_tui.ui.theming import load
-from acp_tui.ui.widgets.transcript.bodies import whole_output
-from acp_tui.ui.widgets.transcript.bodies.whole_output import WholeOutput
-from acp_tui.ui.widgets.transcript.body import Context
+from acp_tui.ui.drawing.body import Context
+from acp_tui.ui.entries.terminal import whole_output
+from acp_tui.ui.entries.terminal.whole_output import WholeOutput
+from acp_tui.ui.theme.themes import load
 
 if TYPE_CHECKING:
     import pytest

@@ -11,12 +11,12 @@ from textual.widgets import Static
 
 from acp_tui.session.state import Command, QueuedPrompt
 from acp_tui.ui.keys import bindings
+from acp_tui.ui.prompt import Prompt
+from acp_tui.ui.prompt.editor import PromptEditor
 from acp_tui.ui.screens.help import HelpScreen
-from acp_tui.ui.theming import load
+from acp_tui.ui.theme.themes import load
 from acp_tui.ui.widgets.key_bar import KeyBar
-from acp_tui.ui.widgets.prompt import Prompt
-from acp_tui.ui.widgets.prompt.editor import PromptEditor
-from acp_tui.ui.widgets.queue import QueueStrip
+from acp_tui.ui.widgets.queue_strip import QueueStrip
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult

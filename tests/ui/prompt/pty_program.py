@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 from tests.ui.prompt.host import Host
 
 if TYPE_CHECKING:
-    from acp_tui.ui.widgets.prompt import Prompt
+    from acp_tui.ui.prompt import Prompt
 
 _ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_=>])")
 

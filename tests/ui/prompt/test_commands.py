@@ -6,10 +6,10 @@ import pytest
 from textual.geometry import Region
 
 from acp_tui.session.state import Command
+from acp_tui.ui.prompt import Prompt
+from acp_tui.ui.prompt.command_menu import CommandMenu
+from acp_tui.ui.prompt.matching import matching
 from acp_tui.ui.widgets.key_bar import KeyBar
-from acp_tui.ui.widgets.prompt import Prompt
-from acp_tui.ui.widgets.prompt.command_menu import CommandMenu
-from acp_tui.ui.widgets.prompt.matching import matching
 from tests.ui.prompt.host import Host, write, write_at_once
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.errors import UserError
-from acp_tui.ui.widgets.prompt.external_editor import edit, editor_command
+from acp_tui.ui.terminal.external_editor import edit, editor_command
 from tests.ui.prompt.host import Host, write
 from tests.ui.prompt.pty_program import Program
 

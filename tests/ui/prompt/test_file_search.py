@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.ui.widgets.prompt.file_search import MOST, FileSearch, hit
-from acp_tui.workspace.listing import Found
+from acp_tui.ui.prompt.file_search import MOST, FileSearch, hit
+from acp_tui.workspace.files.listing import Found
 
 NAMES = [
     "src/controller/conversation.py",

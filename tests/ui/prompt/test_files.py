@@ -11,9 +11,9 @@ import pytest
 from textual.events import Paste
 
 from acp_tui.session.attachment import CommandOutput, FileMention, Picture
+from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.widgets.key_bar import KeyBar
-from acp_tui.ui.widgets.prompt import Prompt
-from acp_tui.workspace.listing import Found
+from acp_tui.workspace.files.listing import Found
 from tests.ui.prompt.host import Host, write, write_at_once
 
 if TYPE_CHECKING:

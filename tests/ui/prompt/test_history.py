@@ -5,8 +5,8 @@ from __future__ import annotations
 from textual.events import Paste
 from textual.widgets import Input
 
-from acp_tui.ui.widgets.prompt import Prompt
-from acp_tui.ui.widgets.prompt.history_search import SearchLine
+from acp_tui.ui.prompt import Prompt
+from acp_tui.ui.prompt.history_search import SearchLine
 from tests.ui.prompt.host import Host, write
 
 

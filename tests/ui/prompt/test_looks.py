@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from textual.events import Paste
 
-from acp_tui.workspace.listing import Found
-from tests.ui.looks import every_look, every_size, look
+from acp_tui.workspace.files.listing import Found
+from tests.support.looks import every_look, every_size, look
 from tests.ui.prompt.host import Host, write
 
 if TYPE_CHECKING:

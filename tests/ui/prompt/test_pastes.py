@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from textual.events import Paste
 
-from acp_tui.ui.widgets.prompt import Prompt
-from acp_tui.ui.widgets.prompt.pastes import Pastes
+from acp_tui.ui.prompt import Prompt
+from acp_tui.ui.prompt.pastes import Pastes
 from tests.ui.prompt.host import Host, write
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import pytest
 from textual._xterm_parser import XTermParser
 from textual.events import Key
 
-from acp_tui.ui.widgets.prompt import Prompt
+from acp_tui.ui.prompt import Prompt
 from tests.ui.prompt.host import Host, write
 
 
@@ -123,7 +123,7 @@ async def test_a_draft_says_what_is_not_kept_with_it() -> None:
 
 
 async def test_the_draft_is_told_while_writing_and_gone_once_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_tui.ui.widgets.prompt.prompt.DRAFT_PAUSE", 0.001)
+    monkeypatch.setattr("acp_tui.ui.prompt.prompt.DRAFT_PAUSE", 0.001)
     app = Host()
     async with app.run_test() as pilot:
         await write(pilot, "ab")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acp_tui.ui.widgets.queue import QueueStrip
+from acp_tui.ui.widgets.queue_strip import QueueStrip
 from tests.ui.prompt.host import Host, write
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.recordings import WIRELOGS
-from tests.ui.terminal import Terminal
+from tests.support.recordings import WIRELOGS
+from tests.support.terminal import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.controller import playing
-from acp_tui.controller.playing import AT_ONCE, Player
+from acp_tui.controller import player as player_module
+from acp_tui.controller.player import AT_ONCE, Player
 from acp_tui.session.state import Permission, UserMessage
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.screens import replay as replay_screen
 from acp_tui.ui.screens.replay import ReplayScreen
+from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.player_bar import PlayerBar
 from acp_tui.ui.widgets.status_line import StatusLine
-from acp_tui.ui.widgets.transcript.keyboard import Transcript
-from tests.recordings import WIRELOGS, records
-from tests.ui.looks import every_look, every_size
+from tests.support.looks import every_look, every_size
+from tests.support.recordings import WIRELOGS, records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +72,7 @@ async def test_what_is_played_at_once_is_shown_when_all_of_it_is_there(
         frames.append(player.played)
         take(view, changes)
 
-    monkeypatch.setattr(playing, "BATCH", 1)
+    monkeypatch.setattr(player_module, "BATCH", 1)
     monkeypatch.setattr(replay_screen, "HURRY_SLICE", 0)
     monkeypatch.setattr(Transcript, "take", taken)
     app, player = replay()
@@ -84,7 +84,7 @@ async def test_what_is_played_at_once_is_shown_when_all_of_it_is_there(
 async def test_what_was_played_at_once_is_shown_when_it_is_stopped_on_the_way(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(playing, "BATCH", 1)
+    monkeypatch.setattr(player_module, "BATCH", 1)
     monkeypatch.setattr(replay_screen, "HURRY_SLICE", 0.001)
     app, player = replay()
     async with app.run_test(size=(100, 40)) as pilot:

@@ -9,12 +9,12 @@ import pytest
 from textual.widgets import Input
 
 from acp_tui.session.state import Choice, Diff
+from acp_tui.ui.entries.diff.diff import DiffBody
 from acp_tui.ui.screens.choose import ChooseScreen
 from acp_tui.ui.screens.detail import DetailScreen
 from acp_tui.ui.widgets.page import Page
-from acp_tui.ui.widgets.rows import Rows
-from acp_tui.ui.widgets.transcript.bodies.diff import DiffBody
-from tests.ui.looks import Show
+from acp_tui.ui.widgets.select_list import Rows
+from tests.support.looks import Show
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
     from textual.screen import Screen
 
-    from acp_tui.ui.palette import Palette
-    from acp_tui.ui.widgets.transcript.body import Context
+    from acp_tui.ui.drawing.body import Context
+    from acp_tui.ui.theme.palette import Palette
 
 CHOICES = [
     Choice("ask", "Ask", "Asks before anything"),

@@ -11,20 +11,20 @@ from textual.events import Key
 from textual.widgets import Input
 
 from acp_tui.cli import main
-from acp_tui.offers import Agent, Offers, Recorded, offers
+from acp_tui.launcher_choices import Agent, Offers, Recorded, offers
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.screens.conversation import ConversationScreen
 from acp_tui.ui.screens.detail import DetailScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
-from acp_tui.ui.widgets.rows import Rows
+from acp_tui.ui.widgets.select_list import Rows
 from tests.cli.test_sessions_command import record
-from tests.ui.desk import Desk, desk
-from tests.ui.looks import every_look, every_size
+from tests.support.desk import Desk, desk
+from tests.support.looks import every_look, every_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from acp_tui.ui.palette import Palette
+    from acp_tui.ui.theme.palette import Palette
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ async def test_enter_starts_the_demo_for_a_newcomer(tmp_path: Path) -> None:
 
 
 async def test_a_digit_starts_unless_something_is_typed(config: Path, tmp_path: Path) -> None:
-    config.write_text(f'[agents.mine7]\ncommand = ["{sys.executable}", "-m", "tests.agents.script"]\n')
+    config.write_text(f'[agents.mine7]\ncommand = ["{sys.executable}", "-m", "tests.fake_agents.script"]\n')
     async with desk(tmp_path, wait=False) as one:
         await launched(one)
         for key in "e7":  # at once, as a fast typist's keys are read

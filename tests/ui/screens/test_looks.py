@@ -9,13 +9,13 @@ import pytest
 
 from acp_tui.session.state import Choice
 from acp_tui.session.text import visible_json
+from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.screens.choose import ChooseScreen
 from acp_tui.ui.screens.confirm import ConfirmScreen
 from acp_tui.ui.screens.detail import DetailScreen
-from acp_tui.ui.screens.permission import PermissionScreen
 from acp_tui.ui.widgets.status_facts import StatusFacts
 from acp_tui.ui.widgets.status_line import StatusLine
-from tests.ui.looks import Show, every_look, every_size, look
+from tests.support.looks import Show, every_look, every_size, look
 from tests.ui.screens import questions
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
-    from acp_tui.controller.asking import Question
-    from acp_tui.ui.palette import Palette
+    from acp_tui.controller.user_questions import Question
+    from acp_tui.ui.theme.palette import Palette
 
 WORDS = {"allow_always": "run `pytest …` in this session"}
 

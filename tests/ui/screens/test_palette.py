@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 from textual.widgets import Input
 
 from acp_tui.session.state import Choice, ConfigOption, Mode, Session
-from acp_tui.ui.commands import option_commands
+from acp_tui.ui.keys.palette_commands import option_commands
 from acp_tui.ui.screens.choose import ChooseScreen
 from acp_tui.ui.screens.conversation import ConversationScreen
 from acp_tui.ui.screens.help import HelpScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.screens.palette import PaletteScreen
-from acp_tui.ui.widgets.rows import Rows
-from tests.ui.desk import desk
+from acp_tui.ui.widgets.select_list import Rows
+from tests.support.desk import desk
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.ui.desk import Desk
+    from tests.support.desk import Desk
 
 
 async def narrowed(one: Desk, text: str) -> PaletteScreen:
@@ -253,7 +253,7 @@ async def test_what_is_chosen_there_takes_the_place_of_the_conversation(tmp_path
 
 
 async def test_while_the_agent_works_only_looking_is_possible(tmp_path: Path) -> None:
-    command = shlex.join([sys.executable, "-m", "tests.agents.script"])
+    command = shlex.join([sys.executable, "-m", "tests.fake_agents.script"])
     async with desk(tmp_path, "--command", command) as one:
         before = one.screen
         await one.send(["wait"])

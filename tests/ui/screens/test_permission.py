@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.permissions.asked import Target
+from acp_tui.permissions.request import Target
 from acp_tui.session.state import Content, Diff, Location, PermissionOption
-from acp_tui.ui.screens.permission import PermissionScreen, Taken
-from acp_tui.ui.screens.quiet import PAUSE
-from acp_tui.ui.theming import load
+from acp_tui.ui.permission.dialog import PermissionScreen, Taken
+from acp_tui.ui.permission.typing_guard import PAUSE
+from acp_tui.ui.theme.themes import load
 from acp_tui.ui.widgets.page import Page
-from acp_tui.ui.widgets.rows import Rows
-from tests.ui.looks import Show
+from acp_tui.ui.widgets.select_list import Rows
+from tests.support.looks import Show
 from tests.ui.screens import questions
 from tests.ui.screens.questions import ALWAYS, CWD, NEVER, NO, YES, permission
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
-    from acp_tui.controller.asking import Question
-    from acp_tui.ui.palette import Palette
+    from acp_tui.controller.user_questions import Question
+    from acp_tui.ui.theme.palette import Palette
 
 
 class Dialog:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from textual.app import App
 
-from acp_tui.ui.theming import load
-from acp_tui.ui.widgets.transcript.finder import Finder
-from acp_tui.ui.widgets.transcript.keyboard import Transcript
-from tests.talk import Talk
+from acp_tui.ui.theme.themes import load
+from acp_tui.ui.transcript.search import Finder
+from acp_tui.ui.transcript.transcript import Transcript
+from tests.support.talk import Talk
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -6,9 +6,9 @@ import pytest
 
 from acp_tui.session import events as ev
 from acp_tui.session.state import AgentMessage, Thought, ToolCall
-from acp_tui.ui.theming import load
-from acp_tui.ui.widgets.transcript.keyboard import Transcript
-from acp_tui.ui.widgets.transcript.view import TranscriptView
+from acp_tui.ui.theme.themes import load
+from acp_tui.ui.transcript.transcript import Transcript
+from acp_tui.ui.transcript.view import TranscriptView
 from tests.ui.transcript.host import Host, Live, messages, shown
 
 GONE = {"type": "content", "content": {"type": "text", "text": "gone"}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.events import MouseScrollUp
 
-from acp_tui.ui.theming import load
+from acp_tui.ui.theme.themes import load
 from tests.ui.transcript.host import Live, messages, shown
 
 

@@ -11,8 +11,8 @@ from textual.app import App
 from acp_tui.session import events as ev
 from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Content, Session
-from acp_tui.ui.theming import load
-from acp_tui.ui.widgets.transcript.keyboard import Transcript
+from acp_tui.ui.theme.themes import load
+from acp_tui.ui.transcript.transcript import Transcript
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_tui.session.state import AgentMessage, Thought, ToolCall
-from tests.talk import properties
+from tests.support.talk import properties
 from tests.ui.transcript.host import Host, Live, run
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def step(app: Host, what: str, how: Any, count: int) -> None:
                 f"run {how % len(entries)}", title=f"changed {count}", rawOutput={"more": ["x"] * count}
             )
         case "theme":
-            from acp_tui.ui.theming import load
+            from acp_tui.ui.theme.themes import load
 
             app.view.use_palette(load(how).palette)
     app.show()

@@ -12,7 +12,7 @@ from acp_tui.ui.widgets.status_line import StatusLine
 if TYPE_CHECKING:
     import pytest
 
-    from tests.ui.desk import Open
+    from tests.support.desk import Open
 
 CALL = {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Run it", "status": "in_progress"}
 THOUGHT = {"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "Well"}}

@@ -1,0 +1,220 @@
+"""The app without a screen: what conversations share, and how one is made."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shlex
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.agents.catalogue import known, launch_from_command, program_name, resolve
+from acp_tui.config import mcp
+from acp_tui.config.paths import paths, write_private
+from acp_tui.config.sensitive_files import holds_secrets
+from acp_tui.config.settings import Settings, load
+from acp_tui.controller import Conversation, Options
+from acp_tui.errors import UserError
+from acp_tui.permissions.rule_store import Memory
+from acp_tui.store import folders, prune
+from acp_tui.store.drafts import Drafts
+from acp_tui.store.history import History
+from acp_tui.store.redaction import redact_value
+from acp_tui.store.secret_patterns import MASK
+from acp_tui.workspace.baseline.repository import branch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from acp_tui.agents.launch import Launch
+    from acp_tui.config.mcp import Server
+    from acp_tui.session.record import Record
+    from acp_tui.store.folders import NullFolder, SessionFolder, StoredSession
+
+log = logging.getLogger(__name__)
+
+
+class ProjectHistory:
+    """The prompts of one project, as the prompt wants them."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self.entries = history.entries
+
+    def add(self, text: str) -> None:
+        """Save a prompt that was sent. One that cannot be saved is missing later, which stops nothing now."""
+        try:
+            self._history.add(text, time.time())
+        except OSError as error:
+            log.warning("A prompt is missing from the history: %s", error)
+
+
+@dataclass(slots=True)
+class Workbench:
+    """Settings, rules and store of one run of acp-tui."""
+
+    settings: Settings
+    memory: Memory = field(default_factory=Memory)
+    notices: list[str] = field(default_factory=list)
+    """What went wrong on the way and stops nothing, in sentences."""
+    _drafts: Drafts = field(default_factory=lambda: Drafts(paths().state))
+
+    @classmethod
+    def open(cls, cwd: Path) -> Workbench:
+        """Everything for working in this folder. Problems of the settings become notices."""
+        bench = cls(load(cwd))
+        bench.memory.catalogue = lambda: known(bench.settings)
+        return bench
+
+    def launch(self, agent: str | None, program: str | None = None) -> Launch:
+        """How an agent is started: by its name, or by a command line."""
+        if program is not None:
+            return launch_from_command(program)
+        name = agent or self.settings.agent
+        if name is None:
+            raise UserError("Name an agent; `acp-tui agents` lists them.", exit_code=2)
+        return resolve(name, self.settings)
+
+    def launch_again(self, stored: StoredSession, agent: str | None, program: str | None) -> Launch:
+        """How the agent of a recorded session is started; what the user names must be that agent."""
+        held_with = stored.text("agent")
+        command = stored.meta.get("command")
+        command = [str(word) for word in command] if isinstance(command, list) else []
+        ad_hoc = bool(command) and self._was_ad_hoc(stored, command)
+        if program is not None:
+            launch = self.launch(None, program)
+            if command and redact_value(launch.command) != redact_value(command):
+                agent = shlex.join(command) if ad_hoc else held_with
+                raise UserError(f"The session {stored.id} was held with {agent}, not with {program}.")
+            return launch
+        if agent is not None and (ad_hoc or agent != held_with):
+            other = shlex.join(command) if agent == held_with else held_with
+            raise UserError(f"The session {stored.id} was held with {other}, not with {agent}.")
+        if not ad_hoc:
+            return self.launch(held_with)
+        if any(MASK in word for word in command):
+            raise UserError(
+                f"The command of the session {stored.id} held a secret, which was not recorded; "
+                f"resume it with --command and the whole command: {shlex.join(command)}"
+            )
+        return self.launch(None, shlex.join(command))
+
+    def _was_ad_hoc(self, stored: StoredSession, command: Sequence[str]) -> bool:
+        """Whether it was held with `--command`. Earlier versions recorded only a name, which may be both."""
+        recorded = stored.meta.get("ad_hoc")
+        if isinstance(recorded, bool):
+            return recorded
+        agent = known(self.settings).get(stored.text("agent") or "")
+        if agent is None:
+            return True
+        own = {Path(program).name for program, *_ in agent.run}
+        return program_name(command) == agent.name and Path(command[0]).name not in own
+
+    def servers(self, files: Sequence[Path]) -> list[Server]:
+        """The MCP servers of the settings and of further files."""
+        found = list(self.settings.mcp_servers)
+        for file in files:
+            found += mcp.from_json_file(file)
+        return found
+
+    def stored(self, reference: str, *, must_exist: bool = False) -> StoredSession | None:
+        """The recorded session of this id (or the beginning of one), or of this id of an agent's.
+
+        An id that is not known here may still be one that an agent knows, unless it `must_exist`.
+        """
+        recorded = folders.list_folders(paths().data)
+        for session in recorded:
+            if session.text("session_id") == reference:
+                return session
+        if must_exist or any(session.id.startswith(reference) for session in recorded):
+            return folders.open_folder(paths().data, reference)
+        return None
+
+    def conversation(
+        self, launch: Launch, options: Options, *, keep_log: bool = True, resumed: StoredSession | None = None
+    ) -> Conversation:
+        """A conversation, recorded in a folder of its own or in that of the session it goes on with."""
+        past: Iterable[Record] = resumed.records() if resumed is not None else ()
+        folder = self._folder(launch, options, resumed) if self._logs(keep_log) else folders.NullFolder()
+        return Conversation(launch, options, self.settings, folder, memory=self.memory, past=past)
+
+    def history(self, project: Path) -> ProjectHistory:
+        """What was asked in a project."""
+        return ProjectHistory(History(paths().state, str(project)))
+
+    def draft(self, conversation: Conversation) -> str:
+        """What was being written in this session when it was last left."""
+        return self._drafts.load(conversation.folder.id) if conversation.folder.id else ""
+
+    def save_draft(self, conversation: Conversation, text: str) -> None:
+        """Save the unsent prompt. A `UserError` says why it cannot be saved."""
+        if conversation.folder.id:
+            try:
+                self._drafts.save(conversation.folder.id, text)
+            except OSError as error:
+                raise UserError(f"The draft cannot be saved: {error.strerror or error}.") from error
+
+    def branch(self, folder: Path) -> str | None:
+        """The branch that is checked out there."""
+        return branch(folder)
+
+    def export(self, conversation: Conversation, form: str, theme: str) -> Path:
+        """Write what is recorded of a conversation into a file of ours, in one of `export.FORMATS`; which."""
+        from acp_tui.export import About, export
+
+        if conversation.folder.path is None:
+            raise UserError("This conversation is not recorded, so there is nothing to be exported.")
+        stored = folders.read_folder(conversation.folder.path)
+        path = paths().data / "exports" / f"{stored.id}.{form}"
+        try:
+            hides = self.is_sensitive_in(conversation.cwd)
+            text = export(stored.records(), form, About.of(stored), theme=theme, is_sensitive=hides)
+            write_private(path, text)
+        except OSError as error:
+            raise UserError(f"{path} cannot be written: {error.strerror or error}.") from error
+        return path
+
+    def is_sensitive_in(self, cwd: Path) -> Callable[[str], bool]:
+        """Tells the files whose contents no log and no export holds, also by links of harmless names."""
+        patterns = tuple(self.settings.workspace.sensitive)
+
+        def is_sensitive(path: str) -> bool:
+            real = path
+            with suppress(OSError, ValueError):  # an agent may name anything
+                real = os.path.realpath(cwd / path)
+            return any(holds_secrets(name, patterns) for name in (path, real))
+
+        return is_sensitive
+
+    def prune(self) -> None:
+        """Make room for new sessions, as the settings say."""
+        limits = self.settings.log
+        prune.prune(paths().data, keep=limits.keep_sessions, max_bytes=limits.keep_bytes)
+
+    def _logs(self, wanted: bool) -> bool:
+        return wanted and self.settings.log.enabled
+
+    def _folder(
+        self, launch: Launch, options: Options, resumed: StoredSession | None
+    ) -> SessionFolder | NullFolder:
+        hides = self.is_sensitive_in(options.cwd)
+        max_bytes = self.settings.log.max_session_bytes
+        if resumed is not None:
+            return folders.reopen(resumed, is_sensitive=hides, max_bytes=max_bytes)
+        try:
+            return folders.create(
+                paths().data,
+                agent=launch.name,
+                title=launch.title,
+                cwd=str(options.cwd),
+                command=launch.command,
+                ad_hoc=launch.ad_hoc,
+                is_sensitive=hides,
+                max_bytes=max_bytes,
+            )
+        except UserError as error:  # a full disk must not keep anybody from working
+            self.notices.append(str(error))
+            return folders.NullFolder()

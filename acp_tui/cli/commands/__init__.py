@@ -1,0 +1,1 @@
+"""One module per command; only the chosen one is imported."""

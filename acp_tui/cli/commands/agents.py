@@ -1,0 +1,84 @@
+"""`acp-tui agents`: which agents are known by name, and what starting one would do."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.agents import catalogue
+from acp_tui.cli.commands.config import point_at_problems
+from acp_tui.cli.tables import aligned, labelled
+from acp_tui.config import settings as config
+from acp_tui.store.secret_patterns import redact_text
+
+if TYPE_CHECKING:
+    import argparse
+
+    from acp_tui.agents.catalogue import KnownAgent
+    from acp_tui.config.settings import Settings
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    actions.add_parser("list", help="all of them (the default)")
+    show = actions.add_parser("show", help="how one is started, and what it needs")
+    show.add_argument("name", metavar="NAME")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print them."""
+    settings = config.load(Path.cwd())
+    lines = _show(catalogue.find(args.name, settings), settings) if args.action == "show" else _list(settings)
+    print("\n".join(lines))
+    point_at_problems(settings)
+    return 0
+
+
+def _list(settings: Settings) -> list[str]:
+    rows = [("NAME", "TITLE", "STATE", "TRIED")]
+    for agent in catalogue.known(settings).values():
+        title = textwrap.shorten(agent.title, 30, placeholder="…")
+        title += " (default)" if agent.name == settings.agent else ""
+        tried = "yours" if agent.own else "tried" if agent.tried else "not tried here"
+        rows.append((agent.name, title, _state(agent), tried))
+    return [*aligned(rows), "", "`acp-tui agents show NAME` tells how one is started and what it needs."]
+
+
+def _state(agent: KnownAgent) -> str:
+    command = agent.found()
+    if command is None:
+        return "missing"
+    runner = Path(command[0]).name
+    return f"via {runner}" if runner in catalogue.RUNNERS else "installed"
+
+
+def _show(agent: KnownAgent, settings: Settings) -> list[str]:
+    fields = [("Agent", f"{agent.name}: {agent.title}" + (f", {agent.about}" if agent.about else ""))]
+    command = agent.found()
+    if command:
+        fields.append(("Starts", redact_text(shlex.join(command))))
+    else:
+        wanted = redact_text(" or ".join(shlex.join(command) for command in agent.run))
+        fields.append(("Starts", f"nothing yet, for it was not found: {wanted}"))
+    fields += [("Sets", ", ".join(agent.env))] if agent.env else []
+    fields += [("Install", agent.install)] if agent.install else []
+    if agent.keys:
+        states = (f"{name} ({'set' if _is_set(name, agent) else 'not set'})" for name in agent.keys)
+        fields.append(("Key", ", or ".join(states)))
+    fields += [("Sign-in", agent.sign_in)] if agent.sign_in else []
+    fields += [("Note", agent.note)] if agent.note else []
+    if agent.missing_file == "empty":
+        fields.append(("Files", "a file that does not exist reads as an empty one"))
+    fields += [] if agent.own else [("Tried", agent.tried or "not tried here")]
+    fields += [("Home page", agent.homepage)] if agent.homepage else []
+    fields.append(("From", agent.source))
+    fields += [("Problem", str(problem)) for problem in catalogue.problems_of(agent.name, settings)]
+    return labelled(fields, commands=("Starts", "Install"))
+
+
+def _is_set(variable: str, agent: KnownAgent) -> bool:
+    return bool(agent.env.get(variable) or os.environ.get(variable))

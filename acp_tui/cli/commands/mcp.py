@@ -1,0 +1,106 @@
+"""`acp-tui mcp`: the MCP servers, where each is written, and which agent would be given it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.agents import catalogue
+from acp_tui.cli.commands.config import point_at_problems
+from acp_tui.cli.tables import labelled
+from acp_tui.config import mcp
+from acp_tui.config import settings as config
+from acp_tui.config.problems import nearest
+from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
+from acp_tui.store.secret_patterns import MASK, redact_text, secret_name
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from acp_tui.config.mcp import Server
+    from acp_tui.config.settings import Settings
+
+# What remains of a header when its references are taken out: nothing that is secret.
+_NOT_SECRET = re.compile(r"\s*(?:bearer|basic|token)?\s*", re.IGNORECASE)
+_REFERENCE = re.compile(r"\$\{[\w:]+\}")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("action", nargs="?", choices=["list"], default="list", help="list them (the default)")
+    parser.add_argument(
+        "--mcp-config",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help="a JSON file with mcpServers, as other programs have it; may be given several times",
+    )
+    parser.add_argument("--agent", metavar="NAME", help="what this agent would be given")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print them."""
+    settings = config.load(Path.cwd())
+    servers = [*settings.mcp_servers]
+    for file in args.mcp_config:
+        servers += mcp.from_json_file(file)
+    if args.agent is not None:
+        _check(args.agent, settings, servers)
+    if not servers:
+        print(f"No MCP servers: none in {config.config_file()}, and no --mcp-config was given.")
+    for server in servers:
+        print("\n".join(_described(server, servers, args.agent)))
+    point_at_problems(settings)
+    return 0
+
+
+def _check(agent: str, settings: Settings, servers: list[Server]) -> None:
+    """A name that nobody has is probably mistyped; it would be given the servers that are for all."""
+    names = {*catalogue.known(settings), *(name for server in servers for name in server.agents or [])}
+    if agent not in names:
+        meant = nearest(agent, names)
+        raise UserError(
+            f"there is no agent called {agent!r}" + (f"; did you mean {meant}?" if meant else ""), exit_code=2
+        )
+
+
+def _described(server: Server, servers: list[Server], agent: str | None) -> list[str]:
+    place = str(server.file) if server.line is None else f"{server.file}:{server.line}"
+    if server.transport == "stdio":
+        fields = [("runs", redact_text(shlex.join([server.command, *server.args])))]
+    else:
+        fields = [(server.transport, redact_text(server.url))]
+    fields += [("env", pair) for pair in _masked(server.env, "=")]
+    fields += [("header", pair) for pair in _masked(server.headers, ": ")]
+    if server.extra:
+        fields.append(("unused", f"{', '.join(server.extra)}: the protocol has no place for it"))
+    fields.append(_sent(server, servers, agent))
+    return [visible_line(f"{server.name}  {place}"), *labelled(fields, "    ", commands=("runs",))]
+
+
+def _masked(values: Mapping[str, str], sign: str) -> list[str]:
+    """Names and values as written; what may be secret is shown only when it merely names a variable."""
+    return [
+        f"{name}{sign}{MASK if secret_name(name) and not _harmless(value) else redact_text(value)}"
+        for name, value in values.items()
+    ]
+
+
+def _harmless(value: str) -> bool:
+    return _NOT_SECRET.fullmatch(_REFERENCE.sub("", value)) is not None
+
+
+def _sent(server: Server, servers: list[Server], agent: str | None) -> tuple[str, str]:
+    """Who would get it. What an agent takes is known only when it has been asked."""
+    whom = agent or (server.agents[0] if server.agents else "")
+    _, left_out = mcp.for_agent(servers, whom, http=True, sse=True)
+    reason = next((left.reason for left in left_out if left.server is server), None)
+    if reason:
+        return "left out", reason
+    condition = "" if server.transport == "stdio" else f", if it takes {server.transport} servers"
+    return "sent", f"to {agent or ', '.join(server.agents or ['every agent'])}{condition}"

@@ -1,0 +1,185 @@
+"""`acp-tui sessions`: what was recorded, to be listed, read, found and thrown away."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import shutil
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.cli.commands.replay import print_recording, print_safely
+from acp_tui.cli.tables import aligned, cells, labelled
+from acp_tui.config import settings as config
+from acp_tui.config.checks import WrongValueError, size
+from acp_tui.config.paths import paths
+from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
+from acp_tui.store.folders import list_folders, open_folder
+from acp_tui.store.prune import remove, surplus
+from acp_tui.store.session_labels import title_of, told
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from acp_tui.store.folders import StoredSession
+
+_WIDTH = 80
+_PROJECT = 16
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    actions.add_parser("list", help="all of them, the last used first (the default)")
+    show = actions.add_parser("show", help="what is known of one, and its conversation as text")
+    show.add_argument("id", metavar="ID", help="its id, or the beginning of it")
+    show.add_argument("--thoughts", action="store_true", help="with the agent's thoughts")
+    path = actions.add_parser("path", help="where one is kept")
+    path.add_argument("id", metavar="ID", help="its id, or the beginning of it")
+    prune = actions.add_parser("prune", help="remove the oldest ones")
+    prune.add_argument("--keep", type=_count, metavar="N", help="so many may stay (log.keep_sessions)")
+    prune.add_argument(
+        "--max-size", type=_size, metavar="SIZE", help='what they may take, such as "500 MB" (log.keep_bytes)'
+    )
+    prune.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it."""
+    print_safely()
+    match args.action:
+        case "show":
+            session = open_folder(paths().data, args.id)
+            print("\n".join([*_facts(session), ""]))
+            if session.wire.exists():
+                print_recording(session.wire, thoughts=args.thoughts)
+        case "path":
+            print(open_folder(paths().data, args.id).path)
+        case "prune":
+            return _prune(args)
+        case _:
+            _list()
+    return 0
+
+
+# --------------------------------------------------------------------------- list and show
+
+
+def _list() -> None:
+    sessions = list_folders(paths().data)
+    if not sessions:
+        print("No session has been recorded yet.")
+        return
+    width = shutil.get_terminal_size((_WIDTH, 24)).columns
+    print("\n".join(_table(sessions, width)))
+
+
+def _table(sessions: Sequence[StoredSession], width: int) -> list[str]:
+    """The title gets what the others leave; on a narrow terminal the agent is told by the id alone."""
+    rows = [["ID", "AGENT", "PROJECT", "WHEN", "SIZE"]]
+    for session in sessions:
+        project = Path(session.text("cwd") or "").name
+        agent = session.text("agent_title") or session.text("agent") or "?"
+        when, bytes_ = told(session.updated, datetime.now(UTC)), readable_size(session.size())
+        rows.append([session.id, agent, shortened(project, _PROJECT), when, bytes_])
+    left = width - max(map(cells, aligned(rows))) - 2
+    if left < _PROJECT:
+        for row in rows:
+            del row[1]
+        left = width - max(map(cells, aligned(rows))) - 2
+    titles = ["TITLE", *(shortened(title_of(session), max(left, _PROJECT // 2)) for session in sessions)]
+    return aligned([[*row, title] for row, title in zip(rows, titles, strict=True)])
+
+
+def _facts(session: StoredSession) -> list[str]:
+    now = datetime.now(UTC)
+    command = session.meta.get("command")
+    directories = session.meta.get("directories")
+    fields: list[tuple[str, Any]] = [
+        ("Session", session.id),
+        ("Agent", session.text("agent_title") or session.text("agent")),
+        ("Command", shlex.join(map(str, command)) if isinstance(command, list) else None),
+        ("Project", session.text("cwd")),
+        ("Also", ", ".join(map(str, directories)) if isinstance(directories, list) else None),
+        ("Title", session.text("title")),
+        ("The agent's id", session.text("session_id")),
+        ("Last used", told(session.updated, now)),
+        ("Ended with", session.text("stop")),
+        ("Size", readable_size(session.size())),
+        ("Folder", str(session.path)),
+    ]
+    return labelled([(label, text) for label, text in fields if text], commands=("Command", "Folder"))
+
+
+def shortened(text: str, width: int) -> str:
+    """The text on one line, cut to so many columns."""
+    text = " ".join(visible_line(text[: width * 8]).split())
+    if cells(text) <= width:
+        return text
+    while cells(text) >= width:
+        text = text[:-1]
+    return f"{text.rstrip()}…"
+
+
+def readable_size(count: float) -> str:
+    """Bytes in the unit that keeps the number short."""
+    for unit in ("B", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+# --------------------------------------------------------------------------- prune
+
+
+def _prune(args: argparse.Namespace) -> int:
+    limits = config.load(Path.cwd()).log
+    keep = limits.keep_sessions if args.keep is None else args.keep
+    max_bytes = limits.keep_bytes if args.max_size is None else args.max_size
+    chosen = surplus(paths().data, keep=keep, max_bytes=max_bytes)
+    if not chosen:
+        print(f"Nothing to remove: at most {keep} sessions and {readable_size(max_bytes)} may stay.")
+        return 0
+    for one in chosen:
+        print(f"{one.session.id}  {readable_size(one.size)}  {shortened(title_of(one.session), 30)}".rstrip())
+    if not args.yes and not _agreed(len(chosen)):
+        print("Nothing was removed.")
+        return 1
+    removed = remove(paths().data, chosen)
+    print(f"Removed {_sessions(len(removed))}, {readable_size(sum(one.size for one in removed))}.")
+    if kept := len(chosen) - len(removed):
+        print(f"{_sessions(kept).capitalize()} stayed: in use, or not ours to remove.")
+    return 0
+
+
+def _agreed(count: int) -> bool:
+    if not sys.stdin.isatty():
+        raise UserError(
+            "Nothing was removed: there is nobody to ask here. Add --yes to remove them.", exit_code=2
+        )
+    try:
+        print(f"Remove {_sessions(count)} for good? [y/N] ", end="", flush=True)
+        return input().strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
+
+
+def _sessions(count: int) -> str:
+    return "1 session" if count == 1 else f"{count} sessions"
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a number of sessions, not {text!r}")
+    return int(text)
+
+
+def _size(text: str) -> int:
+    try:
+        return size(int(text) if text.isdecimal() else text)
+    except WrongValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error

@@ -1,0 +1,126 @@
+"""From the command line to a conversation: which agent, where, with what, and which session of it."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.app_context import Workbench
+from acp_tui.cli.start_questions import StartQuestion, project_agent_question, workspace_question
+from acp_tui.config.policies import POLICIES
+from acp_tui.connection.logs import log_to_file
+from acp_tui.controller import Options, set_mode, set_option
+from acp_tui.errors import UserError
+from acp_tui.permissions.rule_spec import parse_spec
+from acp_tui.session.events import Noticed
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Awaitable, Callable
+
+    from acp_tui.agents.launch import Launch
+    from acp_tui.config.policies import Policy
+    from acp_tui.controller import Asker, Conversation
+
+DEMO = "demo"
+WELCOME = (
+    "The demo agent is a script: it needs no model, no key and no network. "
+    "Write tour and press Enter to see what an agent does; / lists everything else it can show."
+)
+
+
+class Held:
+    """The conversation that a command line asks for. Nothing has been started yet."""
+
+    def __init__(
+        self,
+        args: argparse.Namespace,
+        agent: str | None,
+        *,
+        policy: Policy,
+        asker: Asker | None = None,
+        terminal_sign_in: bool = False,
+        welcome: bool = False,
+        chosen_by_project: bool = False,
+    ) -> None:
+        log_to_file()
+        self._args = args
+        self._policy = policy  # unless something else is wished
+        self._asker = asker
+        self._terminal_sign_in = terminal_sign_in
+        self._welcome = welcome  # tell a newcomer what can be done
+        self.workbench = Workbench.open(Path(args.cwd or "."))
+        named = agent is not None or args.program is not None
+        self._stored = self.workbench.stored(args.resume, must_exist=not named) if args.resume else None
+        if self._stored is not None:
+            launch = self.workbench.launch_again(self._stored, agent, args.program)
+        else:
+            launch = self.workbench.launch(agent, args.program)
+        self._chosen_by_project = chosen_by_project
+        self.conversation: Conversation = self.workbench.conversation(
+            launch, self._options(launch), keep_log=not args.no_log, resumed=self._stored
+        )
+
+    def start_questions(self) -> list[StartQuestion]:
+        """What the user has to agree to before the agent starts."""
+        cwd = self.conversation.cwd
+        asked = [workspace_question(cwd)]
+        if self._chosen_by_project:
+            asked.append(project_agent_question(cwd, self.conversation.launch))
+        return [question for question in asked if question is not None]
+
+    async def open(self) -> None:
+        """Begin the session, or go on with the one that was asked for. The agent has been started."""
+        if self._stored is not None:
+            known = self._stored.text("session_id")
+            if known is None:
+                raise UserError(f"The session {self._stored.id} never began: there is nothing to go on with.")
+            await self.conversation.open_known(known)
+        elif self._args.resume:
+            await self.conversation.open_known(self._args.resume)
+        else:
+            await self.conversation.open_new()
+            if self._welcome and self.conversation.launch.name == DEMO:
+                self.conversation.note(Noticed("info", WELCOME))
+
+    async def choose(self, failed: Callable[[UserError], None] | None = None) -> None:
+        """Set the mode and the options that the command line names, in a session that is open.
+
+        `failed` is told what cannot be set; without it that ends everything.
+        """
+        wishes: list[Callable[[Conversation], Awaitable[None]]] = []
+        if self._args.mode:
+            wishes.append(partial(set_mode, wanted=self._args.mode))
+        wishes += [partial(set_option, key=key, value=value) for key, value in self._args.set]
+        for wish in wishes:
+            try:
+                await wish(self.conversation)
+            except UserError as error:
+                if failed is None:
+                    raise
+                failed(error)
+
+    def _options(self, launch: Launch) -> Options:
+        args, stored = self._args, self._stored
+        cwd: Path | str | None = args.cwd
+        directories = [path.absolute() for path in args.add_dir]
+        if stored is not None:
+            cwd = cwd or stored.text("cwd")
+            directories = directories or [Path(path) for path in stored.meta.get("directories") or []]
+        elif cwd is None and launch.name == DEMO:
+            from acp_tui.demo.sample import make_project
+
+            cwd = make_project()
+        rules = [parse_spec(text, "allow") for text in args.allow]
+        rules += [parse_spec(text, "reject") for text in args.reject]
+        wished = args.policy or self.workbench.settings.policy
+        return Options(
+            cwd=Path(cwd or ".").absolute(),
+            directories=[*self.workbench.settings.workspace.additional_directories, *directories],
+            policy=next((policy for policy in POLICIES if policy == wished), self._policy),
+            run_rules=rules,
+            servers=self.workbench.servers(args.mcp_config),
+            asker=self._asker,
+            terminal_sign_in=self._terminal_sign_in,
+        )

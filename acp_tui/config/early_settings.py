@@ -1,0 +1,75 @@
+"""The settings that the first frame needs: read at once, taken as they are; `settings` checks them later."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.config.paths import config_file, project_file
+from acp_tui.config.small_file import read_small_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """What is wished for a folder. What makes no sense is left out without a word: the check says it."""
+
+    cwd: Path
+    agent: str | None = None
+    own_agent: str | None = None  # … if the project had no say in it
+    theme: str | None = None
+    keys: dict[str, str] = field(default_factory=dict)  # by the action's id, separated by commas
+
+    def place(self, key: str) -> str:
+        """Where the value of a dotted key is written. Reads everything again: for complaints only."""
+        from acp_tui.config.settings import load
+
+        return str(load(self.cwd).origin(key))
+
+
+def read(cwd: Path, environ: Mapping[str, str] | None = None) -> First:
+    """The wishes of the environment, the project's file and the user's, each before the next."""
+    environ = os.environ if environ is None else environ
+    project, config = _data(project_file(cwd)), _data(config_file())
+
+    def wish(key: str, *files: dict[str, Any]) -> str | None:
+        said = (environ.get(f"ACP_TUI_{key.upper()}"), *(file.get(key) for file in files))
+        return next((value for value in said if isinstance(value, str) and value.strip()), None)
+
+    wishes = ((".".join(path), keys_of(value)) for path, value in bindings(config.get("keys")))
+    return First(
+        cwd,
+        agent=wish("agent", project, config),
+        own_agent=wish("agent", config),
+        theme=wish("theme", project, config),
+        keys={name: keys for name, keys in wishes if keys},
+    )
+
+
+def bindings(table: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The values of `[keys]`, where TOML makes tables of ids with dots that are not in quotes."""
+    if isinstance(table, dict):
+        for name, value in table.items():
+            yield from bindings(value, (*path, name))
+    elif path:
+        yield path, table
+
+
+def keys_of(value: Any) -> str | None:
+    """`"ctrl+j"`, or a list of such keys, as one text; None: it is neither."""
+    names = value if isinstance(value, list) else [value]
+    if names and all(isinstance(name, str) and name.strip() for name in names):
+        return ",".join(name.strip() for name in names)
+    return None
+
+
+def _data(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads((read_small_file(file) or b"").decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return {}

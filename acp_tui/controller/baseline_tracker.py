@@ -1,0 +1,157 @@
+"""Keeps the baseline: taken once when a conversation begins, and told which files the agent names."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from acp_tui.controller.facts import Versions
+from acp_tui.session.events import Noticed
+from acp_tui.session.state import Diff, ToolCall
+from acp_tui.workspace.baseline.baseline import Baseline
+from acp_tui.workspace.baseline.private_git import GitError
+from acp_tui.workspace.baseline.snapshot import NotCopiedError, read_now
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from acp_tui.processes import Reaper
+    from acp_tui.session.change import Change
+    from acp_tui.session.events import Event
+    from acp_tui.workspace.baseline.changes import FileChange
+    from acp_tui.workspace.baseline.work_tree import Limits
+    from acp_tui.workspace.files.roots import Roots
+
+CHANGING = frozenset({"edit", "delete", "move"})
+LONG = 3.0
+"""Seconds after which it is said that the baseline is being taken."""
+
+
+class Tracking:
+    """What a conversation changes in its folders. `directory` is for the copies; None: a temporary one."""
+
+    def __init__(
+        self,
+        roots: Roots,
+        directory: Path | None,
+        limits: Limits,
+        note: Callable[[Event], None],
+        reaper: Reaper,
+    ) -> None:
+        self._note = note
+        self._scratch: TemporaryDirectory[str] | None = None
+        if directory is None:
+            self._scratch = TemporaryDirectory(prefix="acp-tui-")
+            directory = Path(self._scratch.name) / "baseline.git"
+        self._baseline = Baseline(roots, directory, limits, reaper)
+        self._largest = limits.file_size
+        self._taking: asyncio.Task[None] | None = None
+        self._named: set[str] = set()
+        self._naming: set[asyncio.Task[None]] = set()
+
+    def begin(self) -> None:
+        """Start to take the baseline; once."""
+        if self._taking is None:
+            self._taking = asyncio.create_task(self._take())
+
+    async def ready(self) -> None:
+        """Wait until there are copies of all that is to be copied; says so when it takes long."""
+        await self._taken()
+        await self._all_named()
+
+    async def keep(self, paths: Iterable[str]) -> None:
+        """These files may be changed now."""
+        await self._taken()
+        await self._baseline.keep(paths)
+
+    def see(self, changes: Sequence[Change], *, history: bool) -> None:
+        """Files named by tool calls that change files are kept, or listed when it is too late for that.
+
+        What calls of the session's `history` did was done before the baseline was taken.
+        """
+        for change in changes:
+            call = change.entry
+            if isinstance(call, ToolCall) and self._taking is not None:
+                paths = _changed_paths(call) - self._named
+                if paths:
+                    self._named |= paths
+                    task = asyncio.create_task(self._name(paths, too_late=call.done and not history))
+                    self._naming.add(task)
+                    task.add_done_callback(self._naming.discard)
+
+    async def changes(self) -> list[FileChange]:
+        """All files that are not as they were; none before there is a baseline, which no prompt precedes."""
+        if self._taking is None or not self._taking.done():
+            return []
+        await self._all_named()
+        return await self._baseline.changes()
+
+    @property
+    def complete(self) -> bool:
+        """False when `changes` misses what the agent did not announce."""
+        return self._baseline.complete
+
+    async def versions(self, change: FileChange) -> Versions:
+        """What a changed file held, and what it holds."""
+        try:
+            old = None if change.kind == "added" else await self._baseline.old_content(change.path)
+            now = await asyncio.to_thread(read_now, bytes(change.path), self._largest)
+        except (GitError, NotCopiedError) as reason:
+            return Versions(why_not=f"It cannot be shown: {reason}.")
+        if old is None and change.kind != "added":
+            return Versions(why_not=f"What it held is not known: {change.why_not or 'it was not copied'}.")
+        try:
+            return Versions(
+                old.decode() if old is not None else None, now.data.decode() if now is not None else None
+            )
+        except UnicodeDecodeError:
+            return Versions(why_not="It is no text.")
+
+    async def revert(self, path: Path) -> None:
+        """Put one file back as it was; `UserError` when that cannot be done."""
+        await self._baseline.revert(path)
+
+    async def close(self) -> None:
+        """Stop what is going on and delete the copies: who opens the session again begins with new ones."""
+        running = [*self._naming, *([self._taking] if self._taking else [])]
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        await self._baseline.forget()
+        if self._scratch is not None:
+            await asyncio.to_thread(self._scratch.cleanup)
+
+    async def _taken(self) -> None:
+        self.begin()
+        assert self._taking is not None
+        done, _ = await asyncio.wait([self._taking], timeout=LONG)
+        if not done:
+            copying = "Copying the project's files first, so that changes can be reverted …"
+            self._note(Noticed("info", copying, source="waiting"))
+            await asyncio.shield(self._taking)
+            copied = "The project's files were copied first, so that changes can be reverted"
+            self._note(Noticed("info", copied, source="waited"))
+            return
+        await asyncio.shield(self._taking)
+
+    async def _take(self) -> None:
+        await self._baseline.take()
+        for sentence in self._baseline.notices:
+            self._note(Noticed("warning", sentence))
+
+    async def _all_named(self) -> None:
+        if self._naming:
+            await asyncio.wait(self._naming)  # who stops waiting stops nothing else
+
+    async def _name(self, paths: set[str], *, too_late: bool) -> None:
+        await self._taken()
+        await (self._baseline.note(paths) if too_late else self._baseline.keep(paths))
+
+
+def _changed_paths(call: ToolCall) -> set[str]:
+    paths = {part.path for part in call.content if isinstance(part, Diff)}
+    if call.kind in CHANGING:
+        paths |= {place.path for place in call.locations}
+    return {path for path in paths if path.startswith("/")}

@@ -1,0 +1,181 @@
+"""Who answers: a rule, a policy, an answer given a moment ago, or a person. One place for every question.
+
+Whatever answers, a `Decided` event says so before the answer leaves: nothing happens behind the user's back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from acp_tui.config.policies import SUMMARIES
+from acp_tui.errors import UserError
+from acp_tui.permissions.coverage import Grants
+from acp_tui.permissions.decision import Decision, choose_option, decide
+from acp_tui.permissions.rule_proposals import narrowest_rule
+from acp_tui.permissions.rules import matched_words, words
+from acp_tui.session.events import Decided, Noticed
+from acp_tui.session.state import PermissionOption
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.config.policies import Policy
+    from acp_tui.controller.user_questions import Answer, Asker, Question
+    from acp_tui.permissions.identity import AgentIdentity
+    from acp_tui.permissions.rule_store import Memory
+    from acp_tui.permissions.rules import Rule
+    from acp_tui.permissions.subject import Subject
+    from acp_tui.session.events import Event
+
+GUARD_OPTIONS = [
+    PermissionOption("allow", "Allow once", "allow_once"),
+    PermissionOption("allow-always", "Allow always", "allow_always"),
+    PermissionOption("reject", "Reject", "reject_once"),
+    PermissionOption("reject-always", "Reject always", "reject_always"),
+]
+"""The answers to our own questions, where no agent offers any."""
+ANSWERS: tuple[Literal["allow", "reject"], ...] = ("allow", "reject")
+
+
+@dataclass(slots=True)
+class Verdict:
+    """The end of a question."""
+
+    allowed: bool | None  # None: put away unanswered
+    option: PermissionOption | None
+    why: str
+
+
+@dataclass(slots=True)
+class Gate:
+    """The rules in force for one conversation, and who to ask."""
+
+    policy: Policy
+    identity: Callable[[], AgentIdentity]  # of the agent, which may only have told its name later
+    project: str
+    note: Callable[[Event], None]
+    clock: Callable[[], float]
+    memory: Memory | None = None  # remembered answers
+    run_rules: list[Rule] = field(default_factory=list)  # --allow, --reject
+    session_rules: list[Rule] = field(default_factory=list)
+    asker: Asker | None = None
+    grants: Grants = field(default_factory=Grants)
+    _notices_told: int = 0
+
+    async def answer(self, question: Question) -> Verdict:
+        """Decide, asking where nothing else decides; the verdict is noted in the session."""
+        began = self.clock()
+        by, verdict = await self._answer(question)
+        self.note(
+            Decided(
+                request_id=question.request_id,
+                by=by,
+                why=verdict.why,
+                allowed=verdict.allowed,
+                subject=question.subject.words,
+                waited=round(self.clock() - began, 3) if by == "you" else 0.0,
+            )
+        )
+        if verdict.allowed and question.kind == "permission":
+            self.grants.add(question.subject, question.call)
+        return verdict
+
+    def change_policy(self, policy: Policy) -> None:
+        """Decide by this policy from the next request on, and note the change in the session."""
+        if policy != self.policy:
+            self.policy = policy
+            level: Literal["info", "warning"] = "warning" if policy == "yolo" else "info"
+            self.note(Noticed(level, f"Policy changed to {policy}: {SUMMARIES[policy]}."))
+
+    def turn_ended(self) -> None:
+        """What was allowed covers a request of the same turn only."""
+        self.grants.clear()
+
+    async def _answer(self, question: Question) -> tuple[str, Verdict]:
+        if question.kind != "permission" and self.grants.use(question.subject):
+            return "covered", Verdict(True, question.options[0], "it is what was allowed a moment ago")
+        decision = self._decide(question.subject)
+        if decision.answer != "ask":
+            allow = decision.answer == "allow"
+            option = choose_option(question.options, allow)
+            if option is not None:
+                return decision.by, Verdict(allow, option, decision.why)
+            if not allow and self.asker is None:
+                return decision.by, Verdict(
+                    None, None, f"{decision.why}; the agent offers no single way to reject"
+                )
+            question.why = f"{decision.why}, but the agent offers no single answer of that kind"
+        else:
+            question.why = decision.why
+        if self.asker is None:
+            return self._refuse(question)
+        return "you", await self._ask(self.asker, question)
+
+    def _refuse(self, question: Question) -> tuple[str, Verdict]:
+        """Nobody can be asked: ask means no."""
+        option = choose_option(question.options, allow=False)
+        return "policy", Verdict(False if option else None, option, question.why)
+
+    async def _ask(self, asker: Asker, question: Question) -> Verdict:
+        for decision in ANSWERS:
+            rule = narrowest_rule(
+                question.subject,
+                decision=decision,
+                scope="project",
+                agent=self.identity(),
+                project=self.project,
+            )
+            if rule is not None:
+                question.rules[f"{decision}_always"] = rule
+                question.rule_words[f"{decision}_always"] = f"{matched_words(rule)}, in this project"
+        answer: Answer = await asker.ask(question)
+        if answer.option is None:
+            return Verdict(None, None, "the question was put away")
+        rule = question.rules.get(answer.option.kind) if answer.remember else None
+        if rule is not None:
+            self._remember(rule)
+        why = f"you answered, and from now on: {words(rule)}" if rule is not None else "you answered"
+        sent = answer.option if rule is None else _option_to_send(question, answer.option)
+        return Verdict(answer.option.kind.startswith("allow"), sent, why)
+
+    def _decide(self, subject: Subject) -> Decision:
+        return decide(
+            subject,
+            policy=self.policy,
+            rules=[*self.session_rules, *self._remembered()],
+            run_rules=self.run_rules,
+            agent=self.identity(),
+            project=self.project,
+            interactive=self.asker is not None,
+        )
+
+    def _remembered(self) -> list[Rule]:
+        if self.memory is None:
+            return []
+        rules = self.memory.rules()
+        for sentence in self.memory.notices[self._notices_told :]:
+            self.note(Noticed("warning", sentence))
+        self._notices_told = len(self.memory.notices)
+        return rules
+
+    def _remember(self, rule: Rule) -> None:
+        if rule.scope == "session" or self.memory is None:
+            self.session_rules.append(rule)
+            return
+        try:
+            self.memory.add(rule)
+        except UserError as error:  # the answer counts all the same
+            self.session_rules.append(rule)
+            self.note(Noticed("warning", f"{error} The answer is remembered for this session only."))
+
+
+def _option_to_send(question: Question, chosen: PermissionOption) -> PermissionOption:
+    """Return the option that the agent gets for an "always" of the user.
+
+    Our rule is narrower than what an agent makes of its own "always", so where we have a rule the agent
+    gets its single `*_once`. Without a rule, or without one such option, it gets what was chosen.
+    """
+    if chosen.kind not in question.rules:
+        return chosen
+    return choose_option(question.options, chosen.kind.startswith("allow")) or chosen

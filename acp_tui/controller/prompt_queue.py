@@ -1,0 +1,141 @@
+"""One prompt after the other: what is sent now, what waits, and what goes next.
+
+Agents treat a second prompt during a turn each in their own way, so it never gets that far: it waits here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.connection.errors import AgentGone
+from acp_tui.errors import UserError
+from acp_tui.session.events import Queued, QueuePaused, Unqueued
+from acp_tui.store.secret_patterns import MASK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.controller.conversation import Conversation
+    from acp_tui.session.state import QueuedPrompt
+
+
+INCOMPLETE = "Nothing was sent: a secret in this prompt was not kept until now. Write it again."
+"""Of a prompt that waited in the log, which holds no secrets."""
+
+
+class Turns:
+    """The turns of one conversation. `failed` is told what ended one, and the prompt that began it."""
+
+    def __init__(self, conversation: Conversation, failed: Callable[[UserError, str], None]) -> None:
+        self._conversation = conversation
+        self._failed = failed
+        self._turn: asyncio.Task[None] | None = None
+        self._ready = False
+        self._numbers = count(1)
+        self._restored = {prompt.id for prompt in conversation.session.queue}
+
+    @property
+    def running(self) -> bool:
+        """Is a prompt on its way, or being answered?"""
+        return self._turn is not None and not self._turn.done()
+
+    @property
+    def _can_send(self) -> bool:
+        return self._ready and not self.running and self._conversation.session.phase != "dead"
+
+    def opened(self) -> None:
+        """The session is there: what was typed before goes now, unless the user is to say so first."""
+        self._ready = True
+        if not self._conversation.session.queue_paused:
+            self.next()
+
+    def closed(self) -> None:
+        """The agent is gone: prompts wait until it is there again."""
+        self._ready = False
+
+    def submit(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
+        """Send it, or let it wait for the turn before. It need not wait for those that are held up."""
+        session = self._conversation.session
+        if self._can_send and (session.queue_paused or not session.queue):
+            self._send(text, blocks)
+        else:
+            self._queue(text, blocks)
+
+    def next(self) -> None:
+        """Send the first of those that wait, also when they were held up."""
+        session = self._conversation.session
+        if session.queue_paused:
+            self._conversation.note(QueuePaused(False))
+        if self._can_send and session.queue:
+            prompt = session.queue[0]
+            self._conversation.note(Unqueued(prompt.id))
+            if prompt.id in self._restored and MASK in json.dumps([prompt.text, prompt.blocks]):
+                self._failed(UserError(INCOMPLETE), prompt.text)
+            else:
+                self._send(prompt.text, prompt.blocks)
+
+    async def send_at_once(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
+        """Cancel what is going on and send this; without a text the first one that waits."""
+        queue = self._conversation.session.queue
+        if text:
+            self._queue(text, blocks, first=True)
+        if queue:
+            await self.send_now(queue[0].id)
+
+    async def send_now(self, prompt_id: str) -> None:
+        """Cancel what is going on; this one goes next."""
+        prompt = self._waiting(prompt_id)
+        if prompt is None:
+            return
+        self._conversation.note(Unqueued(prompt.id))
+        self._queue(prompt.text, prompt.blocks, first=True)
+        if self.running:
+            await self.stop()
+        self.next()
+
+    def remove(self, prompt_id: str) -> None:
+        """This one is not sent."""
+        if self._waiting(prompt_id) is not None:
+            self._conversation.note(Unqueued(prompt_id))
+
+    def take_back(self, prompt_id: str | None = None) -> QueuedPrompt | None:
+        """Remove one that waits (the last one) and return it, to be edited."""
+        queue = self._conversation.session.queue
+        prompt = self._waiting(prompt_id) if prompt_id is not None else (queue[-1] if queue else None)
+        if prompt is not None:
+            self.remove(prompt.id)
+        return prompt
+
+    async def stop(self) -> None:
+        """Cancel the turn and wait until it has ended."""
+        with suppress(UserError):
+            await self._conversation.cancel()
+        if self._turn is not None:
+            await asyncio.wait([self._turn])
+
+    def _waiting(self, prompt_id: str) -> QueuedPrompt | None:
+        return next((one for one in self._conversation.session.queue if one.id == prompt_id), None)
+
+    def _queue(self, text: str, blocks: list[dict[str, Any]] | None, *, first: bool = False) -> None:
+        taken = {prompt.id for prompt in self._conversation.session.queue}
+        name = next(name for number in self._numbers if (name := f"queued-{number}") not in taken)
+        self._conversation.note(Queued(name, text, blocks or [], first=first))
+
+    def _send(self, text: str, blocks: list[dict[str, Any]] | None) -> None:
+        self._turn = asyncio.create_task(self._hold(text, blocks or [{"type": "text", "text": text}]))
+
+    async def _hold(self, text: str, blocks: list[dict[str, Any]]) -> None:
+        try:
+            await self._conversation.prompt(blocks)
+        except UserError as error:
+            if not (isinstance(error, AgentGone) and error.exit.expected):  # then the user restarted it
+                self._failed(error, text)
+        else:
+            self._turn = None
+            session = self._conversation.session
+            if session.stop_reason == "end_turn" and not session.queue_paused:
+                self.next()

@@ -1,0 +1,94 @@
+"""Every record takes one way: into the log, then into the state, then to whoever listens."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from acp_tui.protocol.client_records import to_record
+from acp_tui.protocol.fold import Fold
+from acp_tui.session.events import Noticed, TerminalExited, TerminalOutput
+from acp_tui.session.record import Record
+from acp_tui.session.text import KEPT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from acp_tui.session.change import Change
+    from acp_tui.session.events import Event
+    from acp_tui.session.state import Session
+    from acp_tui.store.folders import NullFolder, SessionFolder
+
+    Listener = Callable[[Record, Sequence[Event], Sequence[Change]], None]
+
+
+class Recording:
+    """The log of one conversation and the state that follows from it."""
+
+    def __init__(
+        self,
+        folder: SessionFolder | NullFolder,
+        past: Iterable[Record] = (),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._log = folder.log
+        self._clock = clock
+        self._fold = Fold()
+        self._listeners: list[Listener] = []
+        folder.on_trouble = lambda sentence: self.note(Noticed("warning", sentence))
+        self._go_on(past)
+
+    @property
+    def session(self) -> Session:
+        """The state. Only to be read."""
+        return self._fold.session
+
+    def listen(self, listener: Listener) -> None:
+        """Be told of every record, its events and what they changed."""
+        self._listeners.append(listener)
+
+    def observe(self, record: Record, line: str | None = None) -> None:
+        """Take in a record; `line` is the frame as it crossed the wire."""
+        self._log.append(record.at, record.direction, record.frame, line)
+        self._apply(record)
+
+    def note(self, event: Event) -> None:
+        """Take in something that the client itself did."""
+        self.observe(self._record(event))
+
+    def terminal_output(self, terminal_id: str, text: str) -> None:
+        """Output of a terminal of ours: all of it goes to the screen, the head of it into the log."""
+        record = self._record(TerminalOutput(terminal_id, text))
+        known = self.session.terminals.get(terminal_id)
+        room = KEPT - (known.output.total if known is not None else 0)
+        if room > 0:
+            head = to_record(TerminalOutput(terminal_id, text[:room]))
+            self._log.append(record.at, record.direction, head)
+        self._apply(record)
+
+    def terminal_exited(self, terminal_id: str, exit_code: int | None, signal: str | None) -> None:
+        """A command ended: now it is known which part of its output is the last."""
+        known = self.session.terminals.get(terminal_id)
+        if known is not None and known.output.tail:
+            output = known.output
+            tail = self._record(TerminalOutput(terminal_id, output.tail, skipped=output.skipped))
+            self._log.append(tail.at, tail.direction, tail.frame)
+        self.note(TerminalExited(terminal_id, exit_code, signal))
+
+    def _go_on(self, past: Iterable[Record]) -> None:
+        """Fold what there is. What an acp-tui that was killed ran ended with it, and nobody could say so."""
+        at = 0.0
+        for record in past:
+            self._fold.apply(record)
+            at = record.at
+        for terminal in self.session.terminals.values():
+            if terminal.owner != "agent" and terminal.ended_at is None:
+                self.observe(Record(at, "client", to_record(TerminalExited(terminal.terminal_id))))
+
+    def _record(self, event: Event) -> Record:
+        return Record(self._clock(), "client", to_record(event))
+
+    def _apply(self, record: Record) -> None:
+        changes = self._fold.apply(record)
+        for listener in self._listeners:
+            listener(record, self._fold.events, changes)

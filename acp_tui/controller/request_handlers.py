@@ -1,0 +1,303 @@
+"""What the agent asks of the client, answered: permissions, files, terminals, elicitations.
+
+One method per protocol method. Parameters are read leniently; what is missing is refused in words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import ExitStack, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.controller.permission_gate import GUARD_OPTIONS
+from acp_tui.controller.user_questions import Question
+from acp_tui.controller.whole_file_diffs import contents_after, in_place
+from acp_tui.errors import Refusal
+from acp_tui.permissions.subject import (
+    Place,
+    Target,
+    subject_of_call,
+    subject_of_command,
+    subject_of_read,
+    subject_of_write,
+)
+from acp_tui.protocol.content import line_ends
+from acp_tui.session.events import FileBeforeWrite
+from acp_tui.workspace.files.folders import identity, open_folder
+from acp_tui.workspace.files.git_folders import repository_of
+from acp_tui.workspace.terminals.environment import terminal_environment
+from acp_tui.workspace.terminals.terminals import is_command_line
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable
+
+    from acp_tui.controller.permission_gate import Gate
+    from acp_tui.session.events import Event
+    from acp_tui.session.state import RequestId, Session
+    from acp_tui.workspace.files.files import Files
+    from acp_tui.workspace.files.folders import OpenFolder
+    from acp_tui.workspace.terminals.terminals import Terminals
+
+METHOD_NOT_FOUND, INVALID_PARAMS, NOT_ALLOWED, NOT_FOUND = -32601, -32602, -32003, -32002
+
+
+MAX_KEPT_TEXT = 1_000_000
+"""Characters of an overwritten file that are put into the log, to show the difference."""
+
+
+class Serving:
+    """Answers the requests of one agent."""
+
+    def __init__(
+        self,
+        session: Session,
+        gate: Gate,
+        files: Files,
+        terminals: Terminals,
+        keep: Callable[[Iterable[str]], Awaitable[None]],
+        note: Callable[[Event], None],
+        *,
+        missing_file_is_empty: bool = False,
+    ) -> None:
+        self._session = session
+        self._gate = gate
+        self._files = files
+        self._cwd = str(files.roots.cwd)
+        self._place = Place(
+            self._cwd,
+            [str(directory) for directory in files.roots.directories],
+            os.path.realpath,
+            files.sensitive,
+            terminal_environment({}),
+            identity,
+            repository_of,
+        )
+        self._terminals = terminals
+        self._keep = keep
+        self._note = note
+        self._missing_file_is_empty = missing_file_is_empty
+        self._methods: dict[str, Callable[[Params], Awaitable[dict[str, Any]]]] = {
+            "session/request_permission": self._permission,
+            "fs/read_text_file": self._read,
+            "fs/write_text_file": self._write,
+            "terminal/create": self._create_terminal,
+            "terminal/output": self._terminal_output,
+            "terminal/wait_for_exit": self._wait_for_exit,
+            "terminal/kill": self._kill_terminal,
+            "terminal/release": self._release_terminal,
+            "elicitation/create": self._elicit,
+        }
+
+    async def __call__(self, method: str, params: Any, request_id: RequestId) -> dict[str, Any]:
+        """Answer one request, or raise `Refusal`."""
+        serve = self._methods.get(method)
+        if serve is None:
+            raise Refusal(METHOD_NOT_FOUND, f"acp-tui does not know the method {method!r}")
+        known = Params(method, params, request_id)
+        session_id = known.values.get("sessionId")
+        if session_id is not None and self._session.session_id not in (None, session_id):
+            raise Refusal(INVALID_PARAMS, f"{method}: there is no session {session_id!r} here")
+        return await serve(known)
+
+    # ---- permissions and elicitations
+
+    async def _permission(self, params: Params) -> dict[str, Any]:
+        pending = self._session.permissions.get(params.request_id)
+        if pending is None:
+            raise Refusal(INVALID_PARAMS, "session/request_permission: the request could not be understood")
+        call = self._session.tool_calls[pending.call_id]
+        subject = subject_of_call(call, self._place)
+        subject = subject.but(contents=await contents_after(call, self._files))
+        question = Question(params.request_id, "permission", subject, pending.options, why="", call=call)
+        if self._gate.asker is not None:
+            question.in_place = await in_place(call, self._files)
+        verdict = await self._gate.answer(question)
+        if verdict.option is None:
+            return {"outcome": {"outcome": "cancelled"}}
+        if verdict.allowed:
+            await self._keep(subject.paths)
+        return {"outcome": {"outcome": "selected", "optionId": verdict.option.id}}
+
+    async def _elicit(self, params: Params) -> dict[str, Any]:
+        asker = self._gate.asker
+        if asker is None or not asker.elicitation_modes:
+            raise Refusal(METHOD_NOT_FOUND, "acp-tui was started without a way to ask the user")
+        pending = self._session.elicitations.get(params.request_id)
+        if pending is None or pending.mode not in asker.elicitation_modes:
+            raise Refusal(INVALID_PARAMS, f"elicitation of mode {params.values.get('mode')!r} is not offered")
+        answer = await asker.elicit(pending)
+        if answer.action != "accept" or answer.content is None:
+            return {"action": answer.action}
+        return {"action": "accept", "content": answer.content}
+
+    # ---- files
+
+    async def _read(self, params: Params) -> dict[str, Any]:
+        path = params.text("path")
+        line, limit = params.number("line"), params.number("limit")
+        try:
+            reading = await asyncio.to_thread(self._files.open_for_reading, path)
+        except Refusal as refusal:
+            if refusal.code == NOT_FOUND and self._missing_file_is_empty:
+                return {"content": ""}
+            raise
+        with reading:
+            if not reading.inside or reading.sensitive:
+                subject = subject_of_read(
+                    path, real=str(reading.real), inside=reading.inside, sensitive=reading.sensitive
+                )
+                await self._guard(Question(params.request_id, "read", subject, GUARD_OPTIONS, why=""))
+            return {"content": await asyncio.to_thread(reading.text, line, limit)}
+
+    async def _write(self, params: Params) -> dict[str, Any]:
+        path, content = params.text("path"), params.text("content", empty=True)
+        writing = await asyncio.to_thread(self._files.prepare_writing, path)
+        with writing:
+            subject = subject_of_write(
+                path,
+                real=str(writing.real),
+                inside=writing.inside,
+                sensitive=writing.sensitive,
+                content=content,
+            )
+            question = Question(params.request_id, "write", subject, GUARD_OPTIONS, why="", new_text=content)
+            old = question.old_text = await asyncio.to_thread(writing.old_text)
+            await self._guard(question)
+            await self._keep([str(writing.real)])
+            self._note(_before_write(params.request_id, old, content, exists=writing.exists))
+            await _to_its_end(asyncio.to_thread(writing.write, content))
+        return {}
+
+    # ---- terminals
+
+    async def _create_terminal(self, params: Params) -> dict[str, Any]:
+        command, args = params.text("command"), params.texts("args")
+        cwd = params.text("cwd") if params.values.get("cwd") is not None else self._cwd
+        env = params.variables("env")
+        with ExitStack() as stack:
+            folder = stack.enter_context(await asyncio.to_thread(open_folder, cwd))
+            with folder.working_directory() as directory:
+                is_line = is_command_line(command, args, directory)
+            read = partial(subject_of_command, command, args, env=env, place=self._place, is_line=is_line)
+            subject = read(cwd=self._target(folder))
+            named = subject.cwd
+            if named is not None and named.real != str(folder.real):  # a leading `cd` leads there
+                try:
+                    inner = stack.enter_context(await asyncio.to_thread(open_folder, named.path))
+                except Refusal:  # the shell will say so
+                    subject = read(cwd=self._target(folder), follow_cd=False)
+                else:
+                    if str(inner.real) != named.real:
+                        raise Refusal(NOT_FOUND, f"{named.path} was replaced meanwhile")
+                    folder, subject = inner, subject.but(cwd=self._target(inner))
+            await self._guard(Question(params.request_id, "command", subject, GUARD_OPTIONS, why=""))
+            assert subject.run is not None
+            words = (subject.run,) if isinstance(subject.run, str) else subject.run
+            terminal = await self._terminals.create(
+                words[0],
+                words[1:],
+                env=env,
+                cwd=folder,
+                output_byte_limit=params.number("outputByteLimit"),
+                is_line=isinstance(subject.run, str) and is_line,
+            )
+        return {"terminalId": terminal}
+
+    def _target(self, folder: OpenFolder) -> Target:
+        """An open folder, judged by where it is and not by its name."""
+        inside = self._files.roots.contains(folder.real)
+        why = self._files.sensitive(folder.path) or self._files.sensitive(folder.real)
+        return Target(folder.path, str(folder.real), inside, why, folder.identity)
+
+    async def _terminal_output(self, params: Params) -> dict[str, Any]:
+        text, truncated, status = self._terminals.output(params.text("terminalId"))
+        answer: dict[str, Any] = {"output": text, "truncated": truncated}
+        if status is not None:
+            answer["exitStatus"] = {"exitCode": status.exit_code, "signal": status.signal}
+        return answer
+
+    async def _wait_for_exit(self, params: Params) -> dict[str, Any]:
+        status = await self._terminals.wait_for_exit(params.text("terminalId"))
+        return {"exitCode": status.exit_code, "signal": status.signal}
+
+    async def _kill_terminal(self, params: Params) -> dict[str, Any]:
+        await self._terminals.kill(params.text("terminalId"))
+        return {}
+
+    async def _release_terminal(self, params: Params) -> dict[str, Any]:
+        await self._terminals.release(params.text("terminalId"))
+        return {}
+
+    async def _guard(self, question: Question) -> None:
+        verdict = await self._gate.answer(question)
+        if not verdict.allowed:
+            raise Refusal(NOT_ALLOWED, f"not allowed to {question.subject.words}: {verdict.why}")
+
+
+def _before_write(request_id: RequestId, old: str | None, content: str, *, exists: bool) -> FileBeforeWrite:
+    if not exists:
+        return FileBeforeWrite(request_id)
+    if old is None or len(old) > MAX_KEPT_TEXT:
+        return FileBeforeWrite(request_id, known=False)
+    return FileBeforeWrite(request_id, old, line_ends=list(line_ends(old, content) or ()))
+
+
+async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    """What has begun cannot be taken back: who withdraws the request meanwhile hears what came of it."""
+    task = asyncio.create_task(work)
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait([task])
+    task.result()
+
+
+class Params:
+    """The parameters of a request, read with a clear refusal for what is missing or of the wrong kind."""
+
+    def __init__(self, method: str, values: Any, request_id: RequestId) -> None:
+        self.method = method
+        self.request_id = request_id
+        self.values: dict[str, Any] = values if isinstance(values, dict) else {}
+
+    def text(self, name: str, *, empty: bool = False) -> str:
+        """A required text."""
+        value = self.values.get(name)
+        if not isinstance(value, str) or not (value or empty):
+            raise Refusal(INVALID_PARAMS, f"{self.method}: {name} must be a text")
+        return value
+
+    def number(self, name: str) -> int | None:
+        """An optional whole number; a fraction of nothing (`5.0`) is one too."""
+        value = self.values.get(name)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+            raise Refusal(INVALID_PARAMS, f"{self.method}: {name} must be a whole number")
+        return value
+
+    def texts(self, name: str) -> list[str]:
+        """An optional list of texts."""
+        value = self.values.get(name)
+        if value is None:
+            return []
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise Refusal(INVALID_PARAMS, f"{self.method}: {name} must be a list of texts")
+        return value
+
+    def variables(self, name: str) -> dict[str, str]:
+        """Environment variables, in the protocol's form of a list of names and values."""
+        value = self.values.get(name)
+        if value is None:
+            return {}
+        if isinstance(value, dict):  # not the protocol's form, but unmistakable
+            value = [{"name": key, "value": content} for key, content in value.items()]
+        pairs: list[Any] = value if isinstance(value, list) else [None]
+        found: dict[str, str] = {}
+        for pair in pairs:
+            key, content = (pair.get("name"), pair.get("value")) if isinstance(pair, dict) else (None, None)
+            if not isinstance(key, str) or not isinstance(content, str):
+                raise Refusal(INVALID_PARAMS, f"{self.method}: {name} must be a list of names and values")
+            found[key] = content
+        return found

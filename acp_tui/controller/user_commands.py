@@ -1,0 +1,54 @@
+"""The user's own commands: `!ls` in the prompt runs in the workspace, beside whatever the agent does.
+
+The agent has no part in it: it is not told, it cannot read these terminals, and a new one finds them running.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.errors import Refusal, UserError
+from acp_tui.session.events import TerminalCreated
+from acp_tui.workspace.terminals.terminals import Terminals, users_shell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from acp_tui.controller.recorder import Recording
+
+PREFIX = "user"
+
+
+class Shell:
+    """Runs command lines, each on a terminal of its own, recorded like everything else."""
+
+    def __init__(self, cwd: Path, recording: Recording) -> None:
+        self._cwd = str(cwd)
+        self._note = recording.note
+        self._terminals = Terminals(
+            cwd,
+            on_output=recording.terminal_output,
+            on_exit=recording.terminal_exited,
+            taken=recording.session.terminals,
+            prefix=PREFIX,
+        )
+
+    async def run(self, line: str) -> str:
+        """Start a command line; the id of its terminal. Its output comes from then on."""
+        try:
+            terminal = await self._terminals.create(users_shell(self._cwd), ["-c", line], output_byte_limit=0)
+        except Refusal as refusal:
+            raise UserError(f"The command cannot be run: {refusal.message}.") from None
+        self._note(TerminalCreated(terminal, "user", line, self._cwd))
+        return terminal
+
+    async def kill(self, terminal_id: str) -> None:
+        """End a command with everything it started; nothing when it is gone already."""
+        try:
+            await self._terminals.kill(terminal_id)
+        except Refusal:
+            return
+
+    async def close(self) -> None:
+        """End them all."""
+        await self._terminals.close()

@@ -1,0 +1,85 @@
+"""Changes that an agent tells only by the words it replaces, seen in their files: what stands around them
+matters to who has to say yes or no, and so does where it is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.errors import Refusal
+from acp_tui.session.state import Diff
+from acp_tui.session.text import visible
+from acp_tui.workspace.files.errors import NOT_FOUND
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import ToolCall
+    from acp_tui.workspace.files.files import Files
+
+LARGEST = 1_000_000
+"""Bytes of a file that is read for it."""
+
+
+async def in_place(call: ToolCall, files: Files) -> list[tuple[Diff, Diff]]:
+    """Those diffs of the call that are but a part of their file, and each as a diff of the whole file."""
+    found = []
+    everywhere = isinstance(call.raw_input, dict) and call.raw_input.get("replace_all") is True
+    for diff in [item for item in call.content if isinstance(item, Diff)]:
+        if diff.old and diff.new is not None and diff.patch is None:
+            text = await asyncio.to_thread(read_for_display, diff.path, files)
+            times = text.count(diff.old)
+            if text != diff.old and (times == 1 or (times and everywhere)):
+                found.append((diff, _whole(diff, text)))
+    return found
+
+
+async def contents_after(call: ToolCall, files: Files) -> tuple[tuple[str, str], ...]:
+    """What the files of its diffs will hold, by real path; without those where that cannot be told.
+
+    A diff may show the whole file or only the lines around a change, and there may be several of one file.
+    """
+    found: dict[str, str | None] = {}
+    everywhere = isinstance(call.raw_input, dict) and call.raw_input.get("replace_all") is True
+    for diff in [item for item in call.content if isinstance(item, Diff)]:
+        real, text = await asyncio.to_thread(_now, diff.path, files)
+        before = found.get(real, text)
+        found[real] = None if before is None else _changed(before, diff, everywhere=everywhere)
+    return tuple((path, text) for path, text in found.items() if text is not None)
+
+
+def _changed(text: str, diff: Diff, *, everywhere: bool) -> str | None:
+    """The text with the change; None where it is not certain where that belongs."""
+    if diff.patch is not None or diff.new is None:
+        return None
+    if not diff.old:
+        return None if text else diff.new
+    times = text.count(diff.old)
+    if times == 1 or (times and everywhere):
+        return text.replace(diff.old, diff.new)
+    return None
+
+
+def _now(path: str, files: Files) -> tuple[str, str | None]:
+    """Where a file really is, and its text as shown: "" when there is no file, None when it is not read."""
+    try:
+        with files.open_for_reading(path) as reading:
+            if not reading.inside or reading.sensitive or reading.size > LARGEST:
+                return str(reading.real), None
+            return str(reading.real), visible(reading.text())
+    except Refusal as refusal:
+        return os.path.realpath(path), "" if refusal.code == NOT_FOUND else None
+
+
+def _whole(diff: Diff, text: str) -> Diff:
+    changes: dict[str, Any] = {"old": text, "new": text.replace(diff.old or "", diff.new or ""), "line": 1}
+    return replace(diff, **changes)
+
+
+def read_for_display(path: str, files: Files) -> str:
+    """What the file holds now, made safe; "" if it is outside the workspace, sensitive or large."""
+    with suppress(Refusal), files.open_for_reading(path) as reading:
+        if reading.inside and not reading.sensitive and reading.size <= LARGEST:
+            return visible(reading.text())
+    return ""

@@ -1,0 +1,114 @@
+"""What two versions and a patch have in common: hunks, made of unchanged lines and changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from acp_tui.diffing.words import Stretch, changed_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+NO_NEWLINE = "No newline at end of file"
+Kind = Literal["same", "removed", "added", "gap", "note", "more", "file"]
+
+
+class Row(NamedTuple):
+    """One row of the unified form. Numbers are those of the lines in the old and the new text, from 1."""
+
+    kind: Kind
+    text: str
+    old: int | None = None
+    new: int | None = None
+    change: Change | None = None  # what it is part of
+    at: int = 0  # … and which of its removed or added lines it is
+
+    @property
+    def is_line(self) -> bool:
+        """A line of either text, not a word about them."""
+        return self.kind in ("same", "removed", "added")
+
+
+class Change:
+    """Lines that came in place of others; either may be none."""
+
+    __slots__ = ("_marks", "added", "added_open", "removed", "removed_open")
+
+    def __init__(
+        self,
+        removed: Sequence[str],
+        added: Sequence[str],
+        *,
+        removed_open: bool = False,
+        added_open: bool = False,
+    ) -> None:
+        self.removed = removed
+        self.added = added
+        self.removed_open = removed_open
+        """The last line has no line end, which is worth a word."""
+        self.added_open = added_open
+        self._marks: dict[int, tuple[list[Stretch], list[Stretch]]] = {}
+
+    def pair(self, at: int) -> tuple[str, str] | None:
+        """The removed and the added line that stand beside each other."""
+        if at < len(self.removed) and at < len(self.added):
+            return self.removed[at], self.added[at]
+        return None
+
+    def marks(self, row: Row) -> list[Stretch]:
+        """What is different within a line of it; worked out when it is asked for."""
+        pair = self.pair(row.at)
+        if pair is None:
+            return []
+        if row.at not in self._marks:
+            self._marks[row.at] = changed_words(*pair)
+        return self._marks[row.at][row.kind == "added"]
+
+
+class Hunk(NamedTuple):
+    """Changes near each other, and the unchanged lines around them."""
+
+    parts: list[Sequence[str] | Change]
+    old: int  # the number of its first line
+    new: int
+    hidden: int | None = None  # unchanged lines left out before it; None: nobody knows
+    heading: str = ""  # what the patch says about where it is
+    notes: tuple[str, ...] = ()  # what comes before it, such as the name of another file
+
+    @property
+    def changes(self) -> Iterator[Change]:
+        """The changes alone."""
+        return (part for part in self.parts if isinstance(part, Change))
+
+    @property
+    def size(self) -> int:
+        """How many lines it shows."""
+        return sum(
+            len(part.removed) + len(part.added) if isinstance(part, Change) else len(part)
+            for part in self.parts
+        )
+
+    def rows(self) -> Iterator[Row]:
+        """All of it."""
+        old, new = self.old, self.new
+        for part in self.parts:
+            if isinstance(part, Change):
+                yield from _change_rows(part, old, new)
+                old += len(part.removed)
+                new += len(part.added)
+            else:
+                for text in part:
+                    yield Row("same", text, old, new)
+                    old += 1
+                    new += 1
+
+
+def _change_rows(change: Change, old: int, new: int) -> Iterator[Row]:
+    for at, text in enumerate(change.removed):
+        yield Row("removed", text, old + at, None, change, at)
+    if change.removed_open:
+        yield Row("note", NO_NEWLINE, old, None, change)
+    for at, text in enumerate(change.added):
+        yield Row("added", text, None, new + at, change, at)
+    if change.added_open:
+        yield Row("note", NO_NEWLINE, None, new, change)

@@ -1,0 +1,69 @@
+"""Where an agent departs from the protocol: from its schema, and in its behaviour.
+
+Nothing here is an accusation: most agents do some of these things and work well. Each finding has the
+name of its check, so that people who write agents can look it up.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from acp_tui.doctor.behaviour import Behaviour
+from acp_tui.doctor.schema_check import schema_faults
+from acp_tui.session.nesting import MAX_DEPTH, is_deeper, shallow
+from acp_tui.session.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Deviation:
+    """One kind of departure, however often it was seen."""
+
+    check: str  # e.g. `schema:session/update` or `tool-update-unannounced`
+    sentence: str
+    count: int = 1
+    example: str | None = None  # of the first time
+
+
+def find_deviations(records: Iterable[Record]) -> list[Deviation]:
+    """All departures in what an agent sent, in the order in which each was first seen."""
+    found: dict[tuple[str, str], Deviation] = {}
+
+    def add(check: str, sentence: str, example: str | None = None) -> None:
+        if known := found.get((check, sentence)):
+            known.count += 1
+        else:
+            found[check, sentence] = Deviation(check, sentence, example=example)
+
+    behaviour = Behaviour(add)
+    methods: dict[object, str] = {}  # our requests that wait for an answer
+
+    def check_schema(record: Record) -> None:
+        for fault in schema_faults(record.frame, methods):
+            add(fault.check, fault.sentence, fault.example)
+
+    def attempt(check: Callable[[Record], None], record: Record) -> None:
+        """A mistake in a check costs that check, and not the report."""
+        try:
+            check(record)
+        except Exception:
+            _log.exception("A check of the agent's messages failed")
+            add("check-failed", "acp-tui could not check a message; see its log", str(record.frame)[:200])
+
+    for record in records:
+        if record.direction == "sent" and isinstance(record.frame, dict) and "method" in record.frame:
+            methods[record.frame.get("id")] = record.frame["method"]
+        elif record.direction == "received":
+            if is_deeper(record.frame):
+                add("deep-nesting", f"a message is nested more than {MAX_DEPTH} levels deep")
+                record = Record(record.at, record.direction, shallow(record.frame))
+            attempt(check_schema, record)
+        attempt(behaviour.see, record)
+    behaviour.end()
+    return list(found.values())

@@ -1,0 +1,1 @@
+"""Reads command lines: their parts, what each part runs, and which are dangerous."""

@@ -1,0 +1,103 @@
+"""Arguments that make an allowed command do more than its leading words say.
+
+A rule by leading words allows whatever follows, so that `git diff` covers `git diff src`. It must not cover
+`git diff --output=/root/.bashrc` or `cat /etc/passwd`: paths outside the workspace, options that write a file
+or run a program, and variables such as `make CC=…` keep the rule from matching, unless it names them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from acp_tui.permissions.commands.git import other_repository
+from acp_tui.permissions.environment import is_harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from acp_tui.permissions.request import Place, Target
+
+WHOLE_COMMAND = -1
+"""Position of what concerns every rule that names the command, also an exact one."""
+_MOST = 200  # arguments that are looked at
+_URL = re.compile(r"(?<![A-Za-z0-9+.-])(?!file:)[A-Za-z][A-Za-z0-9+.-]*://\S*")
+_SEPARATORS = re.compile(r"[=:,@]")
+_PATH_IN_OPTION = re.compile(r"-{1,2}[\w-]*?((?:/|~|\.\.(?:/|$)).*)", re.DOTALL)
+_SUSPECT = re.compile(r"/|~|\.\.(?:/|$)")
+_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"})
+_ASSIGNMENT = re.compile(r"([A-Z_][A-Z0-9_]*)[:+?]?=(.*)", re.DOTALL)
+
+_WRITING = (
+    *("output", "write", "in-place", "save", "dump", "export", "logfile", "log-file", "junitxml"),
+    *("junit-xml", "report-file", "report-log", "outfile", "outdir", "out-file", "out-dir", "trace-file"),
+)
+_RUNNING = (
+    *("exec", "pre", "preprocessor", "compress-program", "use-compress-program", "open-files-in-pager"),
+    *("ext-diff", "extcmd", "upload-pack", "receive-pack", "to-command", "checkpoint-action", "rsh"),
+    *("eval", "editor", "pager", "shell", "script-shell"),
+)
+_SHORTEST_ABBREVIATION = 4
+_SHORT_O_IS_HARMLESS = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ls", "ps", "pgrep"})
+
+
+def reservations(words: Sequence[str], directory: Target, place: Place) -> Iterator[tuple[int, str]]:
+    """Yield position and reason, in words, of whatever a rule has to name to allow it."""
+    program = words[0]
+    if "/" in program and not program.startswith("/") and directory.real != place.target(place.cwd).real:
+        yield WHOLE_COMMAND, f"{program} is another program in this folder"
+    if elsewhere := other_repository(words, directory.real, place):
+        yield WHOLE_COMMAND, elsewhere
+    options = True
+    for position, word in enumerate(words[1:], 1):
+        if position > _MOST:
+            yield position, "it has too many arguments to look at"
+            return
+        options = options and word != "--"
+        why = _option(program.rpartition("/")[2], word) if options and word.startswith("-") else None
+        if why := why or _path(word, directory, place) or _variable(word):
+            yield position, why
+
+
+def _option(program: str, word: str) -> str | None:
+    name = word.partition("=")[0]
+    if name.startswith("--"):
+        if _is_one_of(name[2:], _WRITING) or "output".startswith(name[2:] or "-") or "-output" in name:
+            return f"{name} may write a file"
+        return f"{name} may run a program" if _is_one_of(name[2:], _RUNNING) else None
+    if program in _SHORT_O_IS_HARMLESS:
+        return None
+    if word.startswith("-o") or (program == "sort" and re.match(r"-[A-Za-z]*o", word)):
+        return f"{word} may write a file"
+    if _is_one_of(name[1:], ("exec",)) or (program == "git" and word.startswith("-O")):
+        return f"{word} may run a program"
+    return None
+
+
+def _is_one_of(name: str, known: Sequence[str]) -> bool:
+    """Compare with the abbreviations that GNU's `getopt` takes, and with longer names (`--output-dir`)."""
+    return any(
+        name == one
+        or name.startswith(f"{one}-")
+        or (len(name) >= _SHORTEST_ABBREVIATION and one.startswith(name))
+        for one in known
+    )
+
+
+def _path(word: str, directory: Target, place: Place) -> str | None:
+    text = _URL.sub("", word)
+    found = [] if text.startswith("-") else [text]
+    if option := _PATH_IN_OPTION.fullmatch(text):
+        found.append(option[1])
+    found += [piece for piece in _SEPARATORS.split(text)[1:] if _SUSPECT.match(piece)]
+    for path in found:
+        if path and path not in _DEVICES and not place.target(path, directory.path).inside:
+            return f"{path} is outside the workspace"
+    return None
+
+
+def _variable(word: str) -> str | None:
+    assignment = _ASSIGNMENT.fullmatch(word)
+    if assignment is None or is_harmless(assignment[1], assignment[2]):
+        return None
+    return f"it sets {assignment[1]}"

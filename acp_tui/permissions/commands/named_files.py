@@ -1,0 +1,136 @@
+"""The sensitive files that a command names, however: quoted, as a glob, in a variable, in code.
+
+What a command finds by itself, or makes up, is not seen: this is no wall.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from acp_tui.config.sensitive_files import matched_by
+from acp_tui.permissions.commands.shell_parser import take_apart, take_apart_argv
+from acp_tui.permissions.danger.code import code_of
+from acp_tui.permissions.danger.steps import Step, steps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acp_tui.permissions.request import Place, Target
+
+_MAX_PATH = 4096
+_MAX_WORDS = 1000  # that are looked at
+_MAX_CODE_TEXTS = 200
+_LEAVING_OUT = re.compile(r"--?\w*(?:exclude|ignore)")
+# The next word is what is left out, or a pattern for paths.
+_PATTERN_OPTIONS = frozenset({"-path", "-ipath", "-wholename", "-iwholename"})
+_PATTERN_OPTIONS_OF = {"tree": {"-I", "-P"}, "zip": {"-x"}, "rg": {"-g", "--glob"}, "ag": {"--ignore"}}
+# These change or run what they are given; others may name `.git`, or `HEAD`, without a risk.
+_WRITERS = frozenset(
+    {
+        *(
+            "rm",
+            "rmdir",
+            "unlink",
+            "mv",
+            "cp",
+            "ln",
+            "install",
+            "rsync",
+            "tee",
+            "dd",
+            "mkdir",
+            "touch",
+            "shred",
+        ),
+        *("truncate", "chmod", "chown", "unzip", "sed", "perl", "ed", "patch", "mkfifo", "trash", "rimraf"),
+    }
+)
+_REVISION = re.compile(r"(?:.*/)?(?:[A-Z]+_)?HEAD(?:[~^@].*)?", re.IGNORECASE)  # or the program `head`
+_ADDRESS = re.compile(r"(?:https?|wss?|ftps?|ssh|git)://")
+_TEXT_IN_CODE = re.compile(r"'([^'\n]{1,300})'|\"([^\"\n]{1,300})\"")
+_ATTACHED = re.compile(r"-[A-Za-z]([^-].*)", re.DOTALL)
+_PIECES = re.compile(r"[^\w./~*?\[\]!^@%+-]+")
+
+
+def sensitive_files(given: str | tuple[str, ...], directory: Target, place: Place) -> Iterator[str]:
+    """Each as a sentence about "it"."""
+    line = take_apart(given) if isinstance(given, str) else take_apart_argv(given)
+    seen: set[str] = set()
+    for step in steps(line, directory.real):
+        for word, writes in islice(_words(step), _MAX_WORDS):
+            for path in _paths_in(word):
+                if path in seen or not _counts(path, step, writes=writes):
+                    continue
+                seen.add(path)
+                if why := _why(path, step.folder or directory.path, place, writes=writes):
+                    yield f"it names {path}, which {why}"
+                    break
+        if len(seen) > _MAX_WORDS:
+            return
+    if line.problem and isinstance(given, str):
+        for path in islice(dict.fromkeys(_PIECES.split(given[: 64 * _MAX_PATH])), _MAX_WORDS):
+            if path in seen or "." not in path or posixpath.basename(path) == ".git":
+                continue
+            if why := _why(path, directory.path, place):
+                yield f"it names {path}, which {why}"
+
+
+def _why(path: str, folder: str, place: Place, *, writes: bool = False) -> str | None:
+    if not writes and "/" not in path and place.repository_of(folder) == folder:
+        # In a git directory every word would be one of its files: the name alone has to tell.
+        folder = "/"
+    if why := place.target(path, folder).sensitive:
+        return why
+    return "may stand for a sensitive file" if matched_by(path) else None
+
+
+def _words(step: Step) -> Iterator[tuple[str, bool]]:
+    """The words that may name files, and whether these are written."""
+    for text in step.written:
+        yield text, True
+    for each in step.part.redirections:
+        if "<<" not in each.operator and ">" not in each.operator:
+            yield each.target.text, False
+    writes = step.name in _WRITERS
+    pattern_options = _PATTERN_OPTIONS | _PATTERN_OPTIONS_OF.get(step.name, set())
+    before = ""
+    for word in step.part.words:
+        if before not in pattern_options and not (_LEAVING_OUT.match(before) and "=" not in before):
+            yield word.text, writes
+        before = word.text
+    for text in step.part.input:
+        for piece in text.split():
+            yield piece, False
+    for code in code_of(step):
+        for found in islice(_TEXT_IN_CODE.finditer(code), _MAX_CODE_TEXTS):
+            yield found[1] or found[2], False
+
+
+def _counts(path: str, step: Step, *, writes: bool) -> bool:
+    """`.git` may be left out of something, and `HEAD` is a revision, unless they are written."""
+    if writes:
+        return True
+    name = posixpath.basename(path.rstrip("/"))
+    return name != ".git" and not (_REVISION.fullmatch(path) and (step.name == "git" or "/" not in path))
+
+
+def _paths_in(word: str) -> Iterator[str]:
+    """`FILE`, `@FILE`, `-d@FILE`, `-TFILE`, `name=FILE` and `A:B` may name files."""
+    if word.startswith("!") or _LEAVING_OUT.match(word) or len(word) > _MAX_PATH or "\n" in word:
+        return
+    found = [word.partition("=")[2].partition("@")[2], word.partition("=")[2], word.rpartition("@")[2]]
+    # Of `-F file=@FILE;type=…` the file. Without a sign the last of them is the word.
+    found = [path.partition(";")[0] for path in found if path != word]
+    if attached := _ATTACHED.fullmatch(word):
+        found.append(attached[1])
+    if ":" in word and "://" not in word:
+        found += word.split(":")[:4]
+    if not _ADDRESS.match(word):
+        found.append(word)
+    for path in dict.fromkeys(found):
+        plain = path.strip("'\"<>")
+        if plain and not plain.startswith("-"):
+            yield plain

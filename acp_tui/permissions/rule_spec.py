@@ -1,0 +1,75 @@
+"""Rules as they are typed: `--allow edit:src/**`, `--reject 'execute:git push'`."""
+
+from __future__ import annotations
+
+import difflib
+import posixpath
+from typing import TYPE_CHECKING
+
+from acp_tui.errors import UserError
+from acp_tui.permissions.commands.plain import NotPlainError, plain_words
+from acp_tui.permissions.request import KINDS, PATH_KINDS
+from acp_tui.permissions.rules import Rule
+
+if TYPE_CHECKING:
+    from acp_tui.permissions.rules import Answer
+
+GRAMMAR = """\
+KIND             everything of a kind
+KIND:GLOB        read, search, edit, delete, move: files; relative to the folder, ** crosses folders
+execute:WORDS    commands that begin with these words, whatever follows: 'execute:git status'
+mcp:SERVER       every tool of an MCP server; mcp:SERVER/TOOL one of them"""
+
+
+def parse_spec(text: str, decision: Answer) -> Rule:
+    """The rule of `--allow TEXT` or `--reject TEXT`; a `UserError` says what is wrong with it."""
+    kind, colon, pattern = text.partition(":")
+    kind, pattern = kind.strip(), pattern.strip()
+    if kind not in KINDS:
+        near = difflib.get_close_matches(kind, KINDS, 1) or {"write": ["edit"], "run": ["execute"]}.get(
+            kind, []
+        )
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise _nonsense(
+            decision, text, f"{kind!r} is no kind of request; {hint}The kinds are {', '.join(KINDS)}."
+        )
+    if colon and not pattern:
+        raise _nonsense(
+            decision, text, "nothing follows the colon; leave it out to mean everything of the kind."
+        )
+    rule = Rule(decision=decision, kind=kind, scope="run", origin=f"--{decision} {text}")
+    if not pattern:
+        return rule
+    if kind in PATH_KINDS:
+        return rule.but(path=_path(pattern, text, decision))
+    if kind == "execute":
+        return rule if pattern == "*" else rule.but(command=_words(pattern, text, decision))
+    if kind == "mcp":
+        server, _, tool = pattern.partition("/")
+        if not server or "*" in server or (tool != "*" and "*" in tool):
+            raise _nonsense(decision, text, "an MCP tool is named mcp:SERVER or mcp:SERVER/TOOL.")
+        return rule.but(server=server, tool=None if tool in ("", "*") else tool)
+    raise _nonsense(decision, text, f"{kind} takes no pattern; write {kind} alone.")
+
+
+def _path(pattern: str, text: str, decision: Answer) -> str:
+    if pattern.startswith("~"):
+        raise _nonsense(decision, text, "write the whole path instead of ~.")
+    if ".." in pattern.split("/"):
+        raise _nonsense(decision, text, "a pattern cannot go up with `..`; write the whole path.")
+    below = pattern.endswith("/")
+    normal = posixpath.normpath(pattern)
+    return "**" if normal == "." else normal + "/**" * below
+
+
+def _words(pattern: str, text: str, decision: Answer) -> tuple[str, ...]:
+    try:
+        return plain_words(pattern.removesuffix(" *"))
+    except NotPlainError as reason:
+        raise _nonsense(
+            decision, text, f"only plain words can be compared with a command, and {reason}."
+        ) from None
+
+
+def _nonsense(decision: Answer, text: str, why: str) -> UserError:
+    return UserError(f"--{decision} {text!r} cannot be understood: {why}", exit_code=2)

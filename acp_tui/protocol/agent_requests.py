@@ -1,0 +1,153 @@
+"""What agents ask of the client, and what the client answered."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.protocol import values
+from acp_tui.protocol.extensions import is_known_request
+from acp_tui.protocol.updates import tool_call
+from acp_tui.session import events as ev
+from acp_tui.session.state import PermissionOption
+from acp_tui.session.text import visible_excerpt, visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.session.state import RequestId, RpcError
+
+PERMISSION = "session/request_permission"
+ELICITATION = "elicitation/create"
+
+_SERVED = frozenset(
+    {
+        "fs/read_text_file", "fs/write_text_file", "terminal/create", "terminal/output",
+        "terminal/wait_for_exit", "terminal/kill", "terminal/release",
+    }
+)  # fmt: skip
+
+
+def asked(method: str, params: dict[str, Any], request_id: RequestId, made_up: str) -> list[ev.Event]:
+    """The events of a request from the agent. `made_up` names a tool call that the agent did not name."""
+    if method == PERMISSION:
+        return permission(params, request_id, made_up)
+    if method == ELICITATION:
+        return [_elicitation(params, request_id)]
+    if method in _SERVED or is_known_request(method):
+        return [ev.Nothing(f"the request {method}")]
+    return [ev.Unknown(f"request {visible_excerpt(method, 80)}", params)]
+
+
+def permission(
+    params: dict[str, Any], request_id: RequestId, made_up: str, *, answerable: bool = True
+) -> list[ev.Event]:
+    """A permission request: its tool call first, merged with what is known of it, then the question."""
+    source = values.obj(values.first(params, "toolCall", "tool_call"))
+    call_id = values.raw(source, "toolCallId") or values.raw(params, "toolCallId") or made_up
+    call = tool_call(source, call_id, asked=True)
+    if call.title is None:
+        call.title = values.line(params, "title", "description", "message")
+    options = [
+        option for item in values.items(params.get("options")) if (option := _option(item)) is not None
+    ]
+    return [call, ev.PermissionRequested(request_id, call_id, options, answerable)]
+
+
+def _option(item: Any) -> PermissionOption | None:
+    source = values.obj(item)
+    identity = values.raw(source, "optionId", "id")
+    if identity is None:
+        return None
+    kind = values.line(source, "kind") or ""
+    return PermissionOption(identity, values.line(source, "name", "label") or visible_line(identity), kind)
+
+
+def _elicitation(params: dict[str, Any], request_id: RequestId) -> ev.ElicitationRequested:
+    schema = params.get("requestedSchema")
+    return ev.ElicitationRequested(
+        request_id,
+        mode=values.line(params, "mode") or ("url" if "url" in params else "form"),
+        message=values.text(params, "message") or "",
+        url=values.raw(params, "url"),
+        elicitation_id=values.raw(params, "elicitationId"),
+        schema=schema if isinstance(schema, dict) else None,
+    )
+
+
+# --------------------------------------------------------------------------- our answers
+
+
+@dataclass(slots=True)
+class Answer:
+    """What we answered, and to what."""
+
+    request_id: RequestId
+    params: dict[str, Any]
+    result: dict[str, Any]
+    error: RpcError | None
+
+
+def answered(method: str, answer: Answer) -> list[ev.Event]:
+    """The events of our answer to a request of the agent."""
+    reader = _ANSWERS.get(method)
+    return [] if reader is None else reader(answer)
+
+
+def _permission_answered(answer: Answer) -> list[ev.Event]:
+    if answer.error is not None:
+        return [ev.PermissionAnswered(answer.request_id, "error")]
+    outcome = values.obj(answer.result.get("outcome"))
+    if outcome.get("outcome") == "selected":
+        return [ev.PermissionAnswered(answer.request_id, "selected", values.raw(outcome, "optionId"))]
+    return [ev.PermissionAnswered(answer.request_id, "cancelled")]
+
+
+def _elicitation_answered(answer: Answer) -> list[ev.Event]:
+    if answer.error is not None:
+        return [ev.ElicitationAnswered(answer.request_id, "error")]
+    match answer.result.get("action"):
+        case "accept":
+            return [ev.ElicitationAnswered(answer.request_id, "accept")]
+        case "decline":
+            return [ev.ElicitationAnswered(answer.request_id, "decline")]
+    return [ev.ElicitationAnswered(answer.request_id, "cancel")]
+
+
+def _file_read(answer: Answer) -> list[ev.Event]:
+    return [_served(answer, wrote=False, line=values.whole(answer.params, "line"))]
+
+
+def _file_written(answer: Answer) -> list[ev.Event]:
+    return [_served(answer, wrote=True, content=values.text(answer.params, "content") or "")]
+
+
+def _served(answer: Answer, *, wrote: bool, line: int | None = None, content: str = "") -> ev.FileServed:
+    path = values.line(answer.params, "path") or ""
+    return ev.FileServed(path, wrote, answer.error, answer.request_id, line, content)
+
+
+def _terminal_created(answer: Answer) -> list[ev.Event]:
+    terminal_id = values.raw(answer.result, "terminalId")
+    if terminal_id is None:
+        return []
+    command = values.raw(answer.params, "command") or ""
+    args = values.strings(answer.params.get("args"))
+    words = visible_line(shlex.join([command, *args]) if args else command)
+    return [ev.TerminalCreated(terminal_id, "client", words, values.line(answer.params, "cwd"))]
+
+
+def _terminal_released(answer: Answer) -> list[ev.Event]:
+    terminal_id = values.raw(answer.params, "terminalId")
+    return [] if terminal_id is None or answer.error is not None else [ev.TerminalReleased(terminal_id)]
+
+
+_ANSWERS: dict[str, Callable[[Answer], list[ev.Event]]] = {
+    PERMISSION: _permission_answered,
+    ELICITATION: _elicitation_answered,
+    "fs/read_text_file": _file_read,
+    "fs/write_text_file": _file_written,
+    "terminal/create": _terminal_created,
+    "terminal/release": _terminal_released,
+}

@@ -1,0 +1,52 @@
+"""The ways to sign in that an agent names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from acp_tui.protocol import values
+from acp_tui.session.state import AuthMethod
+from acp_tui.session.text import visible_line
+
+
+def auth_methods(value: Any) -> list[AuthMethod]:
+    """The methods of an `initialize` answer, or of an error that wants a sign-in."""
+    return [method for item in values.items(value) if (method := _method(item)) is not None]
+
+
+def _method(item: Any) -> AuthMethod | None:
+    if not isinstance(item, dict) or (identity := values.raw(item, "id", "methodId")) is None:
+        return None
+    method = AuthMethod(
+        id=identity,
+        name=values.line(item, "name", "title") or visible_line(identity),
+        description=values.text(item, "description"),
+        kind=values.line(item, "type") or "agent",
+        args=values.strings(item.get("args")),
+        env=_environment(item.get("env")),
+        vars=_names(item),
+    )
+    terminal = values.obj(values.obj(item.get("_meta")).get("terminal-auth"))
+    if terminal:
+        method.command = values.raw(terminal, "command")
+        method.label = values.line(terminal, "label")
+        method.args = values.strings(terminal.get("args")) or method.args
+        method.env = _environment(terminal.get("env")) or method.env
+    return method
+
+
+def _environment(value: Any) -> dict[str, str]:
+    """Variables as an object, or as the list of pairs that other places of the protocol use."""
+    if isinstance(value, dict):
+        return {name: content for name, content in value.items() if isinstance(content, str)}
+    pairs = [
+        (values.raw(pair, "name"), values.raw(pair, "value")) for pair in map(values.obj, values.items(value))
+    ]
+    return {name: content for name, content in pairs if name is not None and content is not None}
+
+
+def _names(item: dict[str, Any]) -> list[str]:
+    """The variables that an `env_var` method (removed from the protocol) wants."""
+    listed = values.items(item.get("vars"))
+    found = [var if isinstance(var, str) else values.raw(values.obj(var), "name") for var in listed]
+    return [visible_line(name) for name in [*found, values.raw(item, "varName")] if name]

@@ -1,0 +1,124 @@
+"""What we ask of the agent, and what it answered (but for prompts: their end is the dialect's)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from acp_tui.protocol import offers, values
+from acp_tui.protocol.content import blocks
+from acp_tui.session import events as ev
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+How = Literal["new", "load", "resume", "fork"]
+OPENS: dict[str, How] = {
+    "session/new": "new",
+    "session/load": "load",
+    "session/resume": "resume",
+    "session/fork": "fork",
+}
+
+
+def call_sent(method: str, params: dict[str, Any]) -> list[ev.Event]:
+    """The events of a request of ours."""
+    if method == "session/prompt":
+        return [_prompt(params)]
+    if method == "initialize":
+        version = values.raw(params, "protocolVersion") or ""
+        return [ev.Initializing(values.whole(params, "protocolVersion") or version)]
+    how = OPENS.get(method)
+    if how is None:
+        return []
+    directories = values.strings(params.get("additionalDirectories"))
+    return [
+        ev.SessionOpening(how, values.raw(params, "cwd") or "", directories, values.raw(params, "sessionId"))
+    ]
+
+
+def _prompt(params: dict[str, Any]) -> ev.PromptSent:
+    prompt = params.get("prompt")
+    if isinstance(prompt, str):
+        return ev.PromptSent(blocks(prompt), prompt)
+    listed = values.items(prompt)
+    texts = (values.obj(block).get("text") for block in listed)
+    return ev.PromptSent(blocks(listed), "".join(text for text in texts if isinstance(text, str)))
+
+
+@dataclass(slots=True)
+class Answer:
+    """What the agent answered, and to what."""
+
+    params: dict[str, Any]
+    result: dict[str, Any]
+
+
+def call_answered(method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
+    """The events of the agent's answer to a request of ours."""
+    reader = _ANSWERS.get(method)
+    if reader is None:
+        return [ev.Nothing(f"the answer to {method}")]
+    return reader(Answer(params, values.obj(result)))
+
+
+def opened(method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
+    """A session was opened. Only `load` and `resume` may leave out which."""
+    how = OPENS[method]
+    answer = values.obj(result)
+    asked_for = values.raw(params, "sessionId") if how in ("load", "resume") else None
+    session_id = values.raw(answer, "sessionId") or asked_for
+    if session_id is None:
+        return [ev.ProtocolFault(f"The answer to {method} names no session", result)]
+    modes, mode = offers.modes(answer)
+    models, model = offers.models(answer)
+    opened = ev.SessionOpened(session_id, how, modes, mode, offers.config_options(answer), models, model)
+    return [opened, *_commands(answer)]
+
+
+def initialized(answer: dict[str, Any], dialect: Literal["v1", "0.1.0"]) -> list[ev.Event]:
+    """`initialize` was answered."""
+    return [ev.Initialized(offers.agent(answer), dialect), *_commands(answer)]
+
+
+def _commands(answer: dict[str, Any]) -> list[ev.Event]:
+    """The draft tells its commands in answers, too."""
+    commands = offers.commands(answer)
+    return [] if commands is None else [ev.CommandsChanged(commands)]
+
+
+def _signed_in(answer: Answer) -> list[ev.Event]:
+    return [ev.SignedIn(values.raw(answer.params, "methodId") or "")]
+
+
+def _signed_out(_answer: Answer) -> list[ev.Event]:
+    return [ev.SignedOut()]
+
+
+def _mode_set(answer: Answer) -> list[ev.Event]:
+    mode = values.raw(answer.params, "modeId")
+    return [] if mode is None else [ev.ModeChanged(mode)]
+
+
+def _model_set(answer: Answer) -> list[ev.Event]:
+    model = values.raw(answer.params, "modelId")
+    return [] if model is None else [ev.ModelChanged(model)]
+
+
+def _option_set(answer: Answer) -> list[ev.Event]:
+    options = offers.config_options(answer.result)
+    if options is not None:
+        return [ev.ConfigOptionsChanged(options)]
+    option_id, value = values.raw(answer.params, "configId"), answer.params.get("value")
+    if option_id is None or not isinstance(value, (str, bool)):
+        return []
+    return [ev.ConfigOptionSet(option_id, value)]
+
+
+_ANSWERS: dict[str, Callable[[Answer], list[ev.Event]]] = {
+    "authenticate": _signed_in,
+    "logout": _signed_out,
+    "session/set_mode": _mode_set,
+    "session/set_model": _model_set,
+    "session/set_config_option": _option_set,
+}

@@ -1,0 +1,1 @@
+"""What stands between a conversation and its widgets."""

@@ -1,0 +1,163 @@
+"""Tells a user who looks elsewhere that the agent is done, or waits for an answer.
+
+The title of the window always says what is going on. While the window has not the focus, the end of a turn
+and a question ring the bell, show a notification and run the user's own command, as the settings say.
+Terminals that do not report the focus are taken to have it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Any, Literal
+
+from acp_tui.session.text import visible_line
+from acp_tui.ui.terminal.passthrough import osc, passed, to_terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from textual.screen import Screen
+
+    from acp_tui.config.problems import Problem
+    from acp_tui.config.settings import Settings
+    from acp_tui.ui.widgets.status_facts import StatusFacts
+
+_log = logging.getLogger(__name__)
+
+Kind = Literal["done", "needs_you"]
+
+LONGEST = 80
+"""Characters of what an agent may say in a title or a notification."""
+BUSY = frozenset({"working", "cancelling", "asking"})
+_TITLES = {"working": "● working", "cancelling": "● stopping", "asking": "? needs you", "dead": "✘ ended"}
+_OSC_777 = ("foot", "rxvt")
+"""What the TERM of terminals begins with that know notifications by this number; so do those with VTE."""
+
+SAVE_TITLE, RESTORE_TITLE = "\x1b[22;2t", "\x1b[23;2t"
+
+
+class Attention:
+    """Watches the phase of one conversation."""
+
+    def __init__(
+        self,
+        send: Callable[[str], None],
+        focused: Callable[[], bool],
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        self._send = send
+        self._focused = focused
+        self._environ = os.environ if environ is None else environ
+        self._phase = ""
+        self._title = ""
+        self._running: list[subprocess.Popen[bytes]] = []
+        self._wish = "off"  # as long as the settings are not known
+        self._command: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, screen: Screen[Any]) -> Attention:
+        """For the conversation on a screen."""
+        return cls(lambda sequence: to_terminal(screen.app, sequence), lambda: screen.app.app_focus)
+
+    def follow(self, settings: Settings) -> list[Problem]:
+        """Do as the user wishes; what of it cannot be done is told now, for nobody looks when it matters."""
+        self._wish, self._command = settings.notify, settings.notify_command
+        return problems(settings)
+
+    def see(self, facts: StatusFacts, asked: str = "") -> None:
+        """This is going on now; `asked` is what a question is about."""
+        phase = facts.phase
+        self._show_title(phase, facts.project)
+        before, self._phase = self._phase, phase
+        if phase == before or self._focused():
+            return
+        agent, where = _short(facts.agent), f" – {_short(facts.project)}" if facts.project else ""
+        if phase == "asking":
+            about = f": {_short(asked)}" if asked else ""
+            self._call("needs_you", f"{agent} needs you{about}{where}")
+        elif before in BUSY and phase not in BUSY:
+            self._call("done", f"{agent} {'has ended' if phase == 'dead' else 'is done'}{where}")
+
+    def leave(self) -> None:
+        """Give the window its title back."""
+        if self._title:
+            self._send(RESTORE_TITLE)
+        self._title = ""
+
+    # ------------------------------------------------------------------------- the title
+
+    def _show_title(self, phase: str, project: str) -> None:
+        if self._wish == "off":
+            return
+        state = _TITLES.get(phase, "acp-tui")
+        title = f"{state} – {_short(project)}" if project else state
+        if title != self._title:
+            self._send(f"{'' if self._title else SAVE_TITLE}{osc('2', title)}")
+            self._title = title
+
+    # ------------------------------------------------------------------------- calling the user
+
+    def _call(self, kind: Kind, text: str) -> None:
+        if self._wish in ("bell", "all"):
+            self._send("\x07" * (2 if kind == "needs_you" else 1))
+        if self._wish in ("terminal", "all"):
+            self._send(passed(self._notification(kind, text), self._environ))
+        if self._command:
+            self._run(kind, text)
+
+    def _notification(self, kind: Kind, text: str) -> str:
+        term = self._environ.get("TERM", "")
+        if self._environ.get("VTE_VERSION") or term.startswith(_OSC_777):
+            heading = "acp-tui: a question" if kind == "needs_you" else "acp-tui: done"
+            return osc("777", "notify", heading, text)
+        return osc("9", f"acp-tui: {text}")
+
+    def _run(self, kind: Kind, text: str) -> None:
+        """The user's own program, without a shell; whatever it does, nothing here waits for it."""
+        for process in self._running:
+            if process.poll():
+                _log.warning("notify_command ended with exit code %d", process.returncode)
+        self._running = [process for process in self._running if process.poll() is None]
+        try:
+            self._running.append(
+                subprocess.Popen(
+                    words_of(self._command, kind, text),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                    env={**self._environ, "ACP_TUI_NOTIFY_KIND": kind, "ACP_TUI_NOTIFY_TEXT": text},
+                )
+            )
+        except (OSError, ValueError) as error:
+            _log.warning("notify_command cannot be run: %s", error)
+
+
+def problems(settings: Settings) -> list[Problem]:
+    """What is wrong with the settings as far as it concerns being called."""
+    from acp_tui.config.problems import Problem
+
+    command = settings.notify_command
+    if not command or shutil.which(command[0]):
+        return []
+    origin = settings.origin("notify_command")
+    sentence = f"there is no program {command[0]!r} that could be run"
+    return [Problem(origin.file, origin.line, "notify_command", sentence)]
+
+
+def words_of(command: Sequence[str], kind: Kind, text: str) -> list[str]:
+    """The words `{kind}` and `{text}` are filled in; without either both are added to the end.
+
+    Only whole words: an agent has a say in the text, and must not get into the middle of a script.
+    """
+    filled = [{"{kind}": kind, "{text}": text}.get(word, word) for word in command]
+    return filled if filled != list(command) else [*filled, kind, text]
+
+
+def _short(text: str) -> str:
+    """On one line, without anything that a terminal or the form of a notification would take for its own."""
+    line = " ".join(visible_line(text[: 4 * LONGEST]).replace(";", ",").split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"

@@ -1,0 +1,412 @@
+"""The conversation from the screen's side: started behind the first frame, commanded by keys."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+from acp_tui.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
+    from pathlib import Path
+
+    from acp_tui.app_context import Workbench
+    from acp_tui.controller import Asker, Conversation
+    from acp_tui.controller.prompt_queue import Turns
+    from acp_tui.session.attachment import Attachment
+    from acp_tui.session.change import Change
+    from acp_tui.session.events import Event
+    from acp_tui.session.record import Record
+    from acp_tui.session.state import AuthMethod, QueuedPrompt, Session
+
+
+class StartQuestion(Protocol):
+    """A yes-or-no question that has to be answered before an agent starts."""
+
+    @property
+    def text(self) -> str:
+        """What the user reads."""
+
+    @property
+    def yes(self) -> str:
+        """The answer that starts the agent."""
+
+    @property
+    def no(self) -> str:
+        """The answer that does not."""
+
+    @property
+    def declined(self) -> str:
+        """The sentence after a no."""
+
+    def accept(self) -> None:
+        """Called after a yes."""
+
+
+class Held(Protocol):
+    """A conversation that was asked for."""
+
+    workbench: Workbench
+    conversation: Conversation
+
+    def start_questions(self) -> Sequence[StartQuestion]:
+        """What the user has to agree to before the agent starts."""
+
+    async def open(self) -> None:
+        """Open its session, once its agent runs."""
+
+    async def choose(self, failed: Callable[[UserError], None]) -> None:
+        """Set the modes and options that were asked for, in a session that is open; tell what cannot be."""
+
+
+class Watcher(Protocol):
+    """Who sees what happens."""
+
+    def session_made(self, session: Session) -> None:
+        """There is a state to look at, still without an agent."""
+
+    def happened(self, record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
+        """A record was taken in."""
+
+    def impossible(self, error: UserError) -> None:
+        """There can be no conversation."""
+
+    def not_opened(self, *, session_lost: bool) -> None:
+        """The agent did not start, or opened no session. The transcript says why.
+
+        `session_lost`: it does not know the session that was to be resumed; a restart begins a new one.
+        """
+
+    def sign_in_wanted(self, methods: list[AuthMethod]) -> None:
+        """The user is to sign in first, by one of these."""
+
+    def turn_failed(self, error: UserError, text: str) -> None:
+        """A prompt was not answered, or not even sent."""
+
+    def not_sent(self, error: UserError, text: str) -> None:
+        """A prompt stays with the user."""
+
+    async def confirm(self, question: str, *, yes: str, no: str) -> bool:
+        """Ask the user something that has a yes and a no."""
+
+    def trouble(self, error: UserError) -> None:
+        """Something else went wrong that the user should see."""
+
+
+class Engine:
+    """Owns the conversation of a screen."""
+
+    def __init__(self, make: Callable[[Asker], Held], asker: Asker, watcher: Watcher) -> None:
+        self._make = make
+        self._asker = asker
+        self.watcher = watcher
+        self._making: asyncio.Task[Held] | None = None
+        self._closed = False
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._early: list[tuple[str, Sequence[Attachment]]] = []  # sent before there was anything to take it
+        self._reading = asyncio.Lock()  # what is attached: prompts stay in their order
+        self._attempts = 0  # to open the session
+        self._session_lost = False  # the agent does not know the session that was to be resumed
+        self.opening = False
+        """True while the agent is started or its session opened."""
+        self._draft_failed = False
+        self._signing_in: asyncio.Task[None] | None = None
+        self.held: Held | None = None
+        self.turns: Turns | None = None
+
+    @property
+    def conversation(self) -> Conversation | None:
+        """The conversation, once it is there."""
+        return self.held.conversation if self.held is not None else None
+
+    # ---- the life of the agent
+
+    async def start(self) -> None:
+        """Make the conversation, start the agent, open the session. Nothing of this was imported before."""
+        if self._closed:
+            return
+        self._making = asyncio.create_task(asyncio.to_thread(self._make, self._asker))
+        try:
+            held = await asyncio.shield(self._making)
+        except UserError as error:
+            self.watcher.impossible(error)
+            return
+        if not self._closed:
+            await self._begin(held)
+
+    async def _begin(self, held: Held) -> None:
+        from acp_tui.controller.prompt_queue import Turns
+
+        self.held = held
+        self.opening = True
+        self.turns = Turns(held.conversation, self._turn_failed)
+        held.conversation.listen(self.watcher.happened)
+        self.watcher.session_made(held.conversation.session)
+        for text, attachments in self._early:
+            self.submit(text, attachments)
+        for question in held.start_questions():
+            if not await self.watcher.confirm(question.text, yes=question.yes, no=question.no):
+                self.watcher.impossible(UserError(question.declined))
+                return
+            question.accept()
+        await self._opened_by(held.conversation.start, held.open, self._choose)
+
+    async def restart(self) -> None:
+        """Start the agent again, also a dead one."""
+        if self.held is None or self.turns is None:
+            return  # it is being started for the first time
+        self.turns.closed()
+        conversation = self.held.conversation
+        open_session = conversation.open_new if self._session_lost else self._open
+        self._session_lost = False
+        await self._opened_by(conversation.reconnect, open_session)
+
+    async def sign_in(self, method: AuthMethod) -> None:
+        """Sign in by a method of the agent's own. It may wait for a login: see `give_up_sign_in`."""
+        assert self.held is not None
+        conversation = self.held.conversation
+        self._signing_in = login = asyncio.create_task(conversation.sign_in(method.id))
+        opening = [] if conversation.session.phase in ("idle", "prompting") else [self._open]
+        try:
+            await self._opened_by(lambda: login, *opening)
+        except asyncio.CancelledError:
+            if not login.cancelled():
+                raise
+            self.watcher.trouble(UserError("The sign-in was given up."))
+            self.watcher.not_opened(session_lost=False)
+        finally:
+            self._signing_in = None
+
+    @property
+    def signing_in(self) -> bool:
+        """Does the agent wait for a login?"""
+        return self._signing_in is not None
+
+    def give_up_sign_in(self) -> None:
+        """Wait no longer."""
+        if self._signing_in is not None:
+            self._signing_in.cancel()
+
+    async def _open(self) -> None:
+        """The session that there was, else the one that was asked for."""
+        assert self.held is not None
+        if self.held.conversation.session.session_id is None:
+            await self.held.open()
+            await self._choose()
+        else:
+            await self.held.conversation.open_again()
+
+    async def _opened_by(self, *steps: Callable[[], Awaitable[None]]) -> None:
+        """After these the session is open; what was typed meanwhile is sent."""
+        assert self.turns is not None
+        self._attempts += 1
+        attempt = self._attempts
+        self.opening = True
+        failure: UserError | None = None
+        try:
+            for step in steps:
+                await step()
+        except UserError as error:
+            failure = error
+        finally:
+            is_last = attempt == self._attempts  # no other attempt was begun meanwhile
+            if is_last:
+                self.opening = False
+        if failure is None:
+            self.turns.opened()
+        elif is_last:
+            self._opening_failed(failure)
+
+    def _opening_failed(self, error: UserError) -> None:
+        from acp_tui.controller import SignInNeeded
+
+        if isinstance(error, SignInNeeded) and error.methods:
+            self.watcher.sign_in_wanted(error.methods)
+            return
+        self._note(error)
+        self._session_lost = _is_session_lost(error)
+        self.watcher.not_opened(session_lost=self._session_lost)
+
+    def _note(self, error: UserError) -> None:
+        """It stays in the transcript, unless the session tells of it already."""
+        from acp_tui.session.events import Noticed
+        from acp_tui.session.state import Notice
+
+        assert self.held is not None
+        conversation = self.held.conversation
+        last = conversation.session.entries[-1:]
+        if not (last and isinstance(last[0], Notice) and last[0].level == "error"):
+            conversation.note(Noticed("error", str(error)))
+
+    async def _choose(self) -> None:
+        """A wish that cannot be fulfilled keeps nobody from working."""
+        assert self.held is not None
+        await self.held.choose(self.watcher.trouble)
+
+    def _turn_failed(self, error: UserError, text: str) -> None:
+        from acp_tui.controller import SignInNeeded
+
+        self.watcher.turn_failed(error, text)
+        if isinstance(error, SignInNeeded) and error.methods:
+            self.watcher.sign_in_wanted(error.methods)
+
+    async def close(self) -> None:
+        """End everything, also what is just being made."""
+        self._closed = True
+        for task in list(self._tasks):
+            task.cancel()
+        if self._making is None:
+            return
+        try:
+            held = await self._making
+        except UserError:
+            return  # there is none, and that was told
+        await held.conversation.close()
+        await asyncio.to_thread(held.workbench.prune)
+
+    # ---- prompts
+
+    def submit(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
+        """Send a prompt, or let it wait for its turn."""
+        if self.turns is None:
+            self._early.append((text, attachments))
+        elif attachments or self._reading.locked():
+            self._spawn(self._submit_with(text, attachments))
+        else:
+            self.turns.submit(text)
+
+    async def _submit_with(self, text: str, attachments: Sequence[Attachment]) -> None:
+        blocks = await self._blocks(text, attachments)
+        if blocks is not None and self.turns is not None:
+            self.turns.submit(text, blocks)
+
+    def send_now(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
+        """Cancel what is going on and send this; without a text the first prompt that waits."""
+        if self.turns is not None:
+            self._spawn(self._send_with(text, attachments))
+
+    async def _send_with(self, text: str, attachments: Sequence[Attachment]) -> None:
+        blocks = await self._blocks(text, attachments) if attachments else []
+        if blocks is not None and self.turns is not None:
+            await self.turns.send_at_once(text, blocks or None)
+
+    async def _blocks(self, text: str, attachments: Sequence[Attachment]) -> list[dict[str, Any]] | None:
+        """The prompt with what is attached; None: that could not be, and the user knows."""
+        assert self.held is not None
+        async with self._reading:
+            try:
+                conversation = self.held.conversation
+                confirm = partial(self.watcher.confirm, yes="Yes, attach it", no="No, do not send it")
+                return await conversation.blocks_for(text, attachments, confirm)
+            except UserError as error:
+                self.watcher.not_sent(error, text)
+                return None
+
+    def send_queued_now(self, prompt_id: str) -> None:
+        """Cancel what is going on and send one that waits."""
+        if self.turns is not None:
+            self._spawn(self.turns.send_now(prompt_id))
+
+    def resume(self) -> None:
+        """What is paused goes on."""
+        if self.turns is not None:
+            self.turns.next()
+
+    def take_back(self, prompt_id: str | None = None) -> QueuedPrompt | None:
+        """A prompt that waits (the last one), which is removed."""
+        return self.turns.take_back(prompt_id) if self.turns is not None else None
+
+    def remove_queued(self, prompt_id: str) -> None:
+        """This one is not sent."""
+        if self.turns is not None:
+            self.turns.remove(prompt_id)
+
+    def save_draft(self, text: str) -> None:
+        """Save the unsent prompt; say once when that stops working."""
+        if self.held is None:
+            return
+        try:
+            self.held.workbench.save_draft(self.held.conversation, text)
+        except UserError as error:
+            if not self._draft_failed:
+                self.watcher.trouble(error)
+            self._draft_failed = True
+        else:
+            self._draft_failed = False
+
+    # ---- the user's own commands
+
+    def run_command(self, line: str) -> None:
+        """Run a command line in the workspace."""
+        if self.held is None:
+            self.watcher.not_sent(
+                UserError("Commands can be run in a moment: acp-tui is starting."), f"!{line}"
+            )
+        else:
+            self._do(lambda conversation: conversation.shell.run(line))
+
+    def kill_command(self, terminal_id: str) -> None:
+        """End one."""
+        self._do(lambda conversation: conversation.shell.kill(terminal_id))
+
+    # ---- the conversation as a document
+
+    async def export(self, form: str, theme: str) -> Path:
+        """Write it into a file; which one."""
+        if self.held is None:
+            raise UserError("There is no conversation yet.")
+        return await asyncio.to_thread(self.held.workbench.export, self.held.conversation, form, theme)
+
+    # ---- commands
+
+    def stop_turn(self) -> None:
+        """Cancel the turn; the agent ends it."""
+        self._do(lambda conversation: conversation.cancel())
+
+    def set_mode(self, mode: str) -> None:
+        """Change the agent's mode."""
+        self._do(lambda conversation: choose_mode(conversation, mode))
+
+    def set_option(self, option: str, value: str | bool) -> None:
+        """Change an option of the agent; `model` where models are offered apart."""
+        known = self.conversation is not None and any(
+            one.id == option for one in self.conversation.session.config_options
+        )
+        if known:
+            self._do(lambda conversation: conversation.set_config_option(option, value))
+        elif option == "mode":
+            self.set_mode(str(value))
+        else:
+            self._do(lambda conversation: conversation.set_model(str(value)))
+
+    def _do(self, command: Callable[[Conversation], Coroutine[Any, Any, object]]) -> None:
+        if self.held is not None:
+            self._spawn(command(self.held.conversation))
+
+    def _spawn(self, work: Coroutine[Any, Any, object]) -> None:
+        """Do it beside everything else; an error is told."""
+
+        async def told() -> None:
+            try:
+                await work
+            except UserError as error:
+                self.watcher.trouble(error)
+
+        task = asyncio.create_task(told())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _is_session_lost(error: UserError) -> bool:
+    from acp_tui.connection.errors import RequestFailed
+
+    return isinstance(error, RequestFailed) and error.method in ("session/load", "session/resume")
+
+
+async def choose_mode(conversation: Conversation, mode: str) -> None:
+    """Change the mode, which some agents keep among their options."""
+    from acp_tui.controller import set_mode
+
+    await set_mode(conversation, mode)

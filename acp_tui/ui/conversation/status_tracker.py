@@ -1,0 +1,82 @@
+"""From the state of a session to what the status line says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.session.text import visible_line
+from acp_tui.ui.conversation.unasked_actions import Acting
+from acp_tui.ui.widgets.status_facts import Phase, StatusFacts
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import Session
+
+
+class Facts:
+    """Gathers them; what needs a look at all entries is kept from one time to the next."""
+
+    def __init__(self, agent: str) -> None:
+        self.agent = agent
+        self.project = ""
+        self.branch = ""
+        self.policy = ""
+        self.awaited = ""
+        self.stuck = ""
+        """Why there is no session, and what to do about it."""
+        self.starting = False
+        """The agent is being started, although the session says that the one before has ended."""
+        self._acting = Acting()
+        self._phase: Phase = "connecting"
+        self._since: float | None = None
+
+    def of(self, session: Session, now: float, *, asking: bool) -> StatusFacts:
+        """What is true now."""
+        self._acting.look(session)
+        stuck = session.phase == "connecting" and self.stuck
+        phase = "dead" if stuck else _phase(session, asking=asking)
+        if phase == "dead" and self.starting:
+            phase = "connecting"
+        if phase != self._phase:
+            self._phase = phase
+            self._since = session.turn_started if phase == "working" else now
+        agent, usage = session.agent, session.usage
+        return StatusFacts(
+            agent=(agent.title or agent.name if agent else None) or self.agent,
+            project=self.project,
+            branch=self.branch,
+            mode=_mode(session),
+            model=_model(session),
+            policy=self.policy,
+            acts_unasked=self._acting.unasked,
+            used=usage.used,
+            size=usage.size,
+            cost=usage.cost.amount if usage.cost else None,
+            currency=usage.cost.currency if usage.cost else "USD",
+            phase=phase,
+            awaited=stuck or self.awaited,
+            since=self._since,
+            heard=session.heard or "",
+            heard_at=session.heard_at,
+        )
+
+
+def _phase(session: Session, *, asking: bool) -> Phase:
+    if session.phase == "prompting" and session.cancelling:
+        return "cancelling"
+    if session.phase in ("prompting", "idle") and asking:  # some ask outside of any turn
+        return "asking"
+    return "working" if session.phase == "prompting" else session.phase
+
+
+def _mode(session: Session) -> str:
+    """By its name; an id is as it was sent."""
+    mode = next((mode.name for mode in session.modes if mode.id == session.mode), None)
+    return mode if mode is not None else visible_line(session.mode or "")
+
+
+def _model(session: Session) -> str:
+    option = next((one for one in session.config_options if one.category == "model"), None)
+    choices, current = (option.choices, option.current) if option else (session.models, session.model)
+    return next(
+        (choice.name for choice in choices if choice.value == current), visible_line(str(current or ""))
+    )

@@ -1,0 +1,1 @@
+"""The toolkit of the line renderers: wrapping, styles, heights, highlights."""

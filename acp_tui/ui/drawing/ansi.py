@@ -1,0 +1,54 @@
+"""The colours of terminal output in those of the theme."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from rich.color import Color
+from rich.segment import Segment
+from rich.style import Style
+
+from acp_tui.ui.drawing.wrap import whole_signs
+
+if TYPE_CHECKING:
+    from acp_tui.controller.display import Line
+    from acp_tui.controller.display import Style as Look
+    from acp_tui.ui.theme.palette import Palette
+
+THEMED = 16
+"""How many colours belong to the theme; those above are the same everywhere."""
+
+
+def segments(line: Line, palette: Palette) -> list[Segment]:
+    """One line of output."""
+    return whole_signs(Segment(text, rich_style(look, palette.terminal)) for text, look in line)
+
+
+@lru_cache(maxsize=4096)
+def rich_style(look: Look, terminal: tuple[str, ...]) -> Style:
+    """One style of the line model; `terminal` are the theme's 16 colours."""
+    return Style(
+        color=_color(look.fg, terminal),
+        bgcolor=_color(look.bg, terminal),
+        bold=look.bold or None,
+        dim=look.dim or None,
+        italic=look.italic or None,
+        underline=look.underline or None,
+        reverse=look.reverse or None,
+        strike=look.strike or None,
+    )
+
+
+def _color(color: int | tuple[int, int, int] | None, terminal: tuple[str, ...]) -> Color | None:
+    if color is None:
+        return None
+    if isinstance(color, tuple):
+        return Color.from_rgb(*color)
+    if color < len(terminal):
+        return Color.parse(terminal[color])
+    return (
+        Color.from_ansi(color)
+        if color < THEMED
+        else Color.from_triplet(Color.from_ansi(color).get_truecolor())
+    )

@@ -1,0 +1,81 @@
+"""Any JSON value as lines: what a call was given and gave back, and what we do not know."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from rich.cells import cell_len
+from rich.segment import Segment
+
+from acp_tui.session.text import visible
+from acp_tui.ui.drawing.body import Lines, left_out
+from acp_tui.ui.drawing.wrap import fold, strip
+
+if TYPE_CHECKING:
+    from textual.strip import Strip
+
+    from acp_tui.ui.drawing.body import Context
+    from acp_tui.ui.theme.palette import Palette
+
+INDENT = 4
+SHORT = 12
+"""Lines that are shown where it is only one part of something."""
+MOST = 100_000
+"""Characters that are ever shown of one value."""
+
+
+def raw_body(value: Any, context: Context, *, label: str = "") -> Lines:
+    """A value with a label: on one line where it fits, else below it; all of it only where wanted."""
+    room = context.width - INDENT
+    text, complete = excerpt(value, room - len(label) - 2, indent=None)
+    if complete and "\n" not in text and cell_len(text) + len(label) + 2 <= room:
+        lead = [Segment(" " * INDENT), Segment(f"{label}  " if label else "", context.palette.dim)]
+        return Lines([strip(_coloured(text, context.palette)[0], lead)], text)
+    text, complete = excerpt(value, MOST if context.whole else SHORT * context.width)
+    strips = [strip([Segment(f"{' ' * INDENT}{label}", context.palette.dim)])] if label else []
+    return Lines([*strips, *json_strips(text, context, complete=complete)], text)
+
+
+def json_strips(text: str, context: Context, *, complete: bool = True) -> list[Strip]:
+    """The text of a JSON value in colours, folded to the width, and cut short when the context wants it."""
+    width = context.width - INDENT
+    indent = Segment(" " * INDENT)
+    limit = None if context.whole else SHORT
+    strips = [
+        strip(part, [indent]) for line in _coloured(text, context.palette) for part in fold(line, width)
+    ]
+    if limit is not None and len(strips) > limit:
+        del strips[limit:]
+        complete = False
+    if not complete:
+        strips.append(strip([left_out("▸ more", context.palette.diff_fold)], [indent]))
+    return strips
+
+
+def excerpt(value: Any, characters: int, *, indent: int | None = 2) -> tuple[str, bool]:
+    """The beginning of a value as JSON, safe to display, and whether that is all of it.
+
+    Costs no more than what is shown, however large or deep the value is.
+    """
+    pieces: list[str] = []
+    size = 0
+    try:
+        for piece in json.JSONEncoder(indent=indent, ensure_ascii=False, default=str).iterencode(value):
+            pieces.append(piece[: characters - size + 1])
+            size += len(piece)
+            if size > characters:
+                break
+    except RecursionError:
+        size = characters + 1  # nested too deeply: what came so far has to do
+    text = "".join(pieces)
+    return (visible(text), True) if size <= characters else (visible(text[:characters]), False)
+
+
+def _coloured(text: str, palette: Palette) -> list[list[Segment]]:
+    from acp_tui.ui.theme.syntax import highlighted  # loads Pygments
+
+    return [
+        [Segment(text, style or palette.dim) for text, style, _ in line]
+        for line in highlighted(text, "json", palette)
+    ]

@@ -1,0 +1,117 @@
+"""What can be done with one entry of the transcript: what is copied of it, shown raw, or opened."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.session.state import Content, Diff, Message, Terminal, ToolCall
+from acp_tui.session.text import GrowingText, TerminalText, visible, visible_json
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import Entry
+
+MOST_OUTPUT = 100_000
+"""Characters of a command's output that an agent is given."""
+
+
+_NAMES = {
+    "UserMessage": "Your prompt",
+    "AgentMessage": "Answer",
+    "ToolCall": "Tool call",
+    "Terminal": "Command",
+    "TurnEnd": "End of the turn",
+    "Unrecognised": "Not recognised",
+    "Elicitation": "Question",
+}
+
+
+def name_of(entry: Entry) -> str:
+    """What kind of thing it is."""
+    kind = type(entry).__name__
+    return _NAMES.get(kind, kind)
+
+
+def raw_text(entry: Entry) -> str:
+    """All that is known of an entry, as JSON that is safe to display."""
+    return visible_json({"entry": type(entry).__name__, **_plain(entry)})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, GrowingText):
+        return str(value)
+    if isinstance(value, TerminalText):
+        return {"head": value.head, "skipped": value.skipped, "tail": value.tail}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
+
+
+def words_of(entry: Message) -> str:
+    """What was written, without what came along with it."""
+    return next((str(part) for part in entry.parts if isinstance(part, GrowingText)), "")
+
+
+def attached_to(entry: Message) -> list[dict[str, Any]]:
+    """What came along with it, as blocks of a prompt."""
+    contents = [part for part in entry.parts if isinstance(part, Content)]
+    return [
+        {
+            "type": one.kind,
+            "uri": one.uri,
+            "data": one.data,
+            "mimeType": one.mime,
+            "resource": {"uri": one.uri, "text": one.text},
+        }
+        for one in contents
+    ]
+
+
+def code_of(entry: Entry) -> list[str]:
+    """The code blocks of a message, the command of a call, the new text of a diff."""
+    if isinstance(entry, Message):
+        from acp_tui.ui.markdown.sections import code_blocks
+
+        return code_blocks(entry.text)
+    if isinstance(entry, ToolCall):
+        found = [part.new for part in entry.content if isinstance(part, Diff) and part.new]
+        command = entry.raw_input.get("command") if isinstance(entry.raw_input, dict) else None
+        return found or ([command] if isinstance(command, str) else [])
+    return [entry.command] if isinstance(entry, Terminal) and entry.command else []
+
+
+def place_of(entry: Entry) -> tuple[str, int | None] | None:
+    """The file an entry is about, and the line."""
+    if not isinstance(entry, ToolCall):
+        return None
+    for place in entry.locations:
+        return place.path, place.line
+    paths = [part.path for part in entry.content if isinstance(part, Diff)]
+    return (paths[0], None) if paths else None
+
+
+def picture_of(entry: Entry) -> Content | None:
+    """The first image, sound or link in an entry."""
+    parts = entry.content if isinstance(entry, ToolCall) else getattr(entry, "parts", [])
+    kinds = ("image", "audio", "resource_link", "resource")
+    return next((part for part in parts if isinstance(part, Content) and part.kind in kinds), None)
+
+
+def output_of(terminal: Terminal) -> str:
+    """A command and all that it wrote as plain text, for an agent: what is too long loses its middle."""
+    from acp_tui.ui.entries.terminal.output import Output, left_out, length
+
+    lines = ["".join(text for text, _ in line).rstrip() for line in Output(terminal).all()]
+    text = "\n".join(lines).rstrip("\n")
+    if len(text) > MOST_OUTPUT:
+        head, tail = MOST_OUTPUT // 4, MOST_OUTPUT * 3 // 4
+        text = f"{text[:head]}\n{left_out(length(text[head:-tail]))}\n{text[-tail:]}"
+    if terminal.ended_at is None:
+        end = "[still running]"
+    else:
+        end = f"[ended by {terminal.signal}]" if terminal.signal else f"[exit code {terminal.exit_code}]"
+    return "\n".join(filter(None, (f"$ {visible(terminal.command or '')}", text, end))) + "\n"

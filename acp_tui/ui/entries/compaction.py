@@ -1,0 +1,36 @@
+"""The agent condensed its context: a line, and its summary when it is unfolded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.ui.drawing.body import Lines
+from acp_tui.ui.drawing.text_layout import bounded, headed, paragraphs
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import Compaction
+    from acp_tui.ui.drawing.body import Body, Context
+
+_WORDS = {
+    "in_progress": "condensing the context …",
+    "completed": "condensed the context",
+    "failed": "could not condense the context",
+    "cancelled": "stopped condensing the context",
+}
+
+
+def body(entry: Compaction, context: Context) -> Body:
+    """How it went."""
+    palette, width = context.palette, context.width
+    summary = str(entry.summary)
+    words = _WORDS.get(entry.status, f"condensing the context: {entry.status}")
+    fold = ("▸ " if context.folded else "▾ ") if summary else "· "
+    look = palette.error if entry.status == "failed" else palette.dim
+    lines = headed([Segment(fold, palette.faint)], [Segment(words, look)], width)
+    if entry.error:
+        lines += paragraphs(entry.error, palette.error, width)
+    if summary and not context.folded:
+        lines += bounded(paragraphs(summary, palette.thought, width), context)
+    return Lines(lines, "\n".join(filter(None, (words, entry.error, summary))))

@@ -1,0 +1,123 @@
+"""What comes with a message and is not text: a line that tells what it is, and the text in it, if any."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.strip import Strip
+
+from acp_tui.session.text import visible_excerpt, visible_line
+from acp_tui.ui.drawing.body import Lines, left_out
+from acp_tui.ui.drawing.wrap import shortened, shortened_path
+from acp_tui.ui.entries.tool_call.headline import relative
+from acp_tui.ui.markdown.code import code_lines
+from acp_tui.ui.markdown.inline import linked
+from acp_tui.ui.theme.syntax import language_of
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import Content
+    from acp_tui.ui.drawing.body import Body, Context, Spans
+
+INDENT = "  "
+SIGNS = {"image": "▣", "audio": "♪", "resource_link": "↗", "resource": "▤"}
+WORDS = {"resource_link": "link", "resource": "file"}
+MOST = 5
+"""Lines of an embedded text that are shown with a message; the rest is on a screen of its own."""
+EXCERPT = 2000
+
+
+def body(content: Content, context: Context) -> Body:
+    """One block of content by itself."""
+    return Lines(content_lines(content, context, [Segment(INDENT)]), content.text)
+
+
+def content_lines(content: Content, context: Context, before: Spans) -> list[Strip]:
+    """One block of content; `before` stands before each line."""
+    if content.for_assistant_only and not context.whole:
+        return withheld(WORDS.get(content.kind, content.kind), content.text, context, before)
+    lines = [_headline(content, context, before)]
+    text = content.text
+    if not text and content.raw is not None:
+        text = visible_excerpt(content.raw, EXCERPT)
+    if text and not context.folded:
+        lines += _text_lines(text, language_of(visible_line(content.uri or "")), context, before)
+    return lines
+
+
+def withheld(what: str, text: str, context: Context, before: Spans) -> list[Strip]:
+    """What the sender meant for the agent alone: one line says that it is there."""
+    size = f", {len(text):,} characters" if text else ""
+    return [_note(f"▸ {visible_line(what)} for the agent only{size}", context, before)]
+
+
+def _headline(content: Content, context: Context, before: Spans) -> Strip:
+    palette = context.palette
+    unknown = content.kind not in SIGNS and content.kind != "text"
+    kind = visible_line(content.kind)
+    facts = [f"unknown content “{kind}”" if unknown else WORDS.get(kind, kind)]
+    facts += [visible_line(content.mime)] if content.mime else []
+    size = _size(content)
+    facts += [_readable(size)] if size is not None else []
+    tail = "  ".join(facts)
+    sign = SIGNS.get(content.kind, "?" if unknown else "▤")
+    room = context.width - sum(span.cell_length for span in before) - len(sign) - 1
+    uri = content.uri or ""
+    path = relative(_path(uri), context.cwd)
+    name = visible_line(content.title or content.name or path)
+    tail = shortened(tail, room)
+    name_room = room - cell_len(tail) - 2
+    name = (shortened_path if name == path else shortened)(name, name_room) if name_room > 4 else ""
+    spans = [*before, Segment(f"{sign} ", palette.icon)]
+    if name:
+        style = linked(palette.link, uri) if uri else palette.text
+        spans += [Segment(name, style), Segment("  ", palette.dim)]
+    return Strip([*spans, Segment(tail, palette.dim)])
+
+
+def _text_lines(text: str, language: str, context: Context, before: Spans) -> list[Strip]:
+    lines = text.rstrip("\n").split("\n")
+    shown = lines if context.whole else lines[:MOST]
+    width = context.width - sum(span.cell_length for span in before)
+    rows = code_lines("\n".join(shown) + "\n", language, context.palette, width)[bool(language) :]
+    missing = len(lines) - len(shown)
+    if not context.whole and len(rows) > 2 * MOST:  # long lines, that became many
+        rows, missing = rows[: 2 * MOST], max(1, missing)
+    strips = [Strip([*before, *row]) for row in rows]
+    if missing:
+        word = "line" if missing == 1 else "lines"
+        strips.append(_note(f"▸ {missing:,} more {word}", context, before))
+    return strips
+
+
+def _note(text: str, context: Context, before: Spans) -> Strip:
+    room = context.width - sum(span.cell_length for span in before)
+    return Strip([*before, left_out(shortened(text, room), context.palette.dim)])
+
+
+def _path(uri: str) -> str:
+    """An address as a person would write it: a file by its path."""
+    return (
+        visible_line(unquote(uri.removeprefix("file://")))
+        if uri.startswith("file:///")
+        else visible_line(uri)
+    )
+
+
+def _size(content: Content) -> int | None:
+    """In bytes, as told or as it is."""
+    if content.size is not None:
+        return content.size
+    if content.data is not None:
+        return len(content.data.rstrip("=")) * 3 // 4
+    return len(content.text.encode(errors="replace")) if content.text else None
+
+
+def _readable(size: int) -> str:
+    if size < 1000:
+        return f"{size} B"
+    if size < 1_000_000:
+        return f"{size / 1000:.3g} kB"
+    return f"{size / 1_000_000:.3g} MB"

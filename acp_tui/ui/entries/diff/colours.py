@@ -1,0 +1,52 @@
+"""Syntax colours for the lines of a diff: made for a stretch at a time, when one of its lines is drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from acp_tui.ui.theme.palette import Palette
+
+STRETCH = 32
+"""Lines coloured at once."""
+RUN_UP = 24
+"""Lines read before them, so that what began there (a long string, a comment) is known."""
+LONGEST = 2_000
+"""Characters of a line that is worth colours; nobody reads minified code by them."""
+
+
+class Colours:
+    """The lines of one side, as far as they are known."""
+
+    def __init__(self, lines: Callable[[], Mapping[int, str]], path: str, palette: Palette) -> None:
+        self._lines = lines
+        self._path = path
+        self._palette = palette
+        self._done: dict[int, dict[int, list[Segment]]] = {}
+
+    def spans(self, number: int, text: str) -> list[Segment]:
+        """The line of that number in colours."""
+        if not self._palette.syntax or len(text) > LONGEST:
+            return [Segment(text)]
+        stretch = (number - 1) // STRETCH
+        if stretch not in self._done:
+            self._done[stretch] = self._coloured(stretch * STRETCH + 1)
+        spans = self._done[stretch].get(number)
+        # Lines of a patch may carry wrong numbers: never show another text than the row's.
+        if spans is None or "".join(span.text for span in spans) != text:
+            return [Segment(text)]
+        return spans
+
+    def _coloured(self, first: int) -> dict[int, list[Segment]]:
+        from acp_tui.ui.theme.syntax import highlighted, language_of  # loads Pygments
+
+        lines = self._lines()
+        numbers = range(max(1, first - RUN_UP), first + STRETCH)
+        texts = [lines.get(number, "") for number in numbers]
+        code = "\n".join(text if len(text) <= LONGEST else "" for text in texts)
+        shown = highlighted(f"{code}\n", language_of(self._path), self._palette)
+        return {number: spans for number, spans in zip(numbers, shown, strict=True) if number >= first}

@@ -1,0 +1,157 @@
+"""A diff: unified, or old and new beside each other where there is room. Only what is seen is drawn."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain, groupby, islice, zip_longest
+from typing import TYPE_CHECKING, TypeVar
+from zlib import crc32
+
+from acp_tui.diffing import Difference, Row, compared, patched
+from acp_tui.ui.drawing.heights import Heights
+from acp_tui.ui.drawing.wrap import MAX_LINE
+from acp_tui.ui.entries.diff.drawing import Drawing, SplitDrawing, UnifiedDrawing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from textual.strip import Strip
+
+    from acp_tui.session.state import Diff
+    from acp_tui.ui.drawing.body import Context
+
+SPLIT_FROM = 120
+"""Cells that old and new need beside each other."""
+LEAST_SPLIT = 50
+"""… also when the user wishes for it."""
+PREVIEW = 40
+"""Rows that a tool call shows of a long diff."""
+KEPT_OF_LINE = MAX_LINE // 2
+"""Characters of a line that is too long."""
+DRAWN = 400
+"""Rows kept ready; many screens of them."""
+
+Text = TypeVar("Text", str, str | None)
+Pair = tuple[Row | None, Row | None]
+_SIGNS = {"same": " ", "removed": "-", "added": "+"}
+
+
+def difference(diff: Diff, first: int = 1) -> Difference:
+    """What changed in a file; remembered for the next one who asks. `first` numbers its first line.
+
+    Where that number is not known (0), the rows are numbered all the same: to tell them apart.
+    """
+    if diff.patch is not None:
+        return patched(_told(diff.patch))
+    return compared(_told(diff.old), _told(diff.new), first or 1)
+
+
+_HIDDEN = re.compile("(?<![^\x00-\x7f])\u200d|\u200d(?![^\x00-\x7f])")
+
+
+def _told(text: Text) -> Text:
+    """Joiners that join nothing would be there unseen, in code of all things: they are made visible.
+
+    Very long lines are cut: comparing and colouring one of megabytes takes seconds. A checksum keeps lines
+    apart that differ only in what was cut off.
+    """
+    if not text:
+        return text
+    if len(text) > MAX_LINE and any(len(line) > MAX_LINE for line in text.split("\n")):
+        text = "\n".join(map(_limited, text.split("\n")))
+    return _HIDDEN.sub("‹200d›", text) if "\u200d" in text else text
+
+
+def _limited(line: str) -> str:
+    if len(line) <= MAX_LINE:
+        return line
+    checksum = crc32(line.encode(errors="surrogatepass"))
+    return f"{line[:KEPT_OF_LINE]} … {len(line) - KEPT_OF_LINE:,} more characters (checksum {checksum:08x})"
+
+
+class DiffBody:
+    """The diff of one file."""
+
+    def __init__(self, diff: Diff, context: Context, *, heading: str = "", first: int = 1) -> None:
+        self.diff = diff
+        self._difference = difference(diff, first)
+        self._numbered = first > 0
+        self._drawing = self._made_drawing(context)
+        rows = chain(_before(diff, self._difference, heading), self._difference.rows())
+        self._rows = list(rows if context.whole else islice(rows, PREVIEW + 1))
+        if not context.whole and len(self._rows) > PREVIEW:
+            shown = PREVIEW - 1
+            missing = self._difference.line_count - sum(row.is_line for row in self._rows[:shown])
+            self._rows[shown:] = [Row("more", f"▸ {missing:,} more lines")]
+        self._pairs = (
+            list(_beside(self._rows)) if isinstance(self._drawing, SplitDrawing) else _alone(self._rows)
+        )
+        self._heights = Heights()
+        self._heights.reset([self._drawing.height(pair) for pair in self._pairs])
+        self._drawn: dict[int, list[Strip]] = {}
+
+    def _made_drawing(self, context: Context) -> Drawing:
+        wish = context.preferences.diff
+        split = wish != "unified" and context.width >= (SPLIT_FROM if wish == "auto" else LEAST_SPLIT)
+        # Where one side is empty, two columns would waste half of the room.
+        kind = SplitDrawing if split and not self._difference.one_sided else UnifiedDrawing
+        return kind(self._difference, self.diff.path, context, numbered=self._numbered)
+
+    @property
+    def height(self) -> int:
+        """Known without drawing anything."""
+        return self._heights.total
+
+    def line(self, number: int) -> Strip:
+        """One line of a row."""
+        index, part = self._heights.at(number)
+        strips = self._drawn.get(index)
+        if strips is None:
+            if len(self._drawn) >= DRAWN:
+                self._drawn.clear()
+            strips = self._drawn[index] = self._drawing.strips(self._pairs[index])
+        return strips[part]
+
+    def copy_text(self) -> str:
+        """As a unified diff."""
+        if self.diff.patch is not None:
+            return self.diff.patch
+        rows = (
+            f"{_SIGNS[row.kind]}{row.text}" if row.is_line else f"@@ {row.text} @@"
+            for row in self._difference.rows()
+        )
+        return "\n".join([f"--- {self.diff.path}", f"+++ {self.diff.path}", *rows])
+
+    def update(self) -> bool:
+        """A diff does not grow: another one takes its place."""
+        return False
+
+
+def _before(diff: Diff, found: Difference, heading: str) -> Iterator[Row]:
+    """What has to be said about the whole."""
+    if heading:
+        yield Row("file", heading)
+    for note in found.notes:
+        yield Row("note", note)
+    if diff.line_ends is not None:
+        old, new = diff.line_ends
+        yield Row("note", f"line ends: {old} → {new}")
+    elif diff.patch is None and not (found.added or found.removed):
+        yield Row("note", "an empty file" if None in (diff.old, diff.new) else "no difference in the text")
+
+
+def _alone(rows: Iterable[Row]) -> list[Pair]:
+    return [(row, None) for row in rows]
+
+
+def _beside(rows: Iterable[Row]) -> Iterator[Pair]:
+    """Removed lines to the left of those that came in their place."""
+    for change, group in groupby(rows, key=lambda row: row.change):
+        if change is None:
+            for row in group:
+                yield (row, row) if row.kind == "same" else (row, None)
+        else:
+            sides: tuple[list[Row], list[Row]] = [], []
+            for row in group:
+                sides[row.old is None].append(row)
+            yield from zip_longest(*sides)

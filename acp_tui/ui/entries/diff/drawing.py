@@ -1,0 +1,230 @@
+"""Rows of a diff as lines of the screen."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Protocol
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.strip import Strip
+
+from acp_tui.ui.drawing.body import left_out
+from acp_tui.ui.drawing.wrap import (
+    TAB,
+    expanded,
+    fold,
+    fold_count,
+    padded,
+    shortened,
+    shortened_path,
+    whole_signs,
+)
+from acp_tui.ui.entries.diff.colours import Colours
+from acp_tui.ui.theme.component_style import NOT_DIM
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.style import Style
+
+    from acp_tui.diffing import Difference, Row
+    from acp_tui.ui.drawing.body import Context
+    from acp_tui.ui.theme.palette import Palette
+
+INDENT = 4
+LEAST_TEXT = 4
+SIGNS = {"removed": "-", "added": "+"}
+GAP = "⋯"
+
+Pair = tuple["Row | None", "Row | None"]
+
+
+class Drawing(Protocol):
+    """One of the forms."""
+
+    def __init__(self, difference: Difference, path: str, context: Context, *, numbered: bool) -> None: ...
+
+    def height(self, pair: Pair) -> int:
+        """How many lines the row takes."""
+
+    def strips(self, pair: Pair) -> list[Strip]:
+        """These lines."""
+
+
+class _Column:
+    """Lines of text with their numbers and signs, in so many cells."""
+
+    def __init__(
+        self,
+        difference: Difference,
+        path: str,
+        palette: Palette,
+        width: int,
+        *,
+        numbered: bool,
+        old_side: bool = False,
+    ) -> None:
+        self._palette = palette
+        self._numbered = numbered
+        self._old_side = old_side  # unchanged lines are shown as those of the old text
+        self._digits = max(2, len(str(difference.last_number)))
+        self._gutter = self._digits + 3
+        self._text_width = max(LEAST_TEXT, width - self._gutter)
+        self._width = width
+        self._old = Colours(lambda: difference.old, path, palette)
+        self._new = Colours(lambda: difference.new, path, palette)
+        self._looks = {
+            "same": (palette.diff_context, palette.diff_number),
+            "removed": (palette.diff_removed, palette.diff_removed_mark),
+            "added": (palette.diff_added, palette.diff_added_mark),
+        }
+
+    def height(self, row: Row) -> int:
+        if row.kind not in self._looks:
+            return 1
+        return fold_count(row.text, self._text_width)
+
+    def lines(self, row: Row | None) -> list[list[Segment]]:
+        """Each as wide as the column."""
+        palette = self._palette
+        if row is None:
+            return [[Segment(" " * self._width, palette.diff_context)]]
+        if row.kind not in self._looks:
+            return [self._remark(row)]
+        base, mark = self._looks[row.kind]
+        number = row.old if self._is_old(row) else row.new
+        lines = fold(self._text(row, base), self._text_width)
+        found: list[list[Segment]] = []
+        for at, line in enumerate(lines):
+            shown = f"{number if at == 0 and self._numbered else '':>{self._digits}}"
+            sign = SIGNS.get(row.kind, " ") if at == 0 else " "
+            gutter = [Segment(shown, mark), Segment(f" {sign} ", mark)]
+            found.append(list(padded([*gutter, *line], self._width, base)))
+        return found
+
+    def _is_old(self, row: Row) -> bool:
+        return row.new is None or (self._old_side and row.old is not None)
+
+    def _remark(self, row: Row) -> list[Segment]:
+        """Something about a side, below its line."""
+        text = shortened(f"{' ' * (self._digits + 1)}\\ {row.text}", self._width)
+        return list(padded([Segment(text, self._palette.diff_fold)], self._width, self._palette.diff_context))
+
+    def _text(self, row: Row, base: Style) -> list[Segment]:
+        """The text in colours, with what changed in it marked, and without tabs."""
+        colours, number = (self._old, row.old) if self._is_old(row) else (self._new, row.new)
+        assert number is not None
+        marks = row.change.marks(row) if row.change is not None else []
+        word = self._palette.diff_added_word if row.kind == "added" else self._palette.diff_removed_word
+        word += NOT_DIM  # a comment may be
+        segments: list[Segment] = []
+        column = 0
+        for text, style, marked in _marked(colours.spans(number, row.text), marks):
+            look = base + style if style else base
+            text = _without_tabs(text, column, visibly=marked)
+            column += cell_len(text)
+            segments.append(Segment(text, look + word if marked else look))
+        return whole_signs(segments)
+
+
+class UnifiedDrawing:
+    """Old and new lines below each other."""
+
+    def __init__(self, difference: Difference, path: str, context: Context, *, numbered: bool) -> None:
+        self._context = context
+        width = context.width - INDENT
+        self._column = _Column(difference, path, context.palette, width, numbered=numbered)
+
+    def height(self, pair: Pair) -> int:
+        """Long lines are folded."""
+        row, _ = pair
+        assert row is not None
+        return self._column.height(row)
+
+    def strips(self, pair: Pair) -> list[Strip]:
+        """With the background up to the edge."""
+        row, _ = pair
+        assert row is not None
+        if row.change is None and row.kind != "same":
+            return [separate(row, self._context)]
+        return [Strip([Segment(" " * INDENT), *line]) for line in self._column.lines(row)]
+
+
+class SplitDrawing:
+    """Old lines to the left, new ones to the right."""
+
+    def __init__(self, difference: Difference, path: str, context: Context, *, numbered: bool) -> None:
+        self._context = context
+        palette, room = context.palette, context.width - INDENT - 1
+        self._blank = left, right = room // 2, room - room // 2
+        self._left = _Column(difference, path, palette, left, numbered=numbered, old_side=True)
+        self._right = _Column(difference, path, palette, right, numbered=numbered)
+
+    def height(self, pair: Pair) -> int:
+        """The longer side counts."""
+        left, right = pair
+        return max(self._left.height(left) if left else 1, self._right.height(right) if right else 1)
+
+    def strips(self, pair: Pair) -> list[Strip]:
+        """Both sides, the shorter one filled up."""
+        left, right = pair
+        if left is not None and left.change is None and left.kind != "same":
+            return [separate(left, self._context)]
+        lines = self._left.lines(left), self._right.lines(right)
+        base = self._context.palette.diff_context
+        strips: list[Strip] = []
+        for at in range(max(map(len, lines))):
+            halves = [
+                side[at] if at < len(side) else [Segment(" " * blank, base)]
+                for side, blank in zip(lines, self._blank, strict=True)
+            ]
+            border = Segment("│", self._context.palette.faint)
+            strips.append(Strip([Segment(" " * INDENT), *halves[0], border, *halves[1]]))
+        return strips
+
+
+def separate(row: Row, context: Context) -> Strip:
+    """A row that is no line of either text: a file's name, a fold, a remark."""
+    room = context.width - INDENT
+    palette = context.palette
+    if row.kind == "file":
+        return Strip([Segment(" " * INDENT), Segment(shortened_path(row.text, room), palette.strong)])
+    text = shortened(f"{GAP} {row.text}" if row.kind == "gap" else row.text, room)
+    word = (left_out if row.kind == "more" else Segment)(text, palette.diff_fold)
+    return Strip([Segment(" " * INDENT), word])
+
+
+def _marked(
+    spans: Sequence[Segment], marks: Sequence[tuple[int, int]]
+) -> list[tuple[str, Style | None, bool]]:
+    """The spans, divided where marks begin and end."""
+    if not marks:
+        return [(text, style, False) for text, style, _ in spans]
+    edges = sorted({edge for mark in marks for edge in mark})
+    starts = dict(marks)
+    found: list[tuple[str, Style | None, bool]] = []
+    at, until = 0, 0  # `until`: where the mark we are in ends
+    for text, style, _ in spans:
+        end = at + len(text)
+        cuts = [at, *(edge for edge in edges if at < edge < end), end]
+        for start, stop in pairwise(cuts):
+            until = starts.get(start, until)
+            found.append((text[start - at : stop - at], style, start < until))
+        at = end
+    return found
+
+
+def _without_tabs(text: str, column: int, *, visibly: bool) -> str:
+    """Tabs as spaces; where they are what changed, as arrows."""
+    if "\t" not in text or not visibly:
+        return expanded(text, column)
+    parts: list[str] = []
+    for number, part in enumerate(text.split("\t")):
+        if number:
+            spaces = TAB - column % TAB
+            parts.append("→".ljust(spaces))
+            column += spaces
+        parts.append(part)
+        column += cell_len(part)
+    return "".join(parts)

@@ -1,0 +1,75 @@
+"""Questions of the agent, as a form or behind an address; the answers are never shown."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.session.text import visible_line
+from acp_tui.ui.drawing.body import Lines
+from acp_tui.ui.drawing.text_layout import INDENT, headed
+from acp_tui.ui.drawing.wrap import fold, strip
+
+if TYPE_CHECKING:
+    from rich.style import Style
+    from textual.strip import Strip
+
+    from acp_tui.session.state import Elicitation
+    from acp_tui.ui.drawing.body import Body, Context
+    from acp_tui.ui.theme.palette import Palette
+
+_HOST = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/*(?:[^/?#\\]*@)?(?P<host>[^/?#\\:]*)")
+"""What stands before an @ is no host, however much it looks like one."""
+
+
+def body(entry: Elicitation, context: Context) -> Body:
+    """What was asked, where it leads, and what became of it."""
+    palette, width = context.palette, context.width
+    sign, outcome, look = _outcome(entry, palette)
+    asks = Segment("the agent asks: ", palette.dim)
+    message = " ".join(entry.message.split()) or "a question without words"
+    lines = headed([Segment(f"{sign} ", look)], [asks, Segment(message, palette.text)], width)
+    url = visible_line(entry.url) if entry.url else ""
+    if url:
+        lines += _address(url, palette, width)
+    names = _asked_for(entry)
+    if names:
+        lines += headed([Segment("  ")], [Segment(f"for {names}", palette.dim)], width)
+    lines += headed([Segment("  ")], [Segment(outcome, look)], width)
+    return Lines(lines, "\n".join(filter(None, (entry.message, url))))
+
+
+def _address(url: str, palette: Palette, width: int) -> list[Strip]:
+    """Whole, with its host marked; not a link, because opening it needs consent."""
+    found = _HOST.match(url)
+    start, end = found.span("host") if found else (0, 0)
+    parts = [(url[:start], palette.dim), (url[start:end], palette.strong), (url[end:], palette.dim)]
+    pieces = fold([Segment(text, style) for text, style in parts], width - INDENT)
+    return [strip(piece, [Segment(" " * INDENT)]) for piece in pieces]
+
+
+def _outcome(entry: Elicitation, palette: Palette) -> tuple[str, str, Style]:
+    if entry.outcome is None:
+        return "?", "waiting for your answer", palette.warning
+    if entry.outcome == "accept":
+        finished = "; the page is finished" if entry.completed else ""
+        return "✔", f"answered{finished}", palette.success
+    if entry.outcome == "decline":
+        return "✘", "declined", palette.warning
+    if entry.outcome == "cancel":
+        return "⊘", "put away unanswered", palette.warning
+    return "✘", "answered with an error", palette.error
+
+
+def _asked_for(entry: Elicitation) -> str:
+    """The names of a form's fields."""
+    properties = (entry.schema or {}).get("properties")
+    if not isinstance(properties, dict):
+        return ""
+    titles = [
+        str(field["title"]) if isinstance(field, dict) and isinstance(field.get("title"), str) else str(name)
+        for name, field in properties.items()
+    ]
+    return visible_line(", ".join(titles))

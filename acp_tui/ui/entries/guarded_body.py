@@ -1,0 +1,97 @@
+"""A body that turns into the raw content of its entry when it fails."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.session.raw_entry import failure_note, raw_text
+from acp_tui.ui.drawing.body import Lines
+from acp_tui.ui.drawing.text_layout import bounded, code_lines, paragraphs
+from acp_tui.ui.terminal.error_containment import record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.strip import Strip
+
+    from acp_tui.session.state import Entry
+    from acp_tui.ui.drawing.body import Body, Context
+
+_counts: Counter[tuple[str, int, str]] = Counter()
+
+
+class GuardedBody:
+    """Passes everything on to the body of an entry. Whatever that raises, it is not asked again."""
+
+    def __init__(
+        self,
+        make: Callable[[], Body],
+        entry: Entry,
+        context: Context,
+        replaced: Callable[[int], object] | None = None,
+    ) -> None:
+        """`replaced` is told the entry's id when the body fails after it was made: its height changes."""
+        self._entry = entry
+        self._context = context
+        self._replaced = replaced
+        self._failed = False
+        try:
+            self._body = make()
+        except Exception as error:
+            self._fall_back(error)
+
+    def _fall_back(self, error: Exception) -> None:
+        record(error, _counts, f"while drawing a {type(self._entry).__name__}")
+        self._failed = True
+        context, text = self._context, raw_text(self._entry)
+        note = paragraphs(failure_note(self._entry, error), context.palette.error, context.width)
+        content = code_lines(text, context.palette.dim, context.width)
+        self._body = Lines([*note, *bounded(content, context)], text)
+
+    def _call(self, name: str, *arguments: Any) -> Any:
+        """Call a method that the body may lack; None: it lacks it, or has just failed."""
+        try:
+            method = getattr(self._body, name, None)
+            return method(*arguments) if method is not None else None
+        except Exception as error:
+            self._fall_back(error)
+            if self._replaced is not None:
+                self._replaced(self._entry.id)
+            return None
+
+    @property
+    def height(self) -> int:
+        """Of the body, or of what replaces it."""
+        try:
+            return self._body.height
+        except Exception as error:
+            self._fall_back(error)
+            return self._body.height
+
+    def line(self, number: int) -> Strip:
+        """Of the body, or of what replaces it."""
+        strip: Strip | None = self._call("line", number)
+        return strip if strip is not None else self._body.line(min(number, self._body.height - 1))
+
+    def copy_text(self) -> str:
+        """Of the body, or of what replaces it."""
+        text: str | None = self._call("copy_text")
+        return text if text is not None else self._body.copy_text()
+
+    def update(self) -> bool:
+        """False after a failure: the entry has changed, so another body may succeed."""
+        return bool(self._call("update"))
+
+    def settle(self, first: int, last: int) -> None:
+        """Of a long body; others need none."""
+        self._call("settle", first, last)
+
+    def place_of(self, line: int) -> Any:
+        """Of a long body; None for others."""
+        return self._call("place_of", line)
+
+    def line_of(self, place: Any) -> int:
+        """Of a long body, whose `place_of` has named the place."""
+        line: int | None = self._call("line_of", place)
+        return line if line is not None else 0

@@ -1,0 +1,32 @@
+"""What the agent said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.session.text import GrowingText
+from acp_tui.ui.entries.parts import Parts
+from acp_tui.ui.markdown import sections
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import AgentMessage, Message
+    from acp_tui.ui.drawing.body import Body, Context
+
+INDENT = "  "
+
+
+def body(entry: AgentMessage, context: Context) -> Body:
+    """Markdown, and what came with it."""
+    return Parts(entry, context, [Segment(INDENT, context.palette.text)])
+
+
+def code_blocks(message: Message) -> list[str]:
+    """The code in a message, block by block, as it was written."""
+    return [
+        code
+        for part in message.parts
+        if isinstance(part, GrowingText)
+        for code in sections.code_blocks(str(part))
+    ]

@@ -1,0 +1,35 @@
+"""One line about something that happened; what else is to be said about it below, when it is unfolded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.ui.drawing.body import Lines
+from acp_tui.ui.drawing.text_layout import bounded, code_lines, short_headed
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import Notice
+    from acp_tui.ui.drawing.body import Body, Context
+
+_SIGNS = {"info": "·", "warning": "!", "error": "✘"}
+_SOURCES = {"agent": "the agent: ", "rule": "rule: ", "policy": "policy: "}
+
+
+def body(entry: Notice, context: Context) -> Body:
+    """A notice of the client, of the agent, of a rule or a policy."""
+    palette, width = context.palette, context.width
+    sign = _SIGNS.get(entry.level, "·")
+    look = {"warning": palette.warning, "error": palette.error}.get(entry.level, palette.dim)
+    spans = [Segment(_SOURCES.get(entry.source, ""), palette.faint)]
+    spans.append(Segment(" ".join(entry.text.split("\n")), palette.dim if entry.level == "info" else look))
+    text = entry.text
+    if entry.detail and context.folded:
+        spans.append(Segment(" ▸", palette.faint))
+    lines = short_headed([Segment(f"{sign} ", look)], spans, context)
+    if entry.detail:
+        text = f"{text}\n{entry.detail}"
+        if not context.folded:
+            lines += bounded(code_lines(entry.detail, palette.dim, width), context)
+    return Lines(lines, text)

@@ -1,0 +1,91 @@
+"""The agent's plan: how far it has come, and its steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+from rich.style import Style
+
+from acp_tui.ui.drawing.body import Lines
+from acp_tui.ui.drawing.text_layout import INDENT, bounded, headed, paragraphs
+from acp_tui.ui.drawing.wrap import shortened
+
+if TYPE_CHECKING:
+    from textual.strip import Strip
+
+    from acp_tui.session.state import Plan, PlanItem
+    from acp_tui.ui.drawing.body import Body, Context
+    from acp_tui.ui.theme.palette import Palette
+
+_BOXES = {"pending": "☐", "in_progress": "◐", "completed": "☑"}
+_PRIORITIES = {"high": "↑", "low": "↓"}
+_COPIED = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]"}
+
+
+def body(entry: Plan, context: Context) -> Body:
+    """A plan; one that another has followed folds to its first line."""
+    superseded = _superseded(entry, context)
+    lines = _header(entry, context, superseded=superseded)
+    if not (context.folded or superseded or entry.removed):
+        lines += steps(entry, context)
+    return Lines(lines, _source(entry))
+
+
+def _superseded(entry: Plan, context: Context) -> bool:
+    """Has the same plan come again in a later turn?"""
+    newest = context.session.plan
+    return newest is not None and newest.id > entry.id and newest.plan_id == entry.plan_id
+
+
+def _header(entry: Plan, context: Context, *, superseded: bool) -> list[Strip]:
+    palette = context.palette
+    folded = context.folded or superseded or entry.removed
+    spans = [Segment("plan", palette.strong if not folded else palette.dim)]
+    if entry.items:
+        done = sum(item.status == "completed" for item in entry.items)
+        spans.append(Segment(f" {done}/{len(entry.items)}", palette.dim))
+    if entry.removed:
+        spans.append(Segment(" · taken back by the agent", palette.dim))
+    elif superseded:
+        spans.append(Segment(" · continued below", palette.dim))
+    elif folded and (current := next((i for i in entry.items if i.status == "in_progress"), None)):
+        room = context.width - INDENT - sum(span.cell_length for span in spans)
+        spans.append(Segment(shortened(f" · {_one_line(current.content)}", room), palette.dim))
+    return headed([Segment("▸ " if folded else "▾ ", palette.faint)], spans, context.width)
+
+
+def steps(entry: Plan, context: Context) -> list[Strip]:
+    """What is to be done, step by step, and what else the plan says."""
+    palette, width = context.palette, context.width
+    lines: list[Strip] = []
+    for item in entry.items:
+        lines += _step(item, palette, width)
+    if entry.markdown:
+        lines += paragraphs(entry.markdown, palette.text, width)
+    if entry.uri:
+        link = palette.link + Style(link=entry.uri) + Style.from_meta({"link": entry.uri})
+        lines += headed([Segment("  ")], [Segment(entry.uri, link)], width)
+    return bounded(lines, context)
+
+
+def _step(item: PlanItem, palette: Palette, width: int) -> list[Strip]:
+    box = _BOXES.get(item.status, "☐")
+    look = {"in_progress": palette.strong, "completed": palette.dim}.get(item.status, palette.text)
+    first = [Segment(f"  {box} ", palette.signs.get(item.status, palette.dim))]
+    spans = [Segment(_one_line(item.content), look)]
+    if item.status not in _BOXES:
+        spans.append(Segment(f" ({item.status})", palette.dim))
+    if item.priority in _PRIORITIES and item.status != "completed":
+        mark = palette.warning if item.priority == "high" else palette.faint
+        spans.append(Segment(f" {_PRIORITIES[item.priority]}", mark))
+    return headed(first, spans, width, indent=4)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _source(entry: Plan) -> str:
+    lines = [f"{_COPIED.get(item.status, '[ ]')} {item.content}" for item in entry.items]
+    return "\n".join([*lines, *filter(None, (entry.markdown, entry.uri))])

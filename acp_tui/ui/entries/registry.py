@@ -1,0 +1,69 @@
+"""Which module draws which kind of entry, and what is folded from the beginning."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from typing import TYPE_CHECKING, cast
+
+from acp_tui.session.state import (
+    AgentMessage,
+    Compaction,
+    Elicitation,
+    Notice,
+    Permission,
+    Plan,
+    Terminal,
+    Thought,
+    ToolCall,
+    TurnEnd,
+    Unrecognised,
+    UserMessage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.session.state import Entry
+    from acp_tui.ui.drawing.body import Body, Context
+
+    Maker = Callable[[Entry, Context], Body]
+
+MODULES: dict[type[Entry], str] = {
+    UserMessage: "user",
+    AgentMessage: "message",
+    Thought: "thought",
+    ToolCall: "tool_call.tool_call",
+    Plan: "plan",
+    Permission: "permission",
+    Elicitation: "elicitation",
+    Terminal: "terminal.terminal",
+    Notice: "notice",
+    TurnEnd: "turn_end",
+    Compaction: "compaction",
+    Unrecognised: "unrecognised",
+}
+"""Imported when the first entry of the kind is drawn: the first frame needs none of them."""
+
+
+def make_body(entry: Entry, context: Context, replaced: Callable[[int], object] | None = None) -> Body:
+    """What this entry looks like. See `GuardedBody` for what happens when drawing it fails."""
+    from acp_tui.ui.entries.guarded_body import GuardedBody
+
+    return GuardedBody(lambda: _maker(MODULES[type(entry)])(entry, context), entry, context, replaced)
+
+
+def prepare() -> None:
+    """Load what draws answers and their code while there is nothing to draw, so that no word waits for it."""
+    from acp_tui.ui.markdown.parser import parser
+    from acp_tui.ui.theme.syntax import lexer_of
+
+    for module in MODULES.values():
+        _maker(module)
+    parser()
+    lexer_of("python")
+
+
+@cache
+def _maker(module: str) -> Maker:
+    return cast("Maker", importlib.import_module(f"{__package__}.{module}").body)

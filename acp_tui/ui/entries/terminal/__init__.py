@@ -1,0 +1,1 @@
+"""How a terminal and its output are drawn."""

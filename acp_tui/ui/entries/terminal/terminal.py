@@ -1,0 +1,190 @@
+"""A terminal: what it ran, how it ended, and the last lines of its output in colours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.entry_display import ran
+from acp_tui.session.state import TerminalRef
+from acp_tui.session.text import visible, visible_line
+from acp_tui.ui.drawing.ansi import segments
+from acp_tui.ui.drawing.body import left_out
+from acp_tui.ui.drawing.wrap import fold, shortened, strip
+from acp_tui.ui.entries.terminal.output import Output
+from acp_tui.ui.entries.terminal.whole_output import WholeOutput
+from acp_tui.ui.entries.tool_call.headline import Headline, lasted, relative
+
+if TYPE_CHECKING:
+    from textual.strip import Strip
+
+    from acp_tui.controller.display import Line
+    from acp_tui.session.state import Session, Terminal
+    from acp_tui.ui.drawing.body import Body, Context
+
+INDENT = 4
+TAIL = 12
+"""Lines of output that are shown in the transcript."""
+
+
+class OutputBody:
+    """The end of the output alone, without a word about the command."""
+
+    def __init__(self, terminal: Terminal, context: Context) -> None:
+        self._context = context
+        self._output = Output(terminal)
+        self._strips: list[Strip] | None = None
+
+    def _lines(self) -> list[Strip]:
+        if self._strips is None:
+            output, context = self._output, self._context
+            self._strips = tail_strips(*output.last(TAIL), context)
+        return self._strips
+
+    @property
+    def height(self) -> int:
+        """The last lines, folded to the width."""
+        return len(self._lines())
+
+    def line(self, number: int) -> Strip:
+        """One of them."""
+        return self._lines()[number]
+
+    def copy_text(self) -> str:
+        """All the output there is."""
+        return "\n".join("".join(text for text, _ in line) for line in self._output.all())
+
+    def update(self) -> bool:
+        """Costs what came since."""
+        if self._output.follow():
+            self._strips = None
+        return True
+
+
+class TerminalBody:
+    """A terminal that no tool call shows."""
+
+    def __init__(self, terminal: Terminal, context: Context) -> None:
+        self._terminal = terminal
+        self._context = context
+        self._output: OutputBody | WholeOutput | None = None
+        if context.whole:
+            self._output = WholeOutput(terminal, context, INDENT)
+        elif not context.folded:
+            self._output = OutputBody(terminal, context)
+        self._headline: Strip | None = None
+
+    @property
+    def height(self) -> int:
+        """The command's line, and the output."""
+        return 1 + (self._output.height if self._output is not None else 0)
+
+    def line(self, number: int) -> Strip:
+        """The first says what runs; it changes with the clock while it does."""
+        if number:
+            assert self._output is not None
+            return self._output.line(number - 1)
+        if self._headline is None or self._terminal.ended_at is None:
+            self._headline = self._drawn_headline()
+        return self._headline
+
+    def _drawn_headline(self) -> Strip:
+        terminal, context = self._terminal, self._context
+        palette = context.palette
+        command = visible_line(ran(terminal, context.cwd)) or "a terminal of the agent"
+        facts = [(exit_fact(terminal), palette.error)]
+        where = f"  in {relative(terminal.cwd, context.cwd)}" if elsewhere(terminal, context) else ""
+        title = [(command, palette.tool), (where, palette.dim)]
+        if terminal.owner == "user" and terminal.ended_at is None:
+            facts.append(("x ends it", palette.dim))
+        facts.append((lasted(terminal.at, terminal.ended_at, context.now), palette.dim))
+        foldable = terminal.output.total > 0
+        headline = Headline.of_entry("!" if terminal.owner == "user" else "❯", context, foldable=foldable)
+        return headline.strip(title, facts, context, sign(terminal))
+
+    def copy_text(self) -> str:
+        """The command and its output."""
+        output = self._output or OutputBody(self._terminal, self._context)
+        return f"$ {visible(self._terminal.command or '')}\n{output.copy_text()}"
+
+    def update(self) -> bool:
+        """Costs what came since. When a call has begun to show it, nothing is to be seen here any more."""
+        if is_shown_by_call(self._terminal, self._context.session):
+            return False
+        self._headline = None
+        if self._output is not None:
+            self._output.update()
+        return True
+
+
+class _Elsewhere:
+    """A terminal that its tool call shows: nothing here, unless that changes."""
+
+    height = 0
+
+    def line(self, number: int) -> Strip:
+        raise IndexError(number)
+
+    def copy_text(self) -> str:
+        return ""
+
+    def update(self) -> bool:
+        return False
+
+
+def body(entry: Terminal, context: Context) -> Body:
+    """A terminal in the transcript; the tool call that shows it stands for it."""
+    return _Elsewhere() if is_shown_by_call(entry, context.session) else TerminalBody(entry, context)
+
+
+def is_shown_by_call(terminal: Terminal, session: Session) -> bool:
+    """Is it to be seen in a tool call?"""
+    call = session.terminal_calls.get(terminal.terminal_id)
+    return (
+        call is not None
+        and session.terminals.get(terminal.terminal_id) is terminal
+        and any(
+            isinstance(item, TerminalRef) and item.terminal_id == terminal.terminal_id
+            for item in call.content
+        )
+    )
+
+
+def tail_strips(lines: list[Line], hidden: int, context: Context) -> list[Strip]:
+    """Lines of output, indented and folded; the last of them where not all are wanted."""
+    width = context.width - INDENT
+    indent = Segment(" " * INDENT)
+    palette = context.palette
+    folded = [
+        (number, part) for number, line in enumerate(lines) for part in fold(segments(line, palette), width)
+    ]
+    if not context.whole and len(folded) > TAIL:
+        folded = folded[-TAIL:]
+        hidden += folded[0][0]
+    strips = [strip(part, [indent]) for _, part in folded]
+    if hidden > 0:
+        lines_word = "line" if hidden == 1 else "lines"
+        note = left_out(shortened(f"▸ {hidden:,} more {lines_word}", width), palette.diff_fold)
+        strips.insert(0, strip([note], [indent]))
+    return strips
+
+
+def elsewhere(terminal: Terminal, context: Context) -> bool:
+    """Does it run in another directory than the session?"""
+    here = (context.cwd or context.session.cwd or "").rstrip("/")
+    return bool(terminal.cwd) and (terminal.cwd or "").rstrip("/") != here
+
+
+def exit_fact(terminal: Terminal) -> str:
+    """How it ended, when that is worth a word."""
+    if terminal.signal:
+        return visible_line(terminal.signal)
+    return f"exit {terminal.exit_code}" if terminal.exit_code else ""
+
+
+def sign(terminal: Terminal) -> str:
+    """Its state, as that of a tool call."""
+    if terminal.ended_at is None:
+        return "in_progress"
+    return "failed" if terminal.signal or terminal.exit_code else "completed"

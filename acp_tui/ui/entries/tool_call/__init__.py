@@ -1,0 +1,1 @@
+"""How a tool call is drawn."""

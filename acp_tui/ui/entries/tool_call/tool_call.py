@@ -1,0 +1,191 @@
+"""A tool call: one line that says what it is and how it went, and below it what it did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.entry_display import ICONS, OTHER, default_folded, relative, title_of
+from acp_tui.session.diff_lines import first_line
+from acp_tui.session.state import Diff
+from acp_tui.ui.drawing.body import Lines, left_out
+from acp_tui.ui.drawing.json_lines import raw_body
+from acp_tui.ui.drawing.wrap import fold, shortened_path, strip
+from acp_tui.ui.entries.content import content_lines
+from acp_tui.ui.entries.diff.diff import DiffBody, difference
+from acp_tui.ui.entries.terminal.terminal import OutputBody, exit_fact
+from acp_tui.ui.entries.terminal.whole_output import WholeOutput
+from acp_tui.ui.entries.tool_call.headline import Headline, changed_lines, lasted
+from acp_tui.ui.entries.tool_call.pieces import Piece, common_fate, pieces
+from acp_tui.ui.entries.tool_call.text import plain_strips, text_body
+
+if TYPE_CHECKING:
+    from textual.strip import Strip
+
+    from acp_tui.session.state import Location, ToolCall
+    from acp_tui.ui.drawing.body import Body, Context
+    from acp_tui.ui.entries.tool_call.headline import Text
+
+INDENT = 4
+MOST_LOCATIONS = 5
+MOST_COMMAND = 6
+"""Lines of a command."""
+
+
+def body(entry: ToolCall, context: Context) -> Body:
+    """A tool call in the transcript."""
+    return ToolCallBody(entry, context)
+
+
+class ToolCallBody:
+    """Its headline, and a body for each thing it shows; a change makes only that anew which changed."""
+
+    def __init__(self, call: ToolCall, context: Context) -> None:
+        self._call = call
+        self._context = context
+        self._folded_by_rule = default_folded(call)
+        self._pieces: list[Piece] = []
+        self._bodies: list[Body] = []
+        self._headline: Strip | None = None
+        if not context.folded:
+            self._arrange()
+
+    # ---- what it shows
+
+    def _arrange(self) -> None:
+        found = list(pieces(self._call, self._context))
+        bodies: list[Body] = []
+        for index, piece in enumerate(found):
+            known = index < len(self._pieces) and piece.same(self._pieces[index])
+            if known and (piece.sort != "terminal" or self._bodies[index].update()):
+                bodies.append(self._bodies[index])
+            else:
+                bodies.append(self._made(piece))
+        self._pieces, self._bodies = found, bodies
+
+    def _made(self, piece: Piece) -> Body:
+        context, what = self._context, piece.what
+        match piece.sort:
+            case "title":
+                return Lines(plain_strips(what, context.palette.tool, context), "")
+            case "locations":
+                return _locations(what, context)
+            case "diff":
+                return DiffBody(what, context, heading=piece.label, first=piece.first)
+            case "terminal" if context.whole:
+                return WholeOutput(what, context, INDENT)
+            case "terminal":
+                return OutputBody(what, context)
+            case "command":
+                return _command(what, piece.label, context)
+            case "content" if what.kind == "text" and (context.whole or not what.for_assistant_only):
+                return text_body(what, piece.label, context)
+            case "content":
+                return Lines(content_lines(what, context, [_INDENT]), what.text)
+            case _:
+                return raw_body(what, context, label=piece.label)
+
+    # ---- the lines
+
+    @property
+    def height(self) -> int:
+        """The headline and everything below it."""
+        return 1 + sum(part.height for part in self._bodies)
+
+    def line(self, number: int) -> Strip:
+        """The headline of a call that goes on changes with the clock."""
+        if not number:
+            if self._headline is None or not self._call.done:
+                self._headline = self._drawn_headline()
+            return self._headline
+        number -= 1
+        for part in self._bodies:
+            if number < part.height:
+                return part.line(number)
+            number -= part.height
+        raise IndexError(number)
+
+    def _drawn_headline(self) -> Strip:
+        call, context = self._call, self._context
+        palette = context.palette
+        foldable = self.height > 1 or (context.folded and any(True for _ in pieces(call, context)))
+        lead = Headline.of_entry(ICONS.get(call.kind, OTHER), context, foldable=foldable)
+        title = [(title_of(call, context.cwd), palette.tool)]
+        return lead.strip(title, self._facts(), context, call.status)
+
+    def _facts(self) -> list[Text]:
+        """In short, how much changed, how it ended, how long it took."""
+        call, context = self._call, self._context
+        palette = context.palette
+        facts: list[Text] = []
+        found = [difference(item, first_line(call, item)) for item in call.content if isinstance(item, Diff)]
+        if became := common_fate(call):
+            facts.append((became, palette.dim))
+        facts += changed_lines(sum(one.added for one in found), sum(one.removed for one in found), palette)
+        terminals = [piece.what for piece in pieces(call, context) if piece.sort == "terminal"]
+        facts += [(exit_fact(terminal), palette.error) for terminal in terminals if exit_fact(terminal)]
+        if call.exit_code and not terminals:
+            facts.append((f"exit {call.exit_code}", palette.error))
+        if time := lasted(call.began, call.ended_at, None if call.done else context.now):
+            facts.append((time, palette.dim))
+        return facts
+
+    def copy_text(self) -> str:
+        """The title and all that it shows; of a folded call what it would show."""
+        bodies = self._bodies or [self._made(piece) for piece in pieces(self._call, self._context)]
+        texts = [title_of(self._call, self._context.cwd), *(part.copy_text() for part in bodies)]
+        return "\n".join(text for text in texts if text)
+
+    def update(self) -> bool:
+        """Takes in what changed. A call that failed opens: then it is another body."""
+        if default_folded(self._call) != self._folded_by_rule:
+            return False
+        self._headline = None
+        if not self._context.folded:
+            self._arrange()
+        return True
+
+
+def _command(command: str, where: str, context: Context) -> Lines:
+    """All of a command, and the directory when it is not the session's."""
+    palette = context.palette
+    first, follow = [_INDENT, Segment("$ ", palette.dim)], [_INDENT, Segment("  ")]
+    lines = [
+        part
+        for text in command.split("\n")
+        for part in fold([Segment(text, palette.text)], context.width - INDENT - 2)
+    ]
+    missing = 0 if context.whole else len(lines) - MOST_COMMAND
+    if missing > 1:
+        lines[MOST_COMMAND:] = [[left_out(f"▸ {missing} more lines", palette.diff_fold)]]
+    if where:
+        room = context.width - INDENT - 2
+        place = Segment(f"in {shortened_path(where, room - 3)}", palette.dim)
+        if sum(span.cell_length for span in lines[-1]) + 2 + place.cell_length <= room:
+            lines[-1] = [*lines[-1], Segment("  "), place]
+        else:
+            lines.append([place])
+    return Lines([strip(line, follow if number else first) for number, line in enumerate(lines)], command)
+
+
+def _locations(places: tuple[Location, ...], context: Context) -> Lines:
+    palette = context.palette
+    texts = [
+        f"{relative(place.path, context.cwd)}{f':{place.line}' if place.line is not None else ''}"
+        for place in places
+    ]
+    shown = texts if context.whole else texts[:MOST_LOCATIONS]
+    room = context.width - INDENT - 2
+    strips = [
+        strip([Segment("↳ ", palette.faint), Segment(shortened_path(text, room), palette.dim)], [_INDENT])
+        for text in shown
+    ]
+    if len(texts) > len(shown):
+        strips.append(
+            strip([left_out(f"▸ {len(texts) - len(shown)} more files", palette.diff_fold)], [_INDENT])
+        )
+    return Lines(strips, "\n".join(texts))
+
+
+_INDENT = Segment(" " * INDENT)

@@ -1,0 +1,87 @@
+"""How a turn ended, where that deserves a word: most end well, and say nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.session.text import visible_json
+from acp_tui.ui import keys
+from acp_tui.ui.drawing.body import Lines
+from acp_tui.ui.drawing.text_layout import bounded, code_lines, headed, paragraphs, short_headed
+
+if TYPE_CHECKING:
+    from textual.strip import Strip
+
+    from acp_tui.session.state import RpcError, TurnEnd
+    from acp_tui.ui.drawing.body import Body, Context
+
+_REASONS = {
+    "cancelled": ("⊘", "stopped"),
+    "max_tokens": ("!", "stopped: the answer reached the limit of tokens. Send “continue” to go on"),
+    "max_turn_requests": ("!", "stopped: the turn reached the agent's limit of requests to its model"),
+}
+_REFUSAL = "The agent refused. Your prompt and what followed are not in its context."
+_EMPTY = "Nothing came back: send it again?"
+
+
+def body(entry: TurnEnd, context: Context) -> Body:
+    """The end of a turn."""
+    if entry.error is not None:
+        return _failed(entry.error, context)
+    if entry.stop_reason == "refusal":
+        return _offer(
+            "✘", _REFUSAL, [(keys.KEYS["turn.again"].named(context.keymap), "edit and send again")], context
+        )
+    if entry.empty:
+        return _offer("!", _EMPTY, [(keys.KEYS["turn.again"].named(context.keymap), "send again")], context)
+    if entry.stop_reason in (None, "end_turn"):
+        return Lines([], "")
+    sign, words = _REASONS.get(entry.stop_reason, ("!", f"ended: {entry.stop_reason}"))
+    look = context.palette.warning if sign == "!" else context.palette.dim
+    return Lines(headed([Segment(f"{sign} ", look)], [Segment(words, look)], context.width), words)
+
+
+def _offer(sign: str, words: str, keys: list[tuple[str, str]], context: Context) -> Body:
+    """What can be done about it, with the keys that do it."""
+    palette = context.palette
+    lines = headed([Segment(f"{sign} ", palette.warning)], [Segment(words, palette.warning)], context.width)
+    spans: list[Segment] = []
+    for key, does in keys:
+        spans += [Segment(key, palette.key), Segment(f" {does}   ", palette.dim)]
+    return Lines([*lines, *headed([Segment("  ")], spans, context.width)], words)
+
+
+def _failed(error: RpcError, context: Context) -> Body:
+    """The most readable text first; the code and all that was sent when it is unfolded."""
+    palette, width = context.palette, context.width
+    what, *rest = (error.message or "the agent gave no reason").strip().split("\n")
+    lines = short_headed([Segment("✘ ", palette.error)], [Segment(what, palette.error)], context)
+    detail = "\n".join(rest).strip("\n")
+    if detail:
+        lines += bounded(paragraphs(detail, palette.text, width), context, 12)
+    if error.raw is None and not error.detail:
+        pass  # ours, and all of it
+    elif context.folded:
+        lines += headed([Segment("▸ ", palette.faint)], [Segment(_code(error), palette.dim)], width)
+    else:
+        lines += _everything(error, context)
+    return Lines(lines, "\n".join(filter(None, (error.message, error.detail))))
+
+
+def _code(error: RpcError) -> str:
+    if error.raw is None:
+        return "its last lines on stderr"
+    signed_out = "the agent wants a sign-in · " if error.auth_required else ""
+    return f"{signed_out}{f'error {error.code}' if error.code else 'an error without a code'}: details"
+
+
+def _everything(error: RpcError, context: Context) -> list[Strip]:
+    palette, width = context.palette, context.width
+    lines = headed([Segment("▾ ", palette.faint)], [Segment(_code(error), palette.dim)], width)
+    if error.detail:
+        lines += paragraphs(error.detail, palette.text, width)
+    if error.raw is not None:
+        lines += code_lines(visible_json(error.raw), palette.dim, width)
+    return bounded(lines, context)

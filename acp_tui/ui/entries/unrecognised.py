@@ -1,0 +1,24 @@
+"""Something nobody here understands: named, and shown as it was sent when it is unfolded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.session.text import visible_json
+from acp_tui.ui.drawing.text_layout import Source, bounded, code_lines, headed
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import Unrecognised
+    from acp_tui.ui.drawing.body import Body, Context
+
+
+def body(entry: Unrecognised, context: Context) -> Body:
+    """Its name; the JSON below."""
+    palette, width = context.palette, context.width
+    spans = [Segment("not recognised: ", palette.dim), Segment(entry.what, palette.text)]
+    lines = headed([Segment("▸ " if context.folded else "▾ ", palette.faint)], spans, width)
+    if not context.folded:
+        lines += bounded(code_lines(visible_json(entry.raw), palette.dim, width), context)
+    return Source(lines, lambda: visible_json(entry.raw))

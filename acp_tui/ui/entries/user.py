@@ -1,0 +1,21 @@
+"""What the user said: as it was typed, not as Markdown would have it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.ui.entries.parts import Parts
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import UserMessage
+    from acp_tui.ui.drawing.body import Body, Context
+
+
+def body(entry: UserMessage, context: Context) -> Body:
+    """The text beside a bar, and its attachments."""
+    palette = context.palette
+    own = replace(context, palette=replace(palette, text=palette.user))
+    return Parts(entry, own, [Segment("┃ ", palette.user_bar)], plain=True)

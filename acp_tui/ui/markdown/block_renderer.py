@@ -1,0 +1,129 @@
+"""From the tree of a section to lines: headings, paragraphs, lists, quotes, and what they hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.ui.drawing.wrap import wrap
+from acp_tui.ui.markdown.code import code_lines
+from acp_tui.ui.markdown.inline import Inline
+from acp_tui.ui.markdown.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from markdown_it.tree import SyntaxTreeNode
+    from rich.style import Style
+
+    from acp_tui.ui.drawing.body import Spans
+    from acp_tui.ui.theme.palette import Palette
+
+NARROW = 12
+"""Cells below which nothing is indented any further."""
+TASKS = {"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "}
+
+
+class Blocks:
+    """Draws the blocks of one section."""
+
+    def __init__(self, palette: Palette, number: int | None = None, fit: Table | None = None) -> None:
+        self._palette = palette
+        self._number = number  # of the first ordered list, which goes on from an earlier section
+        self._fit = fit  # the beginning of the table that this one goes on
+
+    def lines(self, nodes: Sequence[SyntaxTreeNode], width: int, style: Style) -> list[Spans]:
+        """All of them, with a blank line between."""
+        lines: list[Spans] = []
+        before: SyntaxTreeNode | None = None
+        for node in nodes:
+            made = self._block(node, width, style)
+            if before is not None and made and _apart(before, node):
+                lines.append([])
+            lines += made
+            before = node
+        return lines
+
+    def _block(self, node: SyntaxTreeNode, width: int, style: Style) -> list[Spans]:
+        palette = self._palette
+        match node.type:
+            case "heading":
+                level = {"h1": palette.heading1, "h2": palette.heading2}.get(node.tag, palette.heading3)
+                return self._paragraph(node, width, style + level)
+            case "paragraph" | "inline":
+                return self._paragraph(node, width, style)
+            case "bullet_list" | "ordered_list":
+                return self._list(node, width, style)
+            case "blockquote":
+                bar = [Segment("▎ ", palette.quote_bar)]
+                return _inside(bar, bar, width, lambda room: self.lines(node.children, room, palette.quote))
+            case "hr":
+                return [[Segment("─" * width, palette.rule)]]
+            case "fence" | "code_block":
+                return code_lines(node.content, node.info, palette, width)
+            case "table":
+                return Table.of(node, palette, style).lines(width, self._fit)
+            case _:
+                return self._paragraph(node, width, style)
+
+    def _paragraph(self, node: SyntaxTreeNode, width: int, style: Style) -> list[Spans]:
+        inline = Inline(self._palette, style)
+        for child in node.children if node.type != "inline" else [node]:
+            inline.add(child.children)
+        return [line for logical in inline.lines for line in wrap(logical, width)]
+
+    def _list(self, node: SyntaxTreeNode, width: int, style: Style) -> list[Spans]:
+        ordered = node.type == "ordered_list"
+        number = int(node.attrs.get("start", 1)) if ordered else 0
+        if ordered and self._number is not None:
+            number, self._number = self._number, None
+        loose = any(
+            child.type == "paragraph" and not child.hidden
+            for item in node.children
+            for child in item.children
+        )
+        lines: list[Spans] = []
+        for item in node.children:
+            if lines and loose:
+                lines.append([])
+            lines += self._item(item, f"{number}. " if ordered else "• ", width, style)
+            number += 1
+        return lines
+
+    def _item(self, item: SyntaxTreeNode, sign: str, width: int, style: Style) -> list[Spans]:
+        if (task := _task(item)) is not None:
+            sign = task if sign == "• " else sign + task
+        first = [Segment(sign, self._palette.bullet)]
+        others = [Segment(" " * len(sign), style)]
+        return _inside(first, others, width, lambda room: self.lines(item.children, room, style) or [[]])
+
+
+def _inside(first: Spans, others: Spans, width: int, draw: Callable[[int], list[Spans]]) -> list[Spans]:
+    """Lines with something before each, as long as there is room for it."""
+    taken = sum(segment.cell_length for segment in first)
+    if width - taken < NARROW:
+        return draw(width)
+    return [[*(others if number else first), *line] for number, line in enumerate(draw(width - taken))]
+
+
+def _task(item: SyntaxTreeNode) -> str | None:
+    """The box of a task; its signs are taken out of the text."""
+    paragraph = item.children[0] if item.children else None
+    if paragraph is None or paragraph.type != "paragraph" or not paragraph.children:
+        return None
+    inline = paragraph.children[0]
+    text = inline.children[0] if inline.children else None
+    if text is None or text.type != "text" or text.token is None:
+        return None
+    box = TASKS.get(text.content[:4])
+    if box is not None:
+        text.token.content = text.content[4:]
+    return box
+
+
+def _apart(before: SyntaxTreeNode, node: SyntaxTreeNode) -> bool:
+    """Is there a blank line between two blocks? A list may follow its introduction closely."""
+    if node.type.endswith("_list") and before.type == "paragraph" and before.map and node.map:
+        return node.map[0] > before.map[1]
+    return True

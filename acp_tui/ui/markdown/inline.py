@@ -1,0 +1,144 @@
+"""What is inside a paragraph: emphasis, code, links, images, as styled pieces of text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from rich.segment import Segment
+from rich.style import Style
+
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from markdown_it.tree import SyntaxTreeNode
+
+    from acp_tui.ui.drawing.body import Spans
+    from acp_tui.ui.theme.palette import Palette
+
+SAFE_LINK = re.compile(r"(?:https?://|mailto:|file://)[!-~]+$", re.IGNORECASE)
+"""Only these reach the terminal as links, and no character in them could end the escape sequence."""
+_BARE_LINK = re.compile(r"https?://[!-~]+")
+_BREAK = re.compile(r" *<br */?> *", re.IGNORECASE)
+_AFTER_LINK = ".,;:!?'\"*_~"
+
+
+class Inline:
+    """Collects the lines of one paragraph; there is more than one only where the text says so."""
+
+    def __init__(self, palette: Palette, style: Style) -> None:
+        self.lines: list[Spans] = [[]]
+        self._palette = palette
+        self._base = style
+
+    def add(self, nodes: Iterable[SyntaxTreeNode], style: Style | None = None, link: str = "") -> Inline:
+        """Take in the nodes; `link` says that they are the text of one."""
+        style = self._base if style is None else style
+        for node in nodes:
+            self._node(node, style, link)
+        return self
+
+    def _node(self, node: SyntaxTreeNode, style: Style, link: str) -> None:
+        palette = self._palette
+        match node.type:
+            case "text":
+                self._text(node.content, style, link)
+            case "strong":
+                self.add(node.children, style + palette.strong, link)
+            case "em":
+                self.add(node.children, style + palette.emphasis, link)
+            case "s":
+                self.add(node.children, style + palette.strike, link)
+            case "code_inline":
+                self._put(node.content, style + palette.inline_code)
+            case "softbreak":
+                self._put(" ", style)
+            case "hardbreak":
+                self.lines.append([])
+            case "link":
+                self._link(node, style)
+            case "image":
+                self._image(node, style, link)
+            case _:
+                self._put(node.content, style)
+                self.add(node.children, style, link)
+
+    def _text(self, text: str, style: Style, link: str) -> None:
+        for number, line in enumerate(_BREAK.split(text) if "<" in text else [text]):
+            if number:
+                self.lines.append([])
+            if link or "://" not in line:
+                self._put(line, style)
+            else:
+                self._with_links(line, style)
+
+    def _with_links(self, text: str, style: Style) -> None:
+        end = 0
+        for match in _BARE_LINK.finditer(text):
+            url = _without_end(match[0])
+            self._put(text[end : match.start()], style)
+            self._put(url, linked(style + self._palette.link, url))
+            end = match.start() + len(url)
+        self._put(text[end:], style)
+
+    def _link(self, node: SyntaxTreeNode, style: Style) -> None:
+        """Its text; and where it goes, unless the text says that or a click on it does."""
+        target = str(node.attrs.get("href", ""))
+        shown = linked(style + self._palette.link, target)
+        before = len(self.lines), sum(len(span.text) for span in self.lines[-1])
+        self.add(node.children, shown, link=target or "#")
+        text = self._text_since(*before)
+        readable = visible_line(unquote(target))
+        safe = SAFE_LINK.match(target) is not None
+        if safe and ("://" not in text or _same_place(text, target)) and text.strip():
+            return
+        if target and text not in (readable, target):
+            self._put(f" ({readable})" if text else readable, style + self._palette.dim)
+
+    def _text_since(self, count: int, length: int) -> str:
+        first, *others = self.lines[count - 1 :]
+        texts = ["".join(span.text for span in line) for line in (first, *others)]
+        texts[0] = texts[0][length:]
+        return " ".join(texts)
+
+    def _image(self, node: SyntaxTreeNode, style: Style, link: str) -> None:
+        target = str(node.attrs.get("src", ""))
+        name = node.content or unquote(target)
+        self._put(f"[image: {name}]", linked(style + self._palette.link, link or target))
+
+    def _put(self, text: str, style: Style) -> None:
+        if not text:
+            return
+        text = visible_line(text)  # an entity may stand for anything
+        line = self.lines[-1]
+        if line and line[-1].style is style:
+            line[-1] = Segment(line[-1].text + text, style)
+        else:
+            line.append(Segment(text, style))
+
+
+def linked(style: Style, url: str) -> Style:
+    """The style of a text that is a link, for the terminal and for the mouse, when the link is safe."""
+    if SAFE_LINK.match(url) is None:
+        return style
+    return style + Style(link=url, meta={"link": url})
+
+
+def _same_place(text: str, url: str) -> bool:
+    return unquote(text).rstrip("/").lower() == unquote(url).rstrip("/").lower()
+
+
+def _without_end(url: str) -> str:
+    """Punctuation after a link, and a bracket that was opened before it, are not part of it."""
+    while url and (
+        url[-1] in _AFTER_LINK
+        or (url[-1] == ")" and url.count(")") > url.count("("))
+        or (url[-1] == "]" and url.count("]") > url.count("["))
+    ):
+        url = url[:-1]
+    for end in ("`", "<", ">", '"', "|"):
+        url = url.partition(end)[0]
+    return url

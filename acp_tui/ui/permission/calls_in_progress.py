@@ -1,0 +1,64 @@
+"""The tool calls that a question without content of its own is about.
+
+Some agents (OpenHands) ask "Confirm Agent Actions" under an id that belongs to no call, before or just after
+they announce the calls that they mean.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.entry_display import title_of
+from acp_tui.session.text import visible_json
+from acp_tui.ui.drawing.body import Lines
+from acp_tui.ui.drawing.text_layout import headed
+from acp_tui.ui.entries.registry import make_body
+from acp_tui.ui.widgets.long_text import LongText
+
+if TYPE_CHECKING:
+    from acp_tui.controller.user_questions import Question
+    from acp_tui.session.state import Session, ToolCall
+    from acp_tui.ui.drawing.body import Body, Context
+
+
+def says_nothing(question: Question) -> bool:
+    """Return True if a permission request names no command, file, tool or input."""
+    call, subject = question.call, question.subject
+    if call is None or call.content or call.locations or call.raw_input:
+        return False
+    return not (subject.targets or subject.command or subject.argv or subject.tool)
+
+
+def calls_in_progress(question: Question, session: Session) -> list[ToolCall]:
+    """The calls such a question may be about: open, and without a question of their own."""
+    if not says_nothing(question):
+        return []
+    asked = {permission.call_id for permission in session.permissions.values()}
+    return [
+        call
+        for call in session.books.open_calls.values()
+        if call is not question.call and call.call_id not in asked
+    ]
+
+
+def calls_bodies(question: Question, context: Context) -> list[list[Body]]:
+    """Each call in full, as the conversation shows it."""
+    calls = calls_in_progress(question, context.session)
+    if not calls:
+        return []
+    words = "The agent did not say what this is about. In progress:"
+    head = Lines(headed([], [Segment(words, context.palette.warning)], context.width, indent=0), "")
+    return [[head], *([make_body(call, context)] for call in calls)]
+
+
+def raw_bodies(question: Question, context: Context) -> list[Body]:
+    """The raw input of each of them."""
+    bodies: list[Body] = []
+    for call in calls_in_progress(question, context.session):
+        title = Segment(f"raw input of {title_of(call, context.cwd)}", context.palette.dim)
+        text = visible_json(call.raw_input) if call.raw_input else "none"
+        bodies.append(Lines(headed([], [title], context.width, indent=0), ""))
+        bodies.append(LongText(text, context.palette.text, context.width))
+    return bodies

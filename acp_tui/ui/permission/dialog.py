@@ -1,0 +1,332 @@
+"""The agent, or the guard of files and commands, asks; the user answers with one key."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from textual.containers import Vertical
+
+from acp_tui.session.invisible import reveal_line
+from acp_tui.session.raw_entry import failure_note, raw_text
+from acp_tui.session.state import Session, ToolCall
+from acp_tui.ui import keys
+from acp_tui.ui.drawing.body import Context, Lines
+from acp_tui.ui.drawing.text_layout import paragraphs
+from acp_tui.ui.permission.calls_in_progress import says_nothing
+from acp_tui.ui.permission.option_wording import wording_of
+from acp_tui.ui.permission.question import asked, asks_to, raw_input
+from acp_tui.ui.permission.typing_guard import Quiet
+from acp_tui.ui.screens.dialog import Dialog
+from acp_tui.ui.widgets.bar import Bar, Hints
+from acp_tui.ui.widgets.long_text import LongText
+from acp_tui.ui.widgets.page import Page
+from acp_tui.ui.widgets.select_list import Row, Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from textual import events
+    from textual.app import ComposeResult
+
+    from acp_tui.controller.user_questions import Question
+    from acp_tui.session.change import Change
+    from acp_tui.session.state import PermissionOption
+    from acp_tui.ui.drawing.body import Body, Spans
+    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.widgets.bar import Hint
+
+_LETTERS = {
+    "allow_once": "permission.allow",
+    "allow_always": "permission.allow_always",
+    "reject_once": "permission.reject",
+    "reject_always": "permission.reject_always",
+}
+FRAME = 5
+"""Rows of the dialog beside what is asked and the options: borders, head, a blank row, keys."""
+ROOMY = 30
+"""Rows of a screen on which a blank row more can be had, and a quarter for the conversation."""
+LEAST_SPARED = 2
+"""Rows for it on any other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The user's answer."""
+
+    option: PermissionOption
+    remember: bool  # it is one of those that say "always"
+
+
+class PermissionScreen(Dialog[Taken | None]):
+    """One question. None: it was put away; then nothing is allowed, and the turn is to be stopped."""
+
+    CSS = """
+    PermissionScreen { align: center bottom; background: transparent; }
+    PermissionScreen #dialog {
+        width: 100%; height: auto; padding: 0 1; background: $surface; border: round $warning;
+    }
+    PermissionScreen #dialog.dangerous { border: heavy $error; }
+    PermissionScreen #what { margin-bottom: 1; }
+    PermissionScreen .roomy #options { margin-bottom: 1; }
+    """
+    BINDINGS: ClassVar = keys.bindings("permission")
+    AUTO_FOCUS = ""
+
+    def __init__(
+        self,
+        question: Question,
+        palette: Palette,
+        *,
+        agent: str,
+        position: tuple[int, int] = (1, 1),
+        remember_words: Mapping[str, str] | None = None,
+        session: Session | None = None,
+        cwd: str = "",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`remember_words`: what would be remembered, by the kind of the option (`allow_always` …)."""
+        super().__init__()
+        self.question = question
+        self._palette = palette
+        self._agent = agent
+        self._position = position
+        self._remember_words = remember_words or {}
+        self._session = session or Session()
+        self._cwd = cwd
+        self._clock = clock
+        self._quiet = Quiet(clock)
+        self._raw = False
+        self._full = False
+        self._choice_needed = ""  # why the last key did not answer
+        self._pressed = ""  # the kind whose letter was pressed last
+        self._answered = False
+
+    # ------------------------------------------------------------------------- what is shown
+
+    def compose(self) -> ComposeResult:
+        """Head, what is asked, the options, the keys."""
+        with Vertical(id="dialog", classes="dangerous" if self.question.subject.dangerous else ""):
+            yield Bar(self._head(), self._where(), id="head")
+            yield Page(self._bodies, id="what")
+            yield Rows(self._rows(), self._palette, selected=self._first_choice(), id="options")
+            yield Hints(self._hints(), self._palette, id="keys")
+
+    def on_mount(self) -> None:
+        """From now on keystrokes are watched."""
+        self._quiet = Quiet(self._clock)
+        self.query_one("#head", Bar).show(right=self._where())  # others may have come while this was made
+        self._fit()
+        self._hint()
+
+    def on_resize(self) -> None:
+        """Another screen, other heights."""
+        self._fit()
+
+    def show_position(self, position: tuple[int, int]) -> None:
+        """Others wait now."""
+        self._position = position
+        if self.is_mounted:
+            self.query_one("#head", Bar).show(right=self._where())
+
+    def _head(self) -> Spans:
+        who = [Segment(reveal_line(self._agent), self._palette.strong)]
+        return [*who, Segment(f" asks to {asks_to(self.question)}", self._palette.warning)]
+
+    def _where(self) -> Spans:
+        number, count = self._position
+        return [Segment(f" {number} of {count}", self._palette.dim)] if count > 1 else []
+
+    def _bodies(self, width: int) -> Sequence[Body]:
+        try:
+            return asked(self.question, self._drawing_context(width), raw=self._raw)
+        except Exception as error:  # nothing is hidden: the question stands there as it was sent
+            self.app._handle_exception(error)
+            asks = self.question.call if self.question.call is not None else self.question.subject
+            note = paragraphs(failure_note(asks, error), self._palette.error, width, 0)
+            return [Lines([*note], ""), LongText(raw_text(asks), self._palette.text, width)]
+
+    def _drawing_context(self, width: int) -> Context:
+        return Context(width=width, palette=self._palette, session=self._session, cwd=self._cwd, whole=True)
+
+    def follow(self, changes: Sequence[Change]) -> None:
+        """Show the calls in progress as they are now, where the question itself says nothing.
+
+        A call that was not there before starts the pause anew: nobody has read it yet.
+        """
+        calls = [change for change in changes if isinstance(change.entry, ToolCall)]
+        if not (calls and self.is_mounted and says_nothing(self.question)):
+            return
+        self.query_one(Page).show(self._bodies)
+        self._fit()
+        if any(change.what == "added" for change in calls):
+            self._quiet = Quiet(self._clock)
+            self._hint()
+
+    def _rows(self) -> list[Row]:
+        palette = self._palette
+        rows: list[Row] = []
+        for number, option in enumerate(self.question.options, 1):
+            digit = str(number) if number < 10 else " "
+            letter = keys.named(self, _LETTERS[option.kind]) if option.kind in _LETTERS else " "
+            lead = [Segment(f"{digit} ", palette.key), Segment(f"{letter}  ", palette.key)]
+            words, note = wording_of(option, self.question, self._remember_words)
+            text = [Segment(reveal_line(words), palette.text)]
+            kind = reveal_line(option.kind.replace("_", " "))
+            if not option.kind.endswith("_always") and kind != option.name.lower():
+                text.append(Segment(f"  {kind}", palette.dim))
+            rows.append(Row(lead, text, [Segment(reveal_line(note), palette.dim)] if note else None))
+        return rows
+
+    def _first_choice(self) -> int:
+        """The option Enter takes at first, -1 for none: never an "always", and nothing dangerous."""
+        kinds = [option.kind for option in self.question.options]
+        wanted = ["reject_once"] if self.question.subject.dangerous else ["allow_once", "reject_once"]
+        return next((kinds.index(kind) for kind in wanted if kind in kinds), -1)
+
+    def _hints(self) -> Sequence[Hint]:
+        if not self._quiet.armed:
+            return [("…", "keys count when you stop typing")]
+        names = ("permission.take", "permission.diff", "permission.raw", "permission.cancel")
+        take, full, raw, cancel = (keys.named(self, name) for name in names)
+        if self._choice_needed:
+            return [(f"↑↓ {take}", self._choice_needed), (cancel, "stop")]
+        size = "smaller" if self._full else "full size"
+        close = "close" if self._raw or self._full else "stop"
+        shown = "hide raw input" if self._raw else "raw input"
+        hints = [(f"↑↓ {take}", "answer"), (cancel, close), (full, size), (raw, shown)]
+        return [*hints, ("PgUp PgDn", "scroll")]
+
+    def _hint(self) -> None:
+        """Show the keys that count; look again when that will have changed."""
+        self.query_one("#keys", Hints).tell(self._hints(), self._palette)
+        if not self._quiet.armed:
+            self.set_timer(max(0.05, self._quiet.left), self._hint)
+
+    def _fit(self) -> None:
+        """What is asked gets the room it needs; the conversation stays in sight where there is more."""
+        if not self.is_mounted:
+            return
+        width, height = self.app.size
+        roomy = height >= ROOMY
+        self.query_one("#dialog").set_class(roomy, "roomy")
+        page, options = self.query_one(Page), self.query_one(Rows)
+        inner = width - 4  # border and padding
+        spared = 0 if self._full else height // 4 if roomy else LEAST_SPARED
+        limit = height - spared
+        room = max(2, limit - FRAME - roomy)
+        wanted = page.height_at(inner - 1)
+        choices = min(options.height_at(inner), max(room // 2, room - wanted))
+        options.styles.height = choices
+        page.styles.height = room - choices if self._full else min(wanted, room - choices)
+
+    # ------------------------------------------------------------------------- answering
+
+    def on_key(self, event: events.Key) -> None:
+        """Before any binding: does it count?"""
+        steering = not event.is_printable and event.key in self.active_bindings
+        self._choice_needed = ""
+        if not self._quiet.stroke(steering=steering):
+            event.stop()
+            event.prevent_default()
+        self._hint()
+
+    def on_paste(self) -> None:
+        """Somebody is at the keyboard, and does not mean this."""
+        self._quiet.stroke(steering=False)
+        self._hint()
+
+    def on_rows_taken(self, event: Rows.Taken) -> None:
+        """A click on an option."""
+        self._answer(event.index)
+
+    def action_answer(self, kind: str) -> None:
+        """Answer with the option of that kind. Of several the next one is selected, and the keys say why."""
+        fitting = [n for n, option in enumerate(self.question.options) if option.kind == kind]
+        if len(fitting) == 1:
+            self._answer(fitting[0])
+        elif fitting:
+            rows = self.query_one(Rows)
+            after = [n for n in fitting if n > rows.selected]
+            again = rows.selected in fitting and self._pressed == kind
+            rows.selected = (after or fitting)[0] if again else fitting[0]
+            self._pressed = kind
+            self._choice_needed = f"choose: {len(fitting)} options {kind.replace('_', ' ')}"
+            self._hint()
+        else:
+            self.app.bell()
+
+    def action_option(self, number: int) -> None:
+        """The option with that number."""
+        if number <= len(self.question.options):
+            self._answer(number - 1)
+        else:
+            self.app.bell()
+
+    def action_take(self) -> None:
+        """The chosen option."""
+        selected = self.query_one(Rows).selected
+        if selected >= 0:
+            self._answer(selected)
+        else:
+            self._choice_needed = "choose an option first"
+            self._hint()
+
+    def action_move(self, step: int) -> None:
+        """To another option."""
+        self.query_one(Rows).move(step)
+
+    def action_close(self) -> None:
+        """Hide the raw input, else go back to the normal size, else put the question away."""
+        if self._raw:
+            self.action_raw()
+        elif self._full:
+            self.action_view_diff()
+        elif not self._answered:
+            self._answered = True
+            self.dismiss(None)
+
+    def _answer(self, index: int) -> None:
+        """Once."""
+        if not self._answered and 0 <= index < len(self.question.options):
+            self._answered = True
+            option = self.question.options[index]
+            self.dismiss(Taken(option, remember=option.kind.endswith("_always")))
+
+    # ------------------------------------------------------------------------- looking
+
+    def action_view_diff(self) -> None:
+        """All of the screen for what is asked, and back."""
+        self._full = not self._full
+        self._fit()
+        self._hint()
+
+    def action_raw(self) -> None:
+        """With the raw input, or without."""
+        self._raw = not self._raw
+        page = self.query_one(Page)
+        page.show(self._bodies)
+        self._fit()
+        self._hint()
+        if self._raw:
+            last = len(raw_input(self.question, self._drawing_context(page.inner_width)))
+            self.call_after_refresh(page.scroll_to_last, last)
+        else:
+            page.scroll_home(animate=False)
+
+    def action_page(self, step: int) -> None:
+        """Scroll what is asked."""
+        page = self.query_one(Page)
+        page.scroll_relative(y=step * max(1, page.size.height - 1), animate=False)
+
+    def use_palette(self, palette: Palette) -> None:
+        """The theme has changed."""
+        self._palette = palette
+        options = self.query_one(Rows)
+        self.query_one("#head", Bar).show(self._head(), self._where())
+        self.query_one(Page).show(self._bodies)
+        options.use_palette(palette)
+        options.show(self._rows(), options.selected)
+        self._hint()

@@ -1,0 +1,41 @@
+"""What a permission option does when it is taken, in one sentence with one scope."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.permissions.decision import choose_option
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from acp_tui.controller.user_questions import Question
+    from acp_tui.session.state import PermissionOption
+
+_VERBS = {"allow_always": "Always allow", "reject_always": "Always reject"}
+_AGENT_ALONE = {
+    "allow_always": "the agent itself may stop asking",
+    "reject_always": "the agent itself may stop asking and always refuse",
+}
+
+
+def wording_of(
+    option: PermissionOption, question: Question, remembered: Mapping[str, str]
+) -> tuple[str, str]:
+    """The option's words and a note, which may be empty. Both may hold text of the agent.
+
+    `remembered` says what our own rule would be, by the kind of the option. Where our rule does the
+    remembering, the agent is answered with its "once", so the agent's words about "always" do not hold:
+    ours stand in their place. Otherwise the agent's own words stand, with a note that it decides the rest.
+    """
+    verb, rule = _VERBS.get(option.kind), remembered.get(option.kind)
+    if verb is None:
+        return option.name, ""
+    if question.kind != "permission":
+        return (f"{verb} {rule}", "") if rule else (option.name, "cannot be remembered: counts once")
+    alone = _AGENT_ALONE[option.kind]
+    if rule is None:
+        return option.name, alone
+    if choose_option(question.options, allow=option.kind == "allow_always") is None:
+        return option.name, f"{alone}; acp-tui remembers: {rule}"
+    return f"{verb} {rule}", f"instead of the agent's “{option.name}”"

@@ -1,0 +1,350 @@
+"""A question, whole: what the user should know before saying yes. Nothing of it is left out.
+
+All texts here come from the agent or from files: they are made safe, and are never markup.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from rich.segment import Segment
+from textual.strip import Strip
+
+from acp_tui.entry_display import fate, only_input
+from acp_tui.session.diff_lines import first_line
+from acp_tui.session.invisible import invisible_characters, reveal, reveal_line
+from acp_tui.session.state import Content, Diff
+from acp_tui.session.text import visible, visible_json
+from acp_tui.ui.drawing.body import Lines
+from acp_tui.ui.drawing.text_layout import bounded, headed, paragraphs
+from acp_tui.ui.drawing.wrap import fold, padded, shortened
+from acp_tui.ui.permission.calls_in_progress import calls_bodies, raw_bodies
+from acp_tui.ui.widgets.long_text import LongText
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.style import Style
+
+    from acp_tui.controller.user_questions import Question
+    from acp_tui.ui.drawing.body import Body, Context
+    from acp_tui.ui.theme.palette import Palette
+
+LABEL = 13
+"""Cells of the column with the names of facts."""
+MAX_COMMAND, MAX_COMMAND_END = 16_000, 4_000
+"""Characters that are shown of the beginning and of the end of a command longer than both together."""
+MAX_RAW = 100_000
+"""Characters of raw input that are shown."""
+TITLE_LINES = 2
+"""Lines of the agent's words before what they are about."""
+
+_KINDS = {
+    "read": "read a file",
+    "edit": "change a file",
+    "delete": "delete a file",
+    "move": "move a file",
+    "search": "search",
+    "execute": "run a command",
+    "think": "think",
+    "fetch": "use the network",
+    "switch_mode": "change its mode",
+    "mcp": "use a tool of an MCP server",
+}
+_SEVERAL = {
+    "read": "read files",
+    "edit": "change files",
+    "delete": "delete files",
+    "move": "move files",
+}
+
+
+def asks_to(question: Question) -> str:
+    """What kind of thing it is, in words that follow "asks to"."""
+    subject = question.subject
+    if len(subject.targets) > 1 and subject.kind in _SEVERAL:
+        return _SEVERAL[subject.kind]
+    return _KINDS.get(subject.kind, "do something")
+
+
+def asked(question: Question, context: Context, *, raw: bool = False) -> list[Body]:
+    """Everything about it, below each other. `raw`: with what the agent sent."""
+    groups: list[list[Body]] = [[_words(question, context)], [_command(question, context)]]
+    groups.append([_facts(question, context)])
+    groups += [[part] for part in _content(question, context)]
+    groups += [_diff(diff, question, context) for diff in _diffs(question)]
+    calls = calls_bodies(question, context)
+    groups += calls
+    groups.append([_whole_title(question, context)])
+    if raw or not (_tells(question) or calls or _given(question) == {}):
+        groups.append(raw_input(question, context))
+    blank: Body = Lines([Strip([Segment(" ")])], "")
+    seen = [group for group in groups if any(body.height for body in group)]
+    return [body for group in seen for body in (blank, *group)][1:]
+
+
+def _tells(question: Question) -> bool:
+    """Is it clear from the rest what is asked? Else the raw input has to say it."""
+    subject = question.subject
+    if subject.kind in ("edit", "move"):
+        return subject.certain and any(_diffs(question))
+    return bool(subject.certain and (subject.targets or subject.command is not None or subject.argv))
+
+
+# --------------------------------------------------------------------------- words
+
+
+def _words(question: Question, context: Context) -> Lines:
+    """The agent's words, ours where it has none; why to look twice, loudly; why it is asked at all."""
+    text = "" if _said_below(question) else _title(question)
+    seen = shortened(text, TITLE_LINES * context.width)
+    lines = headed([], [Segment(seen, context.palette.strong)], context.width, indent=0) if text else []
+    return Lines([*lines, *_concerns(question, context.palette, context.width)], text)
+
+
+def _title(question: Question) -> str:
+    return reveal_line(_raw_title(question)).strip()
+
+
+def _raw_title(question: Question) -> str:
+    title = question.call.asked_title if question.call is not None else ""
+    return (title or question.subject.words)[:MAX_COMMAND]
+
+
+def _said_below(question: Question) -> bool:
+    """Would the title only repeat what is shown whole anyway, the command or the one file?"""
+    subject = question.subject
+    if question.call is None:
+        return True  # a question of our own has no other words
+    title = _title(question).strip("`")
+    command = _command_text(question)
+    if command is not None:
+        return title == reveal_line(command[:MAX_COMMAND]).strip()
+    shown = {target.path for target in subject.targets} | {diff.path for diff in _diffs(question)}
+    return title in {reveal_line(path) for path in shown}
+
+
+def _whole_title(question: Question, context: Context) -> Lines:
+    """Of a title that was shortened, so that it hides nothing that matters more."""
+    text = _title(question)
+    if _said_below(question) or shortened(text, TITLE_LINES * context.width) == text:
+        return Lines([], "")
+    head = headed([], [Segment("title", context.palette.dim)], context.width, indent=0)
+    return Lines([*head, *paragraphs(text, context.palette.text, context.width, 0)], "")
+
+
+def _concerns(question: Question, palette: Palette, width: int) -> list[Strip]:
+    subject = question.subject
+    lines: list[Strip] = []
+    concerns = list(subject.concerns)
+    if subject.dangerous and concerns:
+        mark = [Segment(" DANGEROUS ", palette.loud), Segment(" ")]
+        lines += headed(mark, [Segment(reveal_line(concerns.pop(0)), palette.error)], width, indent=12)
+    if missing := _missing(_command_text(question) or ""):
+        concerns.append(f"{missing:,} characters in the middle of this command are not shown")
+    if subject.doubt:
+        concerns.append(f"not certain what it does: {subject.doubt}")
+    if hidden := _invisible_in(question):
+        concerns.append(f"contains invisible characters: {hidden}")
+    for concern in concerns:
+        lines += _noted("! ", concern, palette.warning, width)
+    if subject.composite:
+        lines += _noted("· ", subject.composite, palette.dim, width)
+    if question.why and not (subject.concerns and subject.concerns[-1] in question.why):
+        lines += _noted("· ", question.why, palette.dim, width)
+    return lines
+
+
+def _invisible_in(question: Question) -> str:
+    """The invisible characters in what the user is asked to approve."""
+    subject = question.subject
+    texts = [_raw_title(question), _command_text(question), _sent(question), subject.server, subject.tool]
+    texts += [text for pair in subject.environment for text in pair]
+    texts += [text for target in subject.targets for text in (target.path, target.real)]
+    texts += [diff.path for diff in _diffs(question)]
+    texts += [subject.cwd.path, subject.cwd.real] if subject.cwd is not None else []
+    texts += [option.name for option in question.options]
+    return invisible_characters(*dict.fromkeys(filter(None, texts)))  # a title often repeats the command
+
+
+def _noted(sign: str, text: str, look: Style, width: int) -> list[Strip]:
+    return headed([Segment(sign, look)], [Segment(reveal_line(text), look)], width)
+
+
+# --------------------------------------------------------------------------- commands
+
+
+def _command(question: Question, context: Context) -> Lines:
+    """The whole command, as it will run."""
+    text = _command_text(question)
+    if text is None:
+        return Lines([], "")
+    return Lines(_block(reveal(_shortened_command(text)), context.palette, context.width), text)
+
+
+def _missing(command: str) -> int:
+    """How many characters of a command are not shown."""
+    return max(0, len(command) - MAX_COMMAND - MAX_COMMAND_END)
+
+
+def _shortened_command(text: str) -> str:
+    """The beginning and the end of a command so long that drawing it would keep keys waiting."""
+    if not (missing := _missing(text)):
+        return text
+    return f"{text[:MAX_COMMAND]}\n… {missing:,} characters are not shown here …\n{text[-MAX_COMMAND_END:]}"
+
+
+def _command_text(question: Question) -> str | None:
+    subject = question.subject
+    if subject.command is not None:
+        return subject.command
+    return shlex.join(subject.argv) if subject.argv else None
+
+
+def _sent(question: Question) -> str | None:
+    """The command in the agent's raw input, where it is another one: `bash -lc '…'` is unwrapped."""
+    given = question.call.raw_input if question.call is not None else None
+    command = given.get("command") if isinstance(given, dict) and "args" not in given else None
+    if isinstance(command, list) and all(isinstance(word, str) for word in command):
+        command = shlex.join(command)
+    if not isinstance(command, str) or command.strip() == (_command_text(question) or "").strip():
+        return None
+    return command
+
+
+def _block(text: str, palette: Palette, width: int) -> list[Strip]:
+    """A command on its background; its later lines are indented as the first."""
+    lines: list[Strip] = []
+    for number, line in enumerate(text.split("\n")):
+        for part, piece in enumerate(fold([Segment(line, palette.code)], width - 3)):
+            sign = " ❯ " if not (number or part) else "   "
+            lines.append(padded([Segment(sign, palette.code + palette.icon), *piece], width, palette.code))
+    return lines
+
+
+# --------------------------------------------------------------------------- facts
+
+
+def _facts(question: Question, context: Context) -> Lines:
+    """Directory, environment, files: a column of names, a column of values."""
+    palette = context.palette
+    lines: list[Strip] = []
+    for label, value, note in _named_facts(question, context):
+        spans = [Segment(reveal_line(value), palette.text)]
+        if note:
+            spans.append(Segment(f"  {note}", palette.warning))
+        name = Segment(label.ljust(LABEL), palette.dim)
+        lines += headed([name], spans, context.width, indent=LABEL)
+    return Lines(lines, "")
+
+
+def _named_facts(question: Question, context: Context) -> Iterator[tuple[str, str, str]]:
+    """Name, value, and what is remarkable about it."""
+    subject = question.subject
+    sent = _sent(question)
+    if sent is not None:
+        yield "sent as", sent, ""
+    if subject.cwd is not None:
+        yield "directory", subject.cwd.path, _remark(subject.cwd.path, subject.cwd.real, subject.cwd.inside)
+    elif subject.kind == "execute" and context.cwd:
+        yield "directory", context.cwd, ""
+    label = "environment"
+    for name, value in subject.environment:
+        note = "may change what the command does" if (name, value) in subject.variables else ""
+        yield label, f"{name}={value}", note
+        label = ""
+    if subject.server is not None:
+        yield "MCP server", subject.server, ""
+    if subject.tool is not None:
+        yield "tool", subject.tool, ""
+    shown = {diff.path for diff in _diffs(question)}  # they name their files themselves
+    if subject.kind == "execute":  # some agents name the directory as a file that is touched
+        shown.add(subject.cwd.path if subject.cwd is not None else context.cwd)
+    targets = [target for target in subject.targets if target.path not in shown]
+    label = "file" if len(targets) == 1 else "files"
+    for target in targets:
+        yield label, target.path, _remark(target.path, target.real, target.inside)
+        label = ""
+
+
+def _remark(path: str, real: str, inside: bool) -> str:
+    """Where a path leads, and where it lies; safe to display."""
+    remarks = [f"leads to {reveal_line(real)}"] if real != path else []
+    return ", ".join(remarks if inside else [*remarks, "outside the workspace"])
+
+
+# --------------------------------------------------------------------------- what would change, and the rest
+
+
+def _diffs(question: Question) -> Iterator[Diff]:
+    """Every file that would change."""
+    if question.kind == "write":
+        path = question.subject.targets[0].path if question.subject.targets else ""
+        old, new = question.old_text, question.new_text
+        yield Diff(path, None if old is None else visible(old), visible(new or ""))
+    if question.call is not None:
+        for part in question.call.content:
+            if isinstance(part, Diff):
+                yield next((whole for diff, whole in question.in_place if diff == part), part)
+
+
+def _diff(diff: Diff, question: Question, context: Context) -> list[Body]:
+    from acp_tui.ui.entries.diff.diff import DiffBody, difference
+    from acp_tui.ui.entries.tool_call.headline import changed_lines
+
+    palette = context.palette
+    found = difference(diff)
+    told = changed_lines(found.added, found.removed, palette)
+    counts = [segment for text, look in told for segment in (Segment(" "), Segment(text, look))]
+    remarks = [
+        _remark(one.path, one.real, one.inside) for one in question.subject.targets if one.path == diff.path
+    ]
+    became = fate(diff, question.subject.kind)
+    remarks.append("new file" if became == "new" else became)
+    remark = Segment(f"  {', '.join(filter(None, remarks))}", palette.warning)
+    head = [Segment(f"{reveal_line(diff.path)} ", palette.strong), *counts, remark]
+    is_whole_file = question.call is None or any(diff == whole for _, whole in question.in_place)
+    first = 1 if is_whole_file or question.call is None else first_line(question.call, diff)
+    return [Lines(headed([], head, context.width, indent=0), diff.path), DiffBody(diff, context, first=first)]
+
+
+def _content(question: Question, context: Context) -> Iterator[Lines]:
+    """Text that came with the question: a plan, an explanation."""
+    if question.call is None:
+        return
+    for part in question.call.content:
+        if not isinstance(part, Content) or only_input(part, question.call):
+            continue
+        text = part.text or " ".join(filter(None, (f"[{part.kind}]", part.name, part.uri, part.mime)))
+        if text.strip():
+            yield Lines(_prose(text.strip("\n"), context), text)
+
+
+def _prose(text: str, context: Context) -> list[Strip]:
+    """As Markdown, unless that could hide something: the address of a link, a comment."""
+    if len(text) > MAX_COMMAND or any(mark in text for mark in ("](", "]:", "<")):
+        return bounded(paragraphs(text, context.palette.text, context.width, 0), context)
+    from acp_tui.ui.entries.tool_call.text import markdown_strips
+
+    return markdown_strips(text, context, indent_cells=0)
+
+
+def _given(question: Question) -> Any:
+    return question.call.raw_input if question.call is not None else None
+
+
+def raw_input(question: Question, context: Context) -> list[Body]:
+    """What the agent sent with the question, or with the calls that it is about."""
+    palette, width = context.palette, context.width
+    if calls := raw_bodies(question, context):
+        return calls
+    given = _given(question)
+    if not given:
+        none = [Segment("The agent sent no raw input with this question.", palette.dim)]
+        return [Lines(headed([], none, width, indent=0), "")]
+    head = Lines(headed([], [Segment("raw input", palette.dim)], width, indent=0), "")
+    text = visible_json(given)
+    if len(text) > MAX_RAW:
+        text = f"{text[:MAX_RAW]}\n… {len(text) - MAX_RAW:,} more characters"
+    return [head, LongText(reveal(text), palette.text, width)]

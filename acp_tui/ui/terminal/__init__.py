@@ -1,0 +1,1 @@
+"""The user's terminal: driver, input, clipboard. The only package that uses private parts of Textual."""

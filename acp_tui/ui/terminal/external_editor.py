@@ -1,0 +1,74 @@
+"""Editing a text in the editor of the user's choice."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.errors import UserError
+from acp_tui.ui.terminal.suspend import run_program
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FALLBACKS = ("sensible-editor", "nano", "vi")
+
+
+def editor_command(environment: Mapping[str, str]) -> list[str]:
+    """The command line of the user's editor, without a file."""
+    wanted = environment.get("VISUAL") or environment.get("EDITOR")
+    for command in [wanted] if wanted else FALLBACKS:
+        try:
+            words = shlex.split(command)
+        except ValueError:
+            raise UserError(f"$VISUAL or $EDITOR cannot be read: {command}") from None
+        if words and shutil.which(words[0], path=environment.get("PATH")):
+            return words
+    if wanted:
+        raise UserError(
+            f"The editor “{wanted}” was not found; set $VISUAL or $EDITOR to one that is installed."
+        )
+    raise UserError("No editor was found; set $VISUAL or $EDITOR.")
+
+
+async def edit(text: str, command: list[str]) -> str:
+    """The text as the editor left it. The terminal must be free meanwhile."""
+    descriptor, name = tempfile.mkstemp(suffix=".md", prefix="prompt-")  # only the user may read it
+    path = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(f"{text}\n" if text else "")  # the last line ends, as in any file
+        code = await run_program([*command, name])
+        if code > 0:  # below, a signal ended it: then what it had saved is kept
+            raise UserError(f"The editor ended with {code}; the prompt is as it was.")
+        return path.read_text(encoding="utf-8", errors="replace").removesuffix("\n")
+    except OSError as error:
+        raise UserError(f"The prompt could not be edited: {error.strerror or error}.") from error
+    finally:
+        path.unlink(missing_ok=True)
+
+
+async def open_file(path: Path, line: int | None, command: list[str]) -> None:
+    """Open a file, at a line where the editor is known to take one."""
+    if not path.exists():
+        raise UserError(f"{path} does not exist.")
+    words = [*command, *_at_line(command[0], path, line)]
+    try:
+        await run_program(words)
+    except OSError as error:
+        raise UserError(f"{command[0]} could not be started: {error.strerror or error}.") from error
+
+
+def _at_line(editor: str, path: Path, line: int | None) -> list[str]:
+    if line is None:
+        return [str(path)]
+    match Path(editor).name:
+        case "code" | "codium" | "cursor" | "windsurf":
+            return ["--goto", f"{path}:{line}"]
+        case "hx" | "helix" | "subl" | "zed":
+            return [f"{path}:{line}"]
+    return [f"+{line}", str(path)]  # vi and its kin, emacs, nano, kakoune …

@@ -1,0 +1,1 @@
+"""Themes, and the colours made from them."""

@@ -1,0 +1,143 @@
+"""Colours for code: Pygments finds the tokens, the palette has a style for each sort of them."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.pygments_names import NAMES
+from acp_tui.ui.theme.palette import NO_STYLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pygments.lexer import Lexer  # type: ignore[import-untyped]
+    from pygments.token import _TokenType as TokenType  # type: ignore[import-untyped]
+
+    from acp_tui.ui.drawing.body import Spans
+    from acp_tui.ui.theme.palette import Palette
+
+LONGEST = 4000
+"""Characters of a line; one that is longer is no code to be read, and may cost a lexer dearly."""
+
+
+class Highlighter:
+    """Gives code its colours, stretch by stretch: each goes on in the state the one before ended in."""
+
+    def __init__(self, language: str, palette: Palette) -> None:
+        self._lexer = lexer_of(language)
+        self._styles = palette.syntax
+        self._stack: list[str] | None = None
+
+    def lines(self, code: str) -> list[Spans]:
+        """The code's lines, without their ends; styles are foregrounds only, to be laid over another."""
+        plain = code.removesuffix("\n").split("\n")
+        if self._lexer is None or any(len(line) > LONGEST for line in plain):
+            return [[Segment(line, NO_STYLE)] for line in plain]
+        whole = code if code.endswith("\n") else f"{code}\n"  # many lexers know lines by their ends
+        coloured = self._coloured(whole)[: len(plain)]
+        if ["".join(span.text for span in line) for line in coloured] != plain:
+            return [[Segment(line, NO_STYLE)] for line in plain]  # a lexer lost something: we do not
+        return coloured
+
+    def _coloured(self, code: str) -> list[Spans]:
+        lines: list[Spans] = [[]]
+        for sort, text in self._tokens(code):
+            style = self._styles.get(_name_of(sort), NO_STYLE)
+            for number, piece in enumerate(text.split("\n") if "\n" in text else (text,)):
+                if number:
+                    lines.append([])
+                line = lines[-1]
+                if piece and line and line[-1].style is style:
+                    line[-1] = Segment(line[-1].text + piece, style)
+                elif piece:
+                    line.append(Segment(piece, style))
+        return lines
+
+    def _tokens(self, code: str) -> Iterator[tuple[TokenType, str]]:
+        from pygments.lexer import ExtendedRegexLexer, LexerContext, RegexLexer
+
+        lexer = self._lexer
+        assert lexer is not None
+        if type(lexer).get_tokens_unprocessed is not RegexLexer.get_tokens_unprocessed:
+            return ((sort, text) for _, sort, text in lexer.get_tokens_unprocessed(code))
+        # The plain lexers do not tell their state at the end; the extended one, which drives the same
+        # tables, does. A few tables call back in a way that only the plain ones understand.
+        context = LexerContext(code, 0, stack=list(self._stack or ["root"]))
+        try:
+            found = list(ExtendedRegexLexer.get_tokens_unprocessed(lexer, context=context))
+        except (TypeError, AttributeError):
+            return ((sort, text) for _, sort, text in lexer.get_tokens_unprocessed(code))
+        self._stack = context.stack
+        return ((sort, text) for _, sort, text in found)
+
+
+def highlighted(code: str, language: str, palette: Palette) -> list[Spans]:
+    """The lines of a piece of code, with foregrounds."""
+    return Highlighter(language, palette).lines(code)
+
+
+@lru_cache(maxsize=256)
+def language_of(path: str) -> str:
+    """The language a file is written in, by its name; "" when it is not known.
+
+    Pygments' own search compiles a thousand patterns first, which is to be noticed on the screen.
+    """
+    name = path.rpartition("/")[2]
+    exact, globs = _file_names()
+    ends = (name[at:] for at, letter in enumerate(name) if letter == ".")
+    found = next((exact[key] for key in (name, *(f"*{end}" for end in ends)) if key in exact), None)
+    found = found or [language for pattern, language in globs if fnmatchcase(name, pattern)]
+    return found[0] if len(found) == 1 else _likeliest(found)
+
+
+@lru_cache(maxsize=1)
+def _file_names() -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
+    """The languages by names of files and by `*.ends`, and those by other patterns."""
+    from pygments.lexers import get_all_lexers  # type: ignore[import-untyped]
+
+    exact: dict[str, list[str]] = {}
+    globs: list[tuple[str, str]] = []
+    for _, aliases, patterns, _ in get_all_lexers(plugins=False):
+        for pattern in patterns if aliases else ():
+            if any(sign in pattern.removeprefix("*.") for sign in "*?["):
+                globs.append((pattern, aliases[0]))
+            else:
+                exact.setdefault(pattern, []).append(aliases[0])
+    return exact, globs
+
+
+def _likeliest(languages: Iterable[str]) -> str:
+    """Of several that share a name, the one that Pygments prefers."""
+    from pygments.lexers import find_lexer_class_by_name
+
+    return max(languages, key=lambda name: (find_lexer_class_by_name(name).priority, name), default="")
+
+
+@lru_cache(maxsize=64)
+def lexer_of(language: str) -> Lexer | None:
+    """The lexer for a language by any of its names, or None."""
+    if not language:
+        return None
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+
+    try:
+        return get_lexer_by_name(language.lower(), stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None
+
+
+@lru_cache(maxsize=512)
+def _name_of(sort: TokenType) -> str:
+    parts: Iterable[str] = sort
+    names = list(parts)
+    while names:
+        name = NAMES.get(".".join(names))
+        if name is not None:
+            return name
+        names.pop()
+    return ""

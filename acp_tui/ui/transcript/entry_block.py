@@ -1,0 +1,74 @@
+"""The entries of a conversation as the view keeps them: with a body when they were near the screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from acp_tui.entry_display import default_folded
+from acp_tui.session.state import (
+    AgentMessage,
+    Message,
+    Notice,
+    Permission,
+    Terminal,
+    Thought,
+    ToolCall,
+    TurnEnd,
+)
+
+if TYPE_CHECKING:
+    from textual.strip import Strip
+
+    from acp_tui.session.state import Entry
+    from acp_tui.ui.drawing.body import Body
+
+CLOSE_TOGETHER = (ToolCall, Notice, Permission, Terminal, Thought)
+"""Kinds that stand below each other without a blank line, unless one of them shows more than its title."""
+REMARKS = (Notice, Permission)
+"""They say something about what stands above them."""
+
+
+@dataclass(slots=True)
+class Block:
+    """One entry in the view."""
+
+    entry: Entry
+    folded: bool | None = None  # the user's wish; None: as its kind is
+    body: Body | None = None  # None: never near the screen, or outdated; the height is an estimate
+    gap: int = 0  # blank lines before it
+    drawn: dict[int, tuple[Strip, Strip]] = field(default_factory=dict)  # a body's line, and as it is shown
+
+    def forget(self) -> None:
+        """Width, theme or fold are others now."""
+        self.body = None
+        self.drawn.clear()
+
+
+def gap_between(before: Entry | None, entry: Entry) -> int:
+    """Blank lines between two entries, and above the first. What the user folds changes none."""
+    if not (isinstance(before, CLOSE_TOGETHER) and isinstance(entry, CLOSE_TOGETHER)):
+        return 1
+    if isinstance(entry, REMARKS):
+        return 0
+    return 0 if _is_short(before) and _is_short(entry) else 1
+
+
+def _is_short(entry: Entry) -> bool:
+    """Is it, or will it be, a line or two?"""
+    return isinstance(entry, (Thought, *REMARKS)) or default_folded(entry)
+
+
+def estimated_height(entry: Entry, width: int) -> int:
+    """A guess for an entry that nobody has seen yet. It must be cheap, not right."""
+    if isinstance(entry, Thought):
+        return 1
+    if isinstance(entry, Message):
+        length = sum(getattr(part, "length", 40) for part in entry.parts)
+        per_line = max(20, width - 4) * (2 if isinstance(entry, AgentMessage) else 3) // 3
+        return 1 + length // per_line
+    if isinstance(entry, ToolCall):
+        return 1 if entry.kind in ("read", "search", "think") else 8
+    if isinstance(entry, TurnEnd):
+        return 0 if entry.stop_reason == "end_turn" and not entry.empty else 1
+    return 1

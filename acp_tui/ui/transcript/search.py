@@ -1,0 +1,177 @@
+"""The search in a transcript: hits, and the way from one to the next."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from acp_tui.session.state import (
+    AgentMessage,
+    Compaction,
+    Content,
+    Diff,
+    Message,
+    Notice,
+    Permission,
+    Plan,
+    Terminal,
+    TerminalRef,
+    Thought,
+    ToolCall,
+    TurnEnd,
+    Unrecognised,
+)
+from acp_tui.session.text import visible_json, without_controls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acp_tui.session.state import Entry, Session
+    from acp_tui.ui.transcript.view import TranscriptView
+
+_MARKS = r"(?<!\w)[*_`~]+|[*_`~]+(?!\w)"
+"""Of Markdown: written around words, and not seen there. Within one they are: `snake_case`, `2*3`."""
+
+
+class Finder:
+    """Finds a text in the entries. Only entries that hold it are ever drawn for that."""
+
+    def __init__(self, view: TranscriptView) -> None:
+        self._view = view
+        self._counts: dict[int, int] = {}  # entries with hits, and how many are in the source text of each
+        self._at: tuple[int, int] | None = None  # the hit looked at: entry, and number in it
+
+    @property
+    def total(self) -> int:
+        """How many hits there are."""
+        return sum(self._counts.values())
+
+    @property
+    def number(self) -> int:
+        """Which of them is looked at; 0: none yet."""
+        if self._at is None:
+            return 0
+        looked_at, hit = self._at
+        before = sum(count for entry, count in self._counts.items() if entry < looked_at)
+        return before + min(hit + 1, self._counts.get(looked_at, 1))
+
+    def search(self, needle: str) -> None:
+        """Look for a text, capitals or not."""
+        self._view.marking.needle = needle.lower()
+        self._view.marking.current = None
+        self._at = None
+        self._count()
+        self._view.refresh()
+
+    def clear(self) -> None:
+        """No search any more."""
+        self.search("")
+
+    def _count(self) -> None:
+        """Also what has come since the search began."""
+        stack, needle = self._view.stack, self._view.marking.needle
+        self._counts = {}
+        for block in stack.blocks if needle else ():
+            if count := _count_in(block.entry, stack.session, needle):
+                self._counts[block.entry.id] = count
+
+    def move(self, step: int) -> bool:
+        """To the next (1) or previous (-1) line with a hit, around the ends; False: there is none."""
+        self._count()
+        if not self._counts:
+            return False
+        entry, hit = self._start(step)
+        lines = self._lines(entry)
+        if not 0 <= hit < len(lines):
+            entry = self._beside(entry, step)
+            lines = self._lines(entry)
+            hit = 0 if step > 0 else len(lines) - 1
+        self._at = entry, hit
+        self._view.marking.current = entry, lines[hit]
+        self._view.scroll_to_entry(entry, lines[hit])
+        self._view.refresh()
+        return True
+
+    def _start(self, step: int) -> tuple[int, int]:
+        if self._at is not None and self._at[0] in self._counts:
+            entry, hit = self._at
+            return entry, hit + step
+        return next(iter(self._counts)), 0 if step > 0 else -1
+
+    def _beside(self, entry: int, step: int) -> int:
+        """The next entry with hits, or the one before, around the ends."""
+        entries = list(self._counts)
+        return entries[(entries.index(entry) + step) % len(entries)]
+
+    def _lines(self, entry_id: int) -> list[int]:
+        """The drawn lines of an entry that hold a hit, for which it is unfolded; the first where none does:
+        the text is in what the transcript leaves out, or broken in two."""
+        view, needle = self._view, self._view.marking.needle
+        lines = view.lines_with(entry_id, needle)
+        entry = view.entry(entry_id)
+        if not lines and entry is not None and view.stack.is_folded(entry):
+            view.toggle_fold(entry_id)
+            lines = view.lines_with(entry_id, needle)
+        return lines or [0]
+
+
+def _count_in(entry: Entry, session: Session, needle: str) -> int:
+    """How often an entry holds it, also as it is seen as Markdown: `a word` is in `a **word**`."""
+    text = source_text(entry, session).lower()
+    found = text.count(needle)
+    if found or not isinstance(entry, AgentMessage | Thought):
+        return found
+    # Looked at closely only where all the words are: a conversation may be long, and this is every keystroke.
+    return re.sub(_MARKS, "", text).count(needle) if all(map(text.__contains__, needle.split())) else 0
+
+
+def source_text(entry: Entry, session: Session) -> str:
+    """What is said in an entry, without its looks."""
+    return "\n".join(_texts(entry, session))
+
+
+def _texts(entry: Entry, session: Session) -> Iterator[str]:
+    match entry:
+        case Message():
+            yield entry.text
+        case ToolCall():
+            yield from _call_texts(entry, session)
+        case Terminal() if not _is_shown_by_call(entry, session):
+            yield from _output(entry)
+        case Plan():
+            yield from (item.content for item in entry.items)
+            yield entry.markdown or ""
+        case Notice():
+            yield from (entry.text, entry.detail or "")
+        case Permission():
+            call = session.tool_calls.get(entry.call_id)
+            yield from (call.title if call is not None else "", entry.why or "")
+        case TurnEnd() if entry.error is not None:
+            yield from (entry.error.message, entry.error.detail or "")
+        case Compaction():
+            yield str(entry.summary)
+        case Unrecognised():
+            yield from (entry.what, visible_json(entry.raw))
+
+
+def _call_texts(call: ToolCall, session: Session) -> Iterator[str]:
+    yield from (call.title, *call.paths)
+    for part in call.content:
+        match part:
+            case Content():
+                yield part.text
+            case Diff():
+                yield from (part.path, part.old or "", part.new or "", part.patch or "")
+            case TerminalRef(terminal_id=terminal_id) if terminal_id in session.terminals:
+                yield from _output(session.terminals[terminal_id])
+
+
+def _is_shown_by_call(terminal: Terminal, session: Session) -> bool:
+    from acp_tui.ui.entries.terminal.terminal import is_shown_by_call
+
+    return is_shown_by_call(terminal, session)
+
+
+def _output(terminal: Terminal) -> Iterator[str]:
+    yield terminal.command or ""
+    yield without_controls(f"{terminal.output.head}{terminal.output.tail}")

@@ -1,0 +1,50 @@
+"""What the user has selected with the mouse: from one line of an entry to another, wherever they move."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from textual.selection import Selection
+
+    from acp_tui.ui.transcript.entry_block import Block
+    from acp_tui.ui.transcript.entry_layout import Stack
+
+LINE_BITS = 20
+"""A place in a selection is an entry and a line of it in one number, so that it does not move with them."""
+WHOLE = 1 << LINE_BITS
+"""More lines than an entry has."""
+
+
+def place_in_selection(block: Block, line: int) -> int:
+    """Of a line of an entry."""
+    return (block.entry.id << LINE_BITS) + line
+
+
+def selected_lines(stack: Stack, selection: Selection, margin: int) -> list[str]:
+    """The selected text as it is drawn, without the margin before it."""
+    blocks = stack.blocks
+    if not blocks:
+        return []
+    first = selection.start.y >> LINE_BITS if selection.start is not None else blocks[0].entry.id
+    last = selection.end.y >> LINE_BITS if selection.end is not None else blocks[-1].entry.id
+    lines: list[str] = []
+    for place in range(stack.place_of(first) or 0, len(blocks)):
+        block = blocks[place]
+        if block.entry.id > last:
+            break
+        stack.settle_lines(place, 0, WHOLE)
+        lines += [""] * (block.gap if lines and stack.heights[place] else 0)
+        lines += _of_block(block, selection, margin)
+    return lines
+
+
+def _of_block(block: Block, selection: Selection, margin: int) -> list[str]:
+    assert block.body is not None
+    found: list[str] = []
+    for line in range(block.body.height):
+        span = selection.get_span(place_in_selection(block, line))
+        if span is not None:
+            start, end = max(0, span[0] - margin), span[1] - margin if span[1] != -1 else None
+            found.append(block.body.line(line).text[start:end].rstrip())
+    return found

@@ -1,0 +1,226 @@
+"""The transcript with its keys: a cursor from entry to entry, and what can be done with an entry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.message import Message
+
+from acp_tui.session.state import AgentMessage, Notice, ToolCall, TurnEnd, UserMessage
+from acp_tui.ui import keys
+from acp_tui.ui.keys.typeahead import handed_on
+from acp_tui.ui.transcript.selection import WHOLE
+from acp_tui.ui.transcript.view import TranscriptView
+
+if TYPE_CHECKING:
+    from textual import events
+
+    from acp_tui.session.state import Entry
+
+
+class Transcript(TranscriptView):
+    """What the user moves about in. Letters act here, and anything else that is typed goes to the prompt."""
+
+    BINDINGS: ClassVar = keys.bindings("transcript")
+    FOCUS_ON_CLICK = False  # who selects with the mouse and goes on typing means no commands
+
+    _typing = False  # somebody types, and the focus is on its way to the prompt
+
+    class Wanted(Message):
+        """The user wants something done with an entry, or with the search, that is not the view's to do."""
+
+        def __init__(self, what: str, entry: Entry | None = None, step: int = 0) -> None:
+            super().__init__()
+            self.what = what
+            self.entry = entry
+            self.step = step
+
+    class Typed(Message):
+        """A key that means text."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    @property
+    def chosen(self) -> Entry | None:
+        """The entry the cursor is on; without a cursor the last one."""
+        if (entry := self.entry(self.cursor)) is not None:
+            return entry
+        return self.stack.blocks[-1].entry if self.stack.blocks else None
+
+    async def on_key(self, event: events.Key) -> None:
+        """Typing goes to the prompt; so does the rest of a word that came before the focus was there. Other
+        keys do what they do at once, as in the prompt."""
+        text = (event.is_printable and event.character) or ""
+        if not (text and self._typing) and handed_on(self, event):
+            return
+        event.stop()
+        event.prevent_default()
+        if text and (self._typing or not self._is_bound(event.key)):
+            self._typing = True
+            self.post_message(self.Typed(text))
+        else:
+            await self.app._check_bindings(event.key)
+
+    def on_focus(self) -> None:
+        """Letters act again."""
+        self._typing = False
+
+    def on_click(self, event: events.Click) -> None:
+        """What stands for something that is left out shows it."""
+        if "whole" in event.style.meta:
+            place, _ = self.stack.heights.at(self.scroll_offset.y + event.y)
+            self.post_message(self.Wanted("whole", self.stack.blocks[place].entry))
+
+    def on_paste(self, event: events.Paste) -> None:
+        """So does what is pasted."""
+        event.stop()
+        self.post_message(self.Typed(event.text))
+
+    def _is_bound(self, key: str) -> bool:
+        return any(key == bound for bound, _ in self._bindings)
+
+    # ------------------------------------------------------------------------- the cursor
+
+    def move_cursor(self, step: int, wanted: str | None = None) -> bool:
+        """To the next (1) or previous (-1) visible entry, of some sort only; False: there is none."""
+        places = range(len(self.stack))
+        start = self._start(step)
+        for place in places[start + 1 :] if step > 0 else reversed(places[: max(0, start)]):
+            entry = self.stack.blocks[place].entry
+            if (wanted is None or _is(entry, wanted)) and self.stack.settle(place).height:
+                self.cursor = entry.id
+                self.scroll_to_entry(entry.id)
+                return True
+        return False
+
+    def _start(self, step: int) -> int:
+        """Where the cursor is; when it was left behind, just outside of what is in sight."""
+        top = self.scroll_offset.y
+        first, last = (self.stack.heights.at(row)[0] for row in (top, top + self.size.height - 1))
+        place = self.stack.place_of(self.cursor)
+        if place is not None and first <= place <= last:
+            return place
+        return last + 1 if step < 0 else first - 1
+
+    def action_jump(self, wanted: str, step: int) -> None:
+        """To the next prompt, tool call or error, or to the one before."""
+        if not self.move_cursor(step, wanted):
+            self.app.bell()
+
+    def links(self, entry_id: int) -> list[str]:
+        """What an entry links to, as it is drawn: each once, in order."""
+        place = self.stack.place_of(entry_id)
+        if place is None:
+            return []
+        self.stack.settle_lines(place, 0, WHOLE)
+        body = self.stack.settle(place)
+        styles = (segment.style for number in range(body.height) for segment in body.line(number))
+        return list(dict.fromkeys(style.meta["link"] for style in styles if style and "link" in style.meta))
+
+    # ------------------------------------------------------------------------- scrolling
+
+    # Without animation: a screen of text that glides cannot be read, and costs a frame for each step.
+
+    def action_scroll_up(self) -> None:
+        """A line up."""
+        self.scroll_lines(-1)
+
+    def action_scroll_down(self) -> None:
+        """A line down."""
+        self.scroll_lines(1)
+
+    def action_page_up(self) -> None:
+        """A screen up."""
+        self.scroll_lines(1 - self.size.height)
+
+    def action_page_down(self) -> None:
+        """A screen down."""
+        self.scroll_lines(self.size.height - 1)
+
+    def action_scroll_home(self) -> None:
+        """To the beginning."""
+        self._jump(0)
+
+    def action_scroll_end(self) -> None:
+        """To the end."""
+        self.follow()
+
+    # ------------------------------------------------------------------------- folding
+
+    def action_fold(self) -> None:
+        """Fold or unfold the entry."""
+        if (entry := self.chosen) is not None:
+            self.toggle_fold(entry.id)
+
+    def action_fold_kind(self) -> None:
+        """All entries of its kind."""
+        if (entry := self.chosen) is not None:
+            self.toggle_kind(type(entry))
+
+    def action_fold_all(self) -> None:
+        """Everything that folds, as the newest of them."""
+        self.toggle_all()
+
+    # ------------------------------------------------------------------------- for others to do
+
+    def action_copy_entry(self) -> None:
+        """Copy its source text."""
+        self.post_message(self.Wanted("copy", self.chosen))
+
+    def action_copy_answer(self) -> None:
+        """Copy the last answer, wherever the cursor is."""
+        self.post_message(self.Wanted("copy", self._last_answer()))
+
+    def _last_answer(self) -> Entry | None:
+        entries = (block.entry for block in reversed(self.stack.blocks))
+        return next((entry for entry in entries if isinstance(entry, AgentMessage)), None)
+
+    def action_copy_code(self) -> None:
+        """Copy its code."""
+        self.post_message(self.Wanted("copy code", self.chosen))
+
+    def action_raw(self) -> None:
+        """Show it as it was sent."""
+        self.post_message(self.Wanted("raw", self.chosen))
+
+    def action_open_in_editor(self) -> None:
+        """Open the place it is about."""
+        self.post_message(self.Wanted("edit", self.chosen))
+
+    def action_open(self) -> None:
+        """Open what it links to."""
+        self.post_message(self.Wanted("open", self.chosen))
+
+    def action_whole(self) -> None:
+        """Show all of it."""
+        self.post_message(self.Wanted("whole", self.chosen))
+
+    def action_kill(self) -> None:
+        """End a command of the user's."""
+        self.post_message(self.Wanted("kill", self.chosen))
+
+    def action_attach(self) -> None:
+        """Attach what a command wrote."""
+        self.post_message(self.Wanted("attach", self.chosen))
+
+    def action_find_next(self, step: int) -> None:
+        """The next hit."""
+        self.post_message(self.Wanted("find", step=step))
+
+    def action_leave(self) -> None:
+        """Back to the prompt."""
+        self.post_message(self.Wanted("leave"))
+
+
+def _is(entry: Entry, wanted: str) -> bool:
+    match wanted:
+        case "prompt":
+            return isinstance(entry, UserMessage)
+        case "tool":
+            return isinstance(entry, ToolCall)
+        case _:
+            failed = isinstance(entry, ToolCall) and entry.status == "failed"
+            ended = isinstance(entry, TurnEnd) and entry.error is not None
+            return failed or ended or (isinstance(entry, Notice) and entry.level == "error")

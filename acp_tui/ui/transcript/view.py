@@ -1,0 +1,447 @@
+"""The transcript: a whole conversation in one widget, drawn line by line.
+
+A widget for each message makes every keystroke slower the longer the conversation is. Here only the lines on
+the screen are ever drawn, and what is on the screen stays where it is when something above it changes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import TRANSPARENT
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar
+from textual.strip import Strip
+
+from acp_tui.session.state import TurnEnd
+from acp_tui.ui.drawing.line_style import Look
+from acp_tui.ui.drawing.search_highlight import Marking, restyled
+from acp_tui.ui.terminal.error_containment import guarded
+from acp_tui.ui.transcript.entry_layout import Stack
+from acp_tui.ui.transcript.selection import WHOLE, place_in_selection, selected_lines
+from acp_tui.ui.transcript.viewport import Seen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from textual import events
+    from textual.selection import Selection
+    from textual.timer import Timer
+
+    from acp_tui.session.change import Change
+    from acp_tui.session.state import Entry, Session
+    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.transcript.anchor import Anchor
+    from acp_tui.ui.transcript.entry_block import Block
+
+MARGIN = 1
+"""Cells at the left for the bar of the cursor."""
+LEAST_WIDTH = 20
+WHEEL = 3
+"""Lines for one notch of the mouse wheel."""
+FOLD_WIDTH = 6
+"""Cells at the left of an entry's first line that fold it when they are clicked."""
+KEPT_LINES = 500
+"""Of one entry, ready for the screen: some screenfuls."""
+
+
+def thumb_of(total: int, page: int, y: int) -> tuple[int, int]:
+    """Where the thumb of a scrollbar begins and ends, in eighths of a cell."""
+    if page >= total:
+        return 0, 0
+    length = max(1.0, page * page / total)
+    first = int((page - length) * y / (total - page) * 8)
+    return first, first + math.ceil(length * 8)
+
+
+class TranscriptView(ScrollView, can_focus=True):
+    """Shows the entries of a session."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    TranscriptView {
+        height: 1fr;
+        background: $background;
+        color: $foreground;
+        scrollbar-size-vertical: 1;
+        overflow-x: hidden;
+        overflow-y: scroll;
+    }
+    """
+
+    unseen: reactive[int] = reactive(0)
+    """Lines that came below what is on the screen since the user left the end."""
+    cursor: reactive[int | None] = reactive(None)
+    """The id of the entry that keys act on."""
+
+    class LinkClicked(Message):
+        """The user clicked a link."""
+
+        def __init__(self, link: str) -> None:
+            super().__init__()
+            self.link = link
+
+    def __init__(self, session: Session, palette: Palette, *, cwd: str = "") -> None:
+        super().__init__()
+        self.stack = Stack(session, palette, cwd)
+        """The entries; to be changed through the view only."""
+        self.stack.body_replaced = lambda entry_id: self.call_later(self._remeasure, entry_id)
+        self.marking = Marking()
+        """What the search has found."""
+        self._following = True
+        self._seen = Seen()
+        self._moving = False  # we scroll, not the user
+        self._ticker: Timer | None = None
+        self._thumb = (0, 0)  # of the scrollbar, as it was painted
+        self._look = Look(Style(), 0, TRANSPARENT, [])
+
+    def use_session(self, session: Session, cwd: str) -> None:
+        """Show this session from its beginning on."""
+        self.stack.session, self.stack.cwd = session, cwd
+        self.stack.rebuild()
+        self._arrange(None)
+
+    # ------------------------------------------------------------------------- what happens
+
+    def take(self, changes: Iterable[Change]) -> None:
+        """Take in what has changed in the session; called once a frame."""
+        touched: set[int] = set()
+        for change in changes:
+            if change.what == "reset":
+                self.stack.rebuild()
+                touched.clear()
+                break
+            if change.entry is None:
+                continue
+            place = self.stack.place_of(change.entry.id)
+            if place is None:
+                self.stack.append(change.entry)
+            else:
+                touched.add(place)
+            if (shown_in := self.stack.place_of_call(change.entry)) is not None:
+                touched.add(shown_in)
+        anchor = self._anchor()
+        for place in touched:
+            self.stack.refresh(place)
+        self._arrange(anchor)
+
+    def use_palette(self, palette: Palette) -> None:
+        """The theme has changed."""
+        self.stack.palette = palette
+        self.stack.forget()
+        self._arrange(self._anchor())
+
+    def on_resize(self) -> None:
+        """Lines break elsewhere now; what was at the top stays there."""
+        anchor = self._anchor()
+        width = max(LEAST_WIDTH, self.scrollable_content_region.width - MARGIN)
+        if width != self.stack.width:
+            anchor = self.stack.resize(width, anchor)
+        self._arrange(anchor)
+
+    def _anchor(self) -> Anchor | None:
+        """The line at the top of the screen."""
+        return self.stack.anchor_at(self.scroll_offset.y)
+
+    def _arrange(self, anchor: Anchor | None) -> None:
+        """After any change: show what was shown, or the end."""
+        page = self.size.height
+        if not self.stack.width or not page:
+            return
+        if self._following or anchor is None:
+            self._show(self.stack.settle_end(page))
+        else:
+            y = self.stack.settle_screen(anchor, page)
+            self._following = y >= self.stack.total - page  # also when so much was folded that all is seen
+            self._show(y)
+        if self._following:
+            self._seen = Seen.all_of(self.stack)
+        self.unseen = self._seen.lines_since(self.stack)
+        self._tick_while_needed()
+        self.refresh()
+
+    def _remeasure(self, entry_id: int) -> None:
+        """An entry could not be drawn, and what is shown instead has another height."""
+        anchor = self._anchor()
+        self.stack.remeasure(entry_id)
+        self._arrange(anchor)
+
+    def use_clock(self, clock: Callable[[], float]) -> None:
+        """Show for how long things have been going on, by this clock."""
+        self.stack.clock = clock
+
+    @property
+    def ticking(self) -> bool:
+        """Does it look at the clock every second?"""
+        return self._ticker is not None
+
+    def _tick_while_needed(self) -> None:
+        """Look at the clock only while something that goes on can be seen."""
+        needed = self.stack.clock is not None and bool(self._running_rows())
+        if needed and self._ticker is None:
+            self._ticker = self.set_interval(1, self._tick)
+        elif not needed and self._ticker is not None:
+            self._ticker.stop()
+            self._ticker = None
+
+    def _tick(self) -> None:
+        """Draw the headlines of what goes on anew, and nothing else."""
+        rows = self._running_rows()
+        self.refresh(*(Region(0, row - self.scroll_offset.y, self.size.width, 1) for row in rows))
+
+    def _running_rows(self) -> list[int]:
+        return self.stack.running(self.scroll_offset.y, self.size.height)
+
+    def _show(self, y: int) -> None:
+        """Scroll there; not the user's doing."""
+        self._moving = True
+        try:
+            self._measure(y)
+            self.scroll_y = self.scroll_target_y = y
+        finally:
+            self._moving = False
+
+    def _measure(self, y: int) -> None:
+        """Tell the height of all, and where it is seen.
+
+        Setting `virtual_size` would lay out the whole screen anew, every frame; and the scrollbar, which
+        takes longer to paint than the page, is painted only when it looks otherwise.
+        """
+        total, page = self.stack.total, self.size.height
+        self.set_reactive(TranscriptView.virtual_size, Size(self.stack.width + MARGIN, total))
+        scrollbar = self.vertical_scrollbar
+        scrollbar.set_reactive(ScrollBar.window_virtual_size, total)
+        scrollbar.set_reactive(ScrollBar.window_size, page)
+        scrollbar.set_reactive(ScrollBar.position, y)
+        if (thumb := thumb_of(total, page, y)) != self._thumb:
+            self._thumb = thumb
+            scrollbar.refresh()
+
+    # ------------------------------------------------------------------------- scrolling
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """The user scrolled: settle what comes onto the screen, follow the end when it was reached."""
+        if not self._moving and round(old_value) != round(new_value) and len(self.stack):
+            y = round(new_value)
+            self._following = y >= self.stack.total - self.size.height
+            self._arrange(self.stack.anchor_at(y))
+        super().watch_scroll_y(old_value, new_value)
+
+    def scroll_lines(self, lines: int) -> None:
+        """Up (negative) or down."""
+        if lines < 0:
+            self._show(self.stack.settle_above(self.scroll_offset.y, -lines))
+        self._jump(self.scroll_offset.y + lines)
+
+    def follow(self) -> None:
+        """To the end, and stay there."""
+        self._following = True
+        self._arrange(None)
+
+    @property
+    def following(self) -> bool:
+        """Does it stick to the end?"""
+        return self._following
+
+    def scroll_to_entry(self, entry_id: int, line: int = 0) -> None:
+        """Bring a line of an entry onto the screen; what is there already does not move."""
+        place = self.stack.place_of(entry_id)
+        if place is None:
+            return
+        self.stack.settle_lines(place, line, line + self.size.height)
+        y = self.stack.heights.top(place) + self.stack.blocks[place].gap + line
+        first = self.scroll_offset.y
+        if not first <= y < first + self.size.height - 1:
+            self._jump(max(0, y - self.size.height // 4))
+
+    def _jump(self, y: int) -> None:
+        self._measure(self.scroll_offset.y)
+        self.scroll_to(y=y, animate=False, force=True, immediate=True)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel."""
+        event.stop()
+        event.prevent_default()
+        self.scroll_lines(-WHEEL)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel."""
+        event.stop()
+        event.prevent_default()
+        self.scroll_lines(WHEEL)
+
+    # ------------------------------------------------------------------------- folding
+
+    def toggle_fold(self, entry_id: int | None) -> None:
+        """Fold or unfold one entry."""
+        place = self.stack.place_of(entry_id)
+        if place is not None:
+            anchor = self._anchor()
+            self.stack.toggle_fold(place)
+            self._arrange(anchor)
+
+    def toggle_kind(self, kind: type[Entry]) -> None:
+        """Fold or unfold all entries of a kind."""
+        anchor = self._anchor()
+        self.stack.toggle_kind(kind)
+        self._arrange(anchor)
+
+    def toggle_all(self) -> None:
+        """Fold or unfold everything that folds."""
+        anchor = self._anchor()
+        self.stack.toggle_all()
+        self._arrange(anchor)
+
+    # ------------------------------------------------------------------------- the cursor
+
+    def entry(self, entry_id: int | None) -> Entry | None:
+        """The entry of that id."""
+        place = self.stack.place_of(entry_id)
+        return self.stack.blocks[place].entry if place is not None else None
+
+    def lines_with(self, entry_id: int, needle: str) -> list[int]:
+        """The drawn lines of an entry that hold a text, which is in lower case."""
+        place = self.stack.place_of(entry_id)
+        if place is None:
+            return []
+        self.stack.settle_lines(place, 0, WHOLE)
+        body = self.stack.settle(place)
+        return [line for line in range(body.height) if needle in body.line(line).text.lower()]
+
+    def copy_text(self, entry_id: int) -> str:
+        """The source text of an entry."""
+        place = self.stack.place_of(entry_id)
+        return self.stack.settle(place).copy_text() if place is not None else ""
+
+    def watch_cursor(self, old: int | None, new: int | None) -> None:
+        """The bar moves."""
+        for entry_id in (old, new):
+            place = self.stack.place_of(entry_id)
+            if place is not None:
+                self.stack.blocks[place].drawn.clear()
+        self.refresh()
+
+    def on_focus(self) -> None:
+        """The cursor shows."""
+        self.watch_cursor(None, self.cursor)
+
+    def on_blur(self) -> None:
+        """It does not."""
+        self.watch_cursor(None, self.cursor)
+
+    # ------------------------------------------------------------------------- drawing
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        self._look_again()
+        return self._line(y)
+
+    @guarded
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """All that is to be painted.
+
+        Textual would work out borders, paddings and opacities for each line of each frame; a page has none.
+        """
+        self._look_again()
+        strips = [self._line(y) for y in crop.line_range]
+        if crop.column_span == (0, self._look.width):
+            return strips
+        return [strip.crop_extend(*crop.column_span, self._look.style) for strip in strips]
+
+    def _look_again(self) -> None:
+        """What all lines are drawn with; when it has changed, all are drawn anew."""
+        made_of = self.rich_style, self.size.width, self.background_colors[1], self.get_line_filters()
+        if not self._look.is_of(*made_of):
+            self._look = Look(*made_of)
+            for block in self.stack.blocks:
+                block.drawn.clear()
+
+    def _line(self, y: int) -> Strip:
+        look = self._look
+        row = self.scroll_offset.y + y
+        if row >= self.stack.total or not self.stack.width:
+            return look.blank
+        place, line = self.stack.heights.at(row)
+        block = self.stack.blocks[place]
+        line -= block.gap
+        if line < 0 or block.body is None or line >= block.body.height:
+            return look.blank
+        strip = self._drawn(block, line)
+        selection = self.text_selection
+        if selection is None and not self.marking.needle:
+            return strip
+        if self.marking.needle:
+            strip = self.marking.laid_over(strip, block.entry.id, line, self.stack.palette)
+        if selection is not None:
+            strip = self._with_selection(strip, selection, place_in_selection(block, line))
+        return look.filtered(strip.apply_offsets(0, place_in_selection(block, line)))
+
+    def _drawn(self, block: Block, line: int) -> Strip:
+        """A line with its margin, as it goes to the terminal. Those that stay are not made again."""
+        assert block.body is not None
+        source = block.body.line(line)
+        known = block.drawn.get(line)
+        if known is not None and known[0] is source:
+            return known[1]
+        if len(block.drawn) >= KEPT_LINES:  # a long message that runs through the screen
+            block.drawn.clear()
+        look = self._look
+        strip = look.spread(self._with_margin(block, source)).apply_offsets(
+            0, place_in_selection(block, line)
+        )
+        strip = look.filtered(strip)
+        block.drawn[line] = source, strip
+        return strip
+
+    def _with_margin(self, block: Block, strip: Strip) -> Strip:
+        palette = self.stack.palette
+        if block.entry.withdrawn and not isinstance(block.entry, TurnEnd):  # which says that it was
+            strip = Strip(
+                [Segment(text, (own or palette.text) + palette.withdrawn) for text, own, _ in strip]
+            )
+        on_cursor = self.cursor == block.entry.id and self.has_focus
+        return Strip([Segment("▎" if on_cursor else " ", palette.cursor), *strip])
+
+    def _with_selection(self, strip: Strip, selection: Selection, anchor: int) -> Strip:
+        span = selection.get_span(anchor)
+        if span is None:
+            return strip
+        start, end = max(MARGIN, span[0]), span[1]
+        if end == -1:
+            end = len(strip.text.rstrip())
+        if end <= start:
+            return strip
+        return restyled(strip, start, end, self.screen.get_component_rich_style("screen--selection"))
+
+    # ------------------------------------------------------------------------- selection
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The selected text as it is drawn, without the margin."""
+        if not len(self.stack):
+            return None
+        return "\n".join(selected_lines(self.stack, selection, MARGIN)), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002  # Textual's signature
+        """Draw it."""
+        self.refresh()
+
+    # ------------------------------------------------------------------------- the mouse
+
+    def on_click(self, event: events.Click) -> None:
+        """A link opens; the first line of an entry folds it."""
+        if (link := event.style.meta.get("link")) is not None:
+            event.stop()
+            self.post_message(self.LinkClicked(str(link)))
+            return
+        row = self.scroll_offset.y + event.y
+        if row >= self.stack.total or self.screen.selections:
+            return
+        place, line = self.stack.heights.at(row)
+        block = self.stack.blocks[place]
+        if line == block.gap and event.x < FOLD_WIDTH:
+            self.toggle_fold(block.entry.id)

@@ -1,0 +1,166 @@
+"""The prompts that wait for the agent, above the one that is being written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from acp_tui.session.text import visible_line
+from acp_tui.ui.drawing.wrap import shortened
+from acp_tui.ui.keys import bindings
+from acp_tui.ui.theme.component_style import as_chosen, foreground
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual import events
+    from textual.binding import BindingType
+
+    from acp_tui.session.state import QueuedPrompt
+
+ROWS = 5
+"""Never more are shown at once."""
+EXCERPT = 400
+"""Characters of a prompt that can show in a line."""
+
+
+class QueueStrip(Widget, can_focus=True):
+    """One line for each; nothing at all when none waits."""
+
+    DEFAULT_CSS = """
+    QueueStrip {
+        height: auto;
+        display: none;
+        color: $text-muted;
+        & > .queue--label { color: $text-muted; }
+        & > .queue--paused { color: $text-warning; text-style: bold; }
+        & > .queue--current {
+            background: $selected-background; color: $selected-foreground; text-style: bold;
+        }
+    }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"queue--label", "queue--paused", "queue--current"}
+    BINDINGS: ClassVar[list[BindingType]] = bindings("queue")
+
+    class Wish(Message):
+        """Something to be done with one of them."""
+
+        def __init__(self, queued: str) -> None:
+            super().__init__()
+            self.queued = queued  # its id
+
+    class SendNow(Wish):
+        """Stop the agent and send this one."""
+
+    class Edit(Wish):
+        """Take this one back into the prompt."""
+
+    class Remove(Wish):
+        """Forget this one."""
+
+    class Left(Message):
+        """The cursor wants back to the prompt."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  as in Textual
+        super().__init__(id=id)
+        self._shown: list[tuple[str, str]] = []  # id, one line of text
+        self._paused = False
+        self._current = 0
+        self._first = 0
+
+    def show(self, queue: Sequence[QueuedPrompt], *, paused: bool) -> None:
+        """Show these. It costs nothing when they are shown already."""
+        shown = [(prompt.id, visible_line(prompt.text[:EXCERPT].strip())) for prompt in queue]
+        if (shown, paused) == (self._shown, self._paused):
+            return
+        current = self._shown[self._current][0] if self._shown else None
+        layout = len(shown) != len(self._shown)
+        self._shown, self._paused = shown, paused
+        places = [place for place, (prompt, _) in enumerate(shown) if prompt == current]
+        self._mark(places[0] if places else min(self._current, len(shown) - 1))
+        if self.has_focus and not shown:
+            self.post_message(self.Left())
+        self.display = bool(shown)
+        self.refresh(layout=layout)
+
+    def _mark(self, place: int) -> None:
+        self._current = max(0, place)
+        rows = min(ROWS, len(self._shown))
+        self._first = max(self._current - rows + 1, min(self._first, self._current, len(self._shown) - rows))
+
+    def get_content_height(self, *_: object) -> int:
+        """One line for each, up to a limit."""
+        return min(ROWS, len(self._shown))
+
+    def render_line(self, y: int) -> Strip:
+        """One line: its place, the text, and on the last line what the queue waits for."""
+        width, place = self.size.width, self._first + y
+        if place >= len(self._shown):
+            return Strip.blank(width, self.rich_style)
+        current = self.has_focus and place == self._current
+        lead = f"{'❯' if current else ' '}{place + 1} "  # the text begins where that of the prompt does
+        segments = [Segment(lead, foreground(self, "queue--label"))]
+        state = self._state() if y == 0 else ""
+        room = width - len(lead) - 2 - cell_len(state)
+        text = shortened(self._shown[place][1], room)
+        segments.append(Segment(text))
+        if state:
+            name = "queue--paused" if self._paused else "queue--label"
+            style = foreground(self, name)
+            segments.append(Segment(" " * (room - cell_len(text) + 1)))
+            segments.append(Segment(state, style))
+        strip = Strip(segments).crop_extend(0, width, None)
+        if current:
+            return as_chosen(strip, self.get_component_rich_style("queue--current"))
+        return strip.apply_style(self.rich_style)
+
+    def _state(self) -> str:
+        count = len(self._shown)
+        waiting = f"{count} queued" if count > 1 else "queued"
+        return f"{waiting}, paused: Enter sends" if self._paused else waiting
+
+    # ------------------------------------------------------------------------- keys
+
+    def action_move(self, step: int) -> None:
+        """Another one; below the last is the prompt."""
+        if self._current + step >= len(self._shown):
+            self.post_message(self.Left())
+        else:
+            self._mark(self._current + step)
+            self.refresh()
+
+    def action_edit(self) -> None:
+        """Edit it."""
+        self._tell(self.Edit)
+
+    def action_send_now(self) -> None:
+        """Send it."""
+        self._tell(self.SendNow)
+
+    def action_remove(self) -> None:
+        """Remove it."""
+        self._tell(self.Remove)
+
+    def action_leave(self) -> None:
+        """Back to the prompt."""
+        self.post_message(self.Left())
+
+    def _tell(self, message: type[SendNow | Edit | Remove]) -> None:
+        if self._shown:
+            self.post_message(message(self._shown[self._current][0]))
+
+    def on_focus(self) -> None:
+        """Begin at the one next to the prompt."""
+        self._mark(len(self._shown) - 1)
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        """Mark the one that was clicked."""
+        if self._first + event.y < len(self._shown):
+            self._mark(self._first + event.y)
+            self.refresh()

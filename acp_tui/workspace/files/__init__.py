@@ -1,0 +1,1 @@
+"""The files of the workspace: found, read, listed and replaced safely."""

@@ -1,0 +1,1 @@
+"""Commands on pseudo terminals, and a model of what they show."""

@@ -1,0 +1,164 @@
+"""One row of a terminal's screen: characters in columns, wide and combining ones included."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
+
+from acp_tui.workspace.terminals.sgr import PLAIN, Style
+
+Cell = tuple[str, Style]
+"""A character with its marks. An empty one continues the wide character (or tab) before it."""
+
+# Characters that certainly take one column, so that most text need not be measured one by one.
+_NARROW = "[ -~\xa0-\xac\xae-\u02ff\u0370-\u0377\u0391-\u03a1\u03a3-\u0482\u2010-\u2027\u2030-\u205e"
+_NARROW += "\u20a0-\u20bf\u2190-\u21ff\u2200-\u22ff\u2500-\u25fc\u2800-\u28ff]"
+_ALL_NARROW = re.compile(f"{_NARROW}*")
+_PIECES = re.compile(f"{_NARROW}+|.", re.DOTALL)
+
+TAB = 8
+MARKS = 16
+"""Combining marks on one character; what is beyond gets a column of its own, so that no cell grows."""
+
+
+def is_narrow(text: str) -> bool:
+    """True when every character takes one column."""
+    return _ALL_NARROW.fullmatch(text) is not None
+
+
+def pieces(text: str) -> list[str]:
+    """The text as runs of narrow characters and single other ones."""
+    return _PIECES.findall(text)
+
+
+@lru_cache(maxsize=4096)
+def columns(character: str) -> int:
+    """How many columns a character takes: 0, 1 or 2."""
+    if unicodedata.category(character) in ("Mn", "Me", "Cf") or "\u1160" <= character <= "\u11ff":
+        return int(character == "\xad")
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+class Row:
+    """A row. While text is only appended it stays in pieces; columns are laid out when they are needed."""
+
+    __slots__ = ("_cells", "_parts", "width", "wrapped")
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[str, Style, int]] = []  # text, style, columns (one piece: all of one width)
+        self._cells: list[Cell] | None = None
+        self.width = 0
+        """Columns in use."""
+        self.wrapped = False
+        """The next row continues this one's line."""
+
+    def put(self, column: int, text: str, style: Style, width: int) -> None:
+        """Write narrow characters, or one character of any width but 0, at a column."""
+        if column >= self.width or (column == 0 and width >= self.width):
+            if column < self.width:
+                self._parts.clear()
+                self._cells = None
+                self.width = 0
+            self._pad(column)
+            self._extend(text, style, width)
+            return
+        cells = self._laid_out()
+        self._part_wide(column)
+        self._part_wide(column + width)
+        cells[column : column + width] = _cells(text, style, width)
+        self.width = len(cells)
+
+    def mark(self, column: int, character: str) -> bool:
+        """Put a combining mark on the character before the column, if there is one that takes it."""
+        cells = self._laid_out()
+        at = min(column, len(cells)) - 1
+        while at > 0 and not cells[at][0]:
+            at -= 1
+        text, style = cells[at] if at >= 0 else ("\t", PLAIN)
+        if len(text) > MARKS or text == "\t":
+            return False
+        cells[at] = (text + character, style)
+        return True
+
+    def truncate(self, column: int) -> None:
+        """Drop everything from a column on."""
+        self.wrapped = False
+        if column < self.width:
+            self._part_wide(column)
+            del self._laid_out()[column:]
+            self.width = column
+
+    def blank(self, start: int, stop: int) -> None:
+        """Blanks from column to column."""
+        if stop >= self.width:
+            self.truncate(start)
+        elif start < stop:
+            self.put(start, " " * (stop - start), PLAIN, stop - start)
+
+    def insert(self, column: int, count: int, limit: int) -> None:
+        """Insert blanks; what is moved beyond the limit is lost."""
+        if column < self.width:
+            self._part_wide(column)
+            cells = self._laid_out()
+            cells[column:column] = [(" ", PLAIN)] * min(count, limit)
+            self.width = len(cells)
+            self.truncate(limit)
+
+    def delete(self, column: int, count: int) -> None:
+        """Delete columns; what is to their right moves to the left."""
+        if column < self.width:
+            self._part_wide(column)
+            self._part_wide(column + count)
+            cells = self._laid_out()
+            del cells[column : column + count]
+            self.width = len(cells)
+            self.wrapped = False
+
+    def parts(self) -> list[Cell]:
+        """The text in pieces of one style."""
+        if self._cells is None:
+            return [(text, style) for text, style, _ in self._parts]
+        return [
+            ("".join(text for text, _ in cells), style)
+            for style, cells in groupby(self._cells, key=itemgetter(1))
+        ]
+
+    def _pad(self, column: int) -> None:
+        if gap := column - self.width:
+            self._extend(" " * gap, PLAIN, gap)
+
+    def _extend(self, text: str, style: Style, width: int) -> None:
+        if self._cells is None:
+            self._parts.append((text, style, width))
+        else:
+            self._cells += _cells(text, style, width)
+        self.width += width
+
+    def _laid_out(self) -> list[Cell]:
+        if self._cells is None:
+            self._cells = [cell for part in self._parts for cell in _cells(*part)]
+            self._parts = []
+        return self._cells
+
+    def _part_wide(self, column: int) -> None:
+        """Where a border falls inside a wide character, nothing but blanks is left of it."""
+        cells = self._laid_out()
+        if column >= len(cells) or cells[column][0]:
+            return
+        start = column
+        while not cells[start][0]:
+            start -= 1
+        stop = column
+        while stop < len(cells) and not cells[stop][0]:
+            stop += 1
+        for index in range(start, stop):
+            cells[index] = (" ", cells[start][1])
+
+
+def _cells(text: str, style: Style, width: int) -> list[Cell]:
+    if len(text) == width:
+        return [(character, style) for character in text]
+    return [(text, style), *[("", style)] * (width - 1)]

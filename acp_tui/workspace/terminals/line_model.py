@@ -1,0 +1,364 @@
+"""A small model of a terminal: raw output in, lines of safe styled text out.
+
+It knows what programs do that were not made for the whole screen (carriage return, backspace, erasing,
+cursor moves on the last screen, colours, insert and delete, a scroll region) and the alternate screen, and
+swallows the rest. What has scrolled off is never changed again. However the output is cut into pieces, the
+result is the same.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from acp_tui.session.text import visible
+from acp_tui.workspace.terminals.cells import TAB, columns
+from acp_tui.workspace.terminals.screen import Screen
+from acp_tui.workspace.terminals.scrollback import Scrollback
+from acp_tui.workspace.terminals.sgr import PLAIN, Style, styled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from acp_tui.workspace.terminals.scrollback import Part
+
+Span = tuple[str, Style]
+Line = tuple[Span, ...]
+"""One line in pieces of one style: safe to display, without any control character."""
+
+WIDTH, HEIGHT = 120, 40
+KEPT = 256 * 1024
+_CUT = Style(dim=True)
+
+# Text with what most output has of controls: tab, line feed, carriage return, colours.
+_TEXT = re.compile("(?:[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]++|\x1b\\[[0-;]{0,256}+m)++")
+_SGR = re.compile("\x1b\\[([0-;]*)m")
+_RETURNS = re.compile("(\r)")
+_BREAKS = re.compile("([\r\n])")
+_CSI = re.compile(r"\x1b\[([<-?]?)([0-;]{0,256})([ -/]{0,4})([@-~])")
+_ESCAPE = re.compile(r"\x1b([ -/]{0,4})([0-~])")
+# What one of them may look like before its end has come; also what is dropped when something else comes.
+_UNFINISHED = re.compile(r"\x1b(?:\[[<-?]?[0-;]{0,256}[ -/]{0,4}|[ -/]{0,4})")
+_STRING_ENDS = {"]": re.compile("[\x07\x18\x1a\x1b\n]")}  # a title has no line breaks: better see too much
+_STRING_END = re.compile("[\x07\x18\x1a\x1b]")
+_STRING_LIMIT = 4 * 1024 * 1024
+_ALTERNATE = {"47", "1047", "1049"}
+_LINE_DRAWING = str.maketrans("`afgjklmnopqrstuvwxyz{|}~", "◆▒°±┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·")
+
+
+class LineModel:
+    """The output of one terminal, as it would look; its beginning and its end kept.
+
+    `head` and `tail` are how many characters are kept of the beginning and of the end of what has scrolled
+    off. Without `styles`, colours are ignored, which is cheaper where only the text is wanted.
+    """
+
+    def __init__(
+        self,
+        width: int = WIDTH,
+        height: int = HEIGHT,
+        *,
+        head: int = KEPT,
+        tail: int = KEPT,
+        styles: bool = True,
+    ) -> None:
+        self.version = 0
+        """Grows with everything that is fed."""
+        self._size = (max(width, 2 * TAB), max(height, 2))
+        self._styles = styles
+        self._scrollback = Scrollback(head, tail)
+        self._main = Screen(*self._size, self._scrollback)
+        self._alternate: Screen | None = None
+        self._screen = self._main
+        self._carry = ""  # an escape sequence whose end has not come
+        self._string: re.Pattern[str] | None = None  # inside a sequence that carries a text: what ends it
+        self._string_length = 0
+        self._drawing = False  # letters stand for line drawing characters
+
+    # ---- writing
+
+    def feed(self, raw: str) -> None:
+        """Take output; it may be cut anywhere."""
+        if not raw:
+            return
+        self.version += 1
+        data, self._carry = self._carry + raw, ""
+        position = 0
+        while position < len(data):
+            if self._string is not None:
+                position = self._skip_string(data, position)
+            elif found := _TEXT.match(data, position):
+                self._write(found[0])
+                position = found.end()
+            elif data[position] == "\x1b":
+                position = self._escape(data, position)
+            else:
+                self._control(data[position])
+                position += 1
+
+    def _write(self, text: str) -> None:
+        """Text, colours, and the controls that most output has."""
+        screen = self._screen
+        # A line feed also returns the carriage; but programs for the whole screen may have switched that off.
+        in_alternate = screen is self._alternate
+        pieces = _BREAKS.split(text) if in_alternate else _RETURNS.split(text.replace("\r\n", "\n"))
+        for piece in pieces:
+            if piece == "\r":
+                screen.carriage_return()
+            elif piece == "\n" and in_alternate:
+                screen.index()
+            elif piece:
+                screen.write(self._parts(piece))
+
+    def _parts(self, text: str) -> list[Part]:
+        """The text in pieces of one style; the last one has the style that follows."""
+        style = self._screen.style
+        if "\x1b" not in text:
+            return [(self._drawn(text), style)]
+        first, *others = _SGR.split(text)
+        parts = [(self._drawn(first), style)]
+        for parameters, piece in zip(others[::2], others[1::2], strict=True):
+            if self._styles:
+                style = styled(style, parameters)
+            parts.append((self._drawn(piece), style))
+        return parts if self._styles else [("".join(piece for piece, _ in parts), style)]
+
+    def _drawn(self, text: str) -> str:
+        return text.translate(_LINE_DRAWING) if self._drawing else text
+
+    def _control(self, character: str) -> None:
+        if character == "\b":
+            self._screen.move(right=-1)
+        elif character in "\v\f":
+            self._screen.index()
+
+    def _skip_string(self, data: str, position: int) -> int:
+        """Swallow a title, an image and the like; one that does not end must not swallow all that follows."""
+        assert self._string is not None
+        limit = position + _STRING_LIMIT - self._string_length
+        end = self._string.search(data, position, min(limit, len(data)))
+        stop = end.start() if end else min(limit, len(data))
+        self._string_length += stop - position
+        if end is None:
+            if self._string_length >= _STRING_LIMIT:
+                self._string = None
+            return stop
+        if end[0] == "\x1b" and stop + 1 == len(data):
+            self._carry = "\x1b"  # perhaps the first half of the end
+            return len(data)
+        self._string = None
+        if end[0] == "\x1b":
+            return stop + 2 if data[stop + 1] == "\\" else stop
+        return stop if end[0] == "\n" else stop + 1
+
+    def _escape(self, data: str, position: int) -> int:
+        """Obey the sequence that begins here; the position after it."""
+        if found := _CSI.match(data, position):
+            private, parameters, between, final = found.groups()
+            self._obey(private, parameters, between, final)
+            return found.end()
+        found = _ESCAPE.match(data, position)
+        if found and found[0] != "\x1b[":
+            between, final = found.groups()
+            self._obey_short(between, final)
+            return found.end()
+        found = _UNFINISHED.match(data, position)
+        assert found
+        if found.end() == len(data):
+            self._carry = found[0]
+        return found.end()
+
+    def _obey(self, private: str, parameters: str, between: str, final: str) -> None:
+        if between:
+            return
+        if final in "hl" and private == "?":
+            self._set_modes(parameters.split(";"), on=final == "h")
+        elif (action := _ACTIONS.get(final)) and (not private or (private == "?" and final in "JK")):
+            action(self._screen, [_number(text) for text in parameters.split(";")[:2]] + [0])
+
+    def _obey_short(self, between: str, final: str) -> None:
+        if between == "(":
+            self._drawing = final == "0"
+        elif between:
+            return
+        elif final in "]PX^_":
+            self._string = _STRING_ENDS.get(final, _STRING_END)
+            self._string_length = 0
+        elif final == "c":
+            self._reset()
+        elif action := _SHORT_ACTIONS.get(final):
+            action(self._screen)
+
+    def _set_modes(self, modes: list[str], *, on: bool) -> None:
+        for mode in modes:
+            if mode == "7":
+                self._screen.autowrap = on
+            elif mode in _ALTERNATE:
+                self._use_alternate(on=on)
+
+    def _use_alternate(self, *, on: bool) -> None:
+        if on and self._alternate is None:
+            self._alternate = Screen(*self._size, None)
+            self._alternate.style = self._screen.style
+        elif not on:
+            self._alternate = None
+        self._screen = self._alternate or self._main
+
+    def _reset(self) -> None:
+        self._use_alternate(on=False)
+        self._drawing = False
+        self._main.reset()
+
+    # ---- reading
+
+    @property
+    def settled(self) -> int:
+        """Lines before this number never change again: read them once."""
+        return self._scrollback.newlines
+
+    @property
+    def line_count(self) -> int:
+        """Lines that there ever were."""
+        return self.settled + 1 + sum(text.count("\n") for text, _ in self._screen_parts())
+
+    @property
+    def dropped(self) -> int:
+        """Characters left out between the beginning and the end."""
+        return self._scrollback.dropped
+
+    def text(self) -> str:
+        """The plain text, with `\\n` and tabs, but not made safe: what a program would have read."""
+        if self.dropped:
+            head = "".join(text for text, _ in self._scrollback.head())
+            parts = self._scrollback.tail()
+            before = f"{head}{'' if head.endswith(chr(10)) else chr(10)}{self._cut()}\n" if head else ""
+        else:
+            parts, before = self._scrollback.all(), ""
+        return "".join([before, *(text for text, _ in parts), *(text for text, _ in self._screen_parts())])
+
+    @property
+    def lines(self) -> list[Line]:
+        """All lines that are kept; one that says so stands for what was left out."""
+        if not self.dropped:
+            return _cut_lines(self._chain(self._scrollback.all()))
+        head = _cut_lines(self._scrollback.head())
+        if not head[-1]:
+            head.pop()  # the head ends with a line's end, or is empty
+        return [*head, ((self._cut(), _CUT),), *_cut_lines(self._chain(self._scrollback.tail()))]
+
+    def lines_from(self, number: int) -> tuple[int, list[Line]]:
+        """The lines from a number on, and the number of the first of them.
+
+        That is a later one when the lines asked for were left out. A reader keeps the lines before `settled`
+        and asks from there the next time; it costs what came since, and the last screen.
+        """
+        first, parts = self._scrollback.since(number)
+        lines = _cut_lines(self._chain(parts))
+        skip = max(0, number - first)
+        return first + skip, lines[skip:]
+
+    def _cut(self) -> str:
+        return f"… {self.dropped:,} characters left out …"
+
+    def _chain(self, parts: Iterable[Part]) -> Iterator[Part]:
+        yield from parts
+        yield from self._screen_parts()
+
+    def _screen_parts(self) -> Iterator[Part]:
+        yield from _row_parts(self._main)
+        if self._alternate is not None:
+            yield ("\n", PLAIN)
+            yield from _row_parts(self._alternate)
+
+
+def strip_to_styles(text: str) -> list[Line]:
+    """The lines of a finished text with colours in it, such as an agent's tool output; not wrapped."""
+    model = LineModel(width=len(text), head=len(text), tail=0)
+    model.feed(text)
+    return model.lines
+
+
+def _number(text: str) -> int:
+    return min(int(text), 9999) if text.isdecimal() else 0
+
+
+def _row_parts(screen: Screen) -> Iterator[Part]:
+    rows = screen.shown()
+    for row in rows:
+        yield from row.parts()
+        if row is not rows[-1] and not row.wrapped:
+            yield ("\n", PLAIN)
+
+
+def _cut_lines(parts: Iterable[Part]) -> list[Line]:
+    lines: list[Line] = []
+    spans: list[Span] = []
+    for text, style in parts:
+        first, *others = text.split("\n")
+        if first:
+            spans.append((first, style))
+        for other in others:
+            lines.append(_safe(spans))
+            spans = [(other, style)] if other else []
+    lines.append(_safe(spans))
+    return lines
+
+
+def _safe(spans: list[Span]) -> Line:
+    """Join neighbours of one style, lay out tabs, and show stand-ins for what must not reach a terminal."""
+    joined = [("".join(text for text, _ in same), style) for style, same in groupby(spans, itemgetter(1))]
+    if any("\t" in text for text, _ in joined):
+        joined = _expand_tabs(joined)
+    return tuple((text if text.isprintable() else visible(text), style) for text, style in joined)
+
+
+def _expand_tabs(spans: list[Span]) -> list[Span]:
+    expanded: list[Span] = []
+    column = 0
+    for text, style in spans:
+        pieces: list[str] = []
+        for character in text:
+            width = TAB - column % TAB if character == "\t" else columns(character)
+            pieces.append(" " * width if character == "\t" else character)
+            column += width
+        expanded.append(("".join(pieces), style))
+    return expanded
+
+
+_ACTIONS: dict[str, Callable[[Screen, list[int]], None]] = {
+    "A": lambda screen, n: screen.move(down=-(n[0] or 1)),
+    "B": lambda screen, n: screen.move(down=n[0] or 1),
+    "e": lambda screen, n: screen.move(down=n[0] or 1),
+    "C": lambda screen, n: screen.move(right=n[0] or 1),
+    "a": lambda screen, n: screen.move(right=n[0] or 1),
+    "D": lambda screen, n: screen.move(right=-(n[0] or 1)),
+    "E": lambda screen, n: screen.move(down=n[0] or 1, right=-screen.width),
+    "F": lambda screen, n: screen.move(down=-(n[0] or 1), right=-screen.width),
+    "G": lambda screen, n: screen.go_to_column((n[0] or 1) - 1),
+    "`": lambda screen, n: screen.go_to_column((n[0] or 1) - 1),
+    "H": lambda screen, n: screen.go_to((n[0] or 1) - 1, (n[1] or 1) - 1),
+    "f": lambda screen, n: screen.go_to((n[0] or 1) - 1, (n[1] or 1) - 1),
+    "d": lambda screen, n: screen.go_to_line((n[0] or 1) - 1),
+    "J": lambda screen, n: screen.erase_display(n[0]),
+    "K": lambda screen, n: screen.erase_line(n[0]),
+    "L": lambda screen, n: screen.insert_lines(n[0] or 1),
+    "M": lambda screen, n: screen.delete_lines(n[0] or 1),
+    "@": lambda screen, n: screen.insert_characters(n[0] or 1),
+    "P": lambda screen, n: screen.delete_characters(n[0] or 1),
+    "X": lambda screen, n: screen.erase_characters(n[0] or 1),
+    "S": lambda screen, n: screen.scroll_up(n[0] or 1),
+    "T": lambda screen, n: screen.scroll_down(n[0] or 1),
+    "b": lambda screen, n: screen.repeat(n[0] or 1),
+    "r": lambda screen, n: screen.set_region((n[0] or 1) - 1, (n[1] or screen.height) - 1),
+    "s": lambda screen, _: screen.save(),
+    "u": lambda screen, _: screen.restore(),
+}
+_SHORT_ACTIONS: dict[str, Callable[[Screen], None]] = {
+    "7": Screen.save,
+    "8": Screen.restore,
+    "D": Screen.index,
+    "E": Screen.line_feed,
+    "M": Screen.reverse_index,
+}

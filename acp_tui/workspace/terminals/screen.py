@@ -1,0 +1,328 @@
+"""The last screen of a terminal: rows, a cursor, and what programs do to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from acp_tui.workspace.terminals.cells import TAB, Row, columns, is_narrow, pieces
+from acp_tui.workspace.terminals.sgr import PLAIN, Style
+
+if TYPE_CHECKING:
+    from acp_tui.workspace.terminals.scrollback import Part, Scrollback
+
+
+@dataclass(slots=True)
+class _Saved:
+    """A cursor to come back to."""
+
+    line: int = 0
+    column: int = 0
+    style: Style = PLAIN
+
+
+class Screen:
+    """The rows a program can still change. Rows exist as far down as they were touched.
+
+    A row that leaves at the top goes to the scrollback, if there is one (the alternate screen has none).
+    """
+
+    def __init__(self, width: int, height: int, scrollback: Scrollback | None) -> None:
+        self.width = width
+        self.height = height
+        self.rows = [Row()]
+        self.line = 0
+        self.column = 0  # may equal the width: the next character wraps
+        self.style = PLAIN
+        self.autowrap = True
+        self._scrollback = scrollback
+        self._top, self._bottom = 0, height - 1
+        self._saved = _Saved()
+        self._last = ""  # the last character, for `repeat`
+
+    def reset(self) -> None:
+        """As it began, but for what has scrolled off."""
+        self.go_to(0, 0)
+        self.erase_display(2)
+        self.style = PLAIN
+        self.autowrap = True
+        self._top, self._bottom = 0, self.height - 1
+        self._saved = _Saved()
+
+    # ---- text
+
+    def write(self, parts: list[Part]) -> None:
+        """Text without control characters other than tabs and line feeds, which also return the carriage."""
+        if sum(text.count("\n") for text, _ in parts) > self.height and self._flows(parts):
+            parts = self._let_pass(parts)
+        for text, style in parts:
+            self.style = style
+            first, *others = text.split("\n")
+            if first:
+                self._write_line(first)
+            for other in others:
+                self.line_feed()
+                if other:
+                    self._write_line(other)
+
+    def _flows(self, parts: list[Part]) -> bool:
+        """Is text appended at the end of everything, so that all lines but the last just pass by?
+
+        (A mark at the start of a part takes over the style of the character that it belongs to.)
+        """
+        last = self.rows[-1]
+        return (
+            self._scrollback is not None
+            and self.autowrap
+            and self._bottom - self._top == self.height - 1
+            and self.line == len(self.rows) - 1
+            and self.column == last.width
+            and not last.wrapped
+            and not any(text and columns(text[0]) == 0 for text, _ in parts)
+        )
+
+    def _let_pass(self, parts: list[Part]) -> list[Part]:
+        """Give what would scroll off at once to the scrollback; what is left for the screen."""
+        assert self._scrollback is not None
+        left: list[Part] = []
+        lines = self.height
+        while True:
+            text, style = parts.pop()
+            count = text.count("\n")
+            if count > lines:
+                break
+            lines -= count
+            left.append((text, style))
+        passing, *others = text.rsplit("\n", lines + 1)
+        left.append(("\n".join(others), style))
+        for row in self.rows[:-1]:
+            self._retire(row)
+        for part in [*self.rows[-1].parts(), *parts, (passing + "\n", style)]:
+            if part[0]:
+                self._scrollback.append(*part)
+        self.rows = [Row()]
+        self.line = self.column = 0
+        return left[::-1]
+
+    def _write_line(self, text: str) -> None:
+        if is_narrow(text):
+            self._write_narrow(text)
+            return
+        for piece in pieces(text):
+            if len(piece) > 1:
+                self._write_narrow(piece)
+            elif piece == "\t":
+                self._tab()
+            else:
+                self._write_character(piece, columns(piece))
+
+    def _write_narrow(self, text: str) -> None:
+        self._last = text[-1]
+        if not self.autowrap:
+            self.column = min(self.column, self.width - 1)
+            if len(text) > self.width - self.column:
+                text = text[: self.width - self.column - 1] + text[-1]
+        start = 0
+        while start < len(text):
+            if self.column >= self.width:
+                self._wrap()
+            piece = text[start : start + self.width - self.column]
+            self.rows[self.line].put(self.column, piece, self.style, len(piece))
+            self.column += len(piece)
+            start += len(piece)
+
+    def _write_character(self, character: str, width: int) -> None:
+        if width == 0 and self.rows[self.line].mark(self.column, character):
+            return
+        self._last = character
+        width = max(width, 1)
+        if self.column + width > self.width:
+            if self.autowrap:
+                self._wrap()
+            else:
+                self.column = self.width - width
+        self.rows[self.line].put(self.column, character, self.style, width)
+        self.column += width
+
+    def _tab(self) -> None:
+        """To the next stop. At the end of a row the tab is kept as such: files are printed with theirs."""
+        if self.column >= self.width and self.autowrap:
+            self._wrap()
+        row = self.rows[self.line]
+        stop = min(self.column + TAB - self.column % TAB, self.width)
+        if self.column >= row.width and stop > self.column:
+            row.put(self.column, "\t", self.style, stop - self.column)
+        self.column = stop
+
+    def repeat(self, count: int) -> None:
+        """The last character again; not so often that a few bytes would cost a second."""
+        if self._last:
+            self._write_line(self._last * min(count, self.width, 500))
+
+    def _wrap(self) -> None:
+        self.rows[self.line].wrapped = True
+        self.index()
+        self.column = 0
+
+    # ---- moving
+
+    def carriage_return(self) -> None:
+        """To the first column."""
+        self.column = 0
+
+    def line_feed(self) -> None:
+        """To the first column of the next line."""
+        self.column = 0
+        self._last = ""
+        self.index()
+
+    def index(self) -> None:
+        """Down; at the bottom everything moves up."""
+        if self.line == self._bottom:
+            self.scroll_up(1)
+        elif self.line < self.height - 1:
+            self.go_to_line(self.line + 1)
+
+    def reverse_index(self) -> None:
+        """Up; at the top everything moves down."""
+        if self.line == self._top:
+            self.scroll_down(1)
+        else:
+            self.go_to_line(self.line - 1)
+
+    def move(self, down: int = 0, right: int = 0) -> None:
+        """Move the cursor, as far as the screen (and the scroll region it is in) goes."""
+        top = self._top if self.line >= self._top else 0
+        bottom = self._bottom if self.line <= self._bottom else self.height - 1
+        self.go_to_line(max(top, min(self.line + down, bottom)))
+        self.go_to_column(min(self.column, self.width - 1) + right)
+
+    def go_to(self, line: int, column: int) -> None:
+        """To a place counted from the upper left corner of the screen."""
+        self.go_to_line(line)
+        self.go_to_column(column)
+
+    def go_to_column(self, column: int) -> None:
+        """To a column of the line."""
+        self.column = max(0, min(column, self.width - 1))
+
+    def go_to_line(self, line: int) -> None:
+        """To another line in the same column."""
+        self.line = max(0, min(line, self.height - 1))
+        while len(self.rows) <= self.line:
+            self.rows.append(Row())
+
+    def save(self) -> None:
+        """Remember the cursor."""
+        self._saved = _Saved(self.line, self.column, self.style)
+
+    def restore(self) -> None:
+        """Back to where it was remembered."""
+        self.go_to_line(self._saved.line)
+        self.column = self._saved.column
+        self.style = self._saved.style
+
+    # ---- erasing, inserting, deleting
+
+    def erase_line(self, mode: int) -> None:
+        """0: from the cursor on, 1: up to and with it, 2: all of the line."""
+        row = self.rows[self.line]
+        if mode == 0:
+            row.truncate(self.column)
+        elif mode == 1:
+            row.blank(0, min(self.column, self.width - 1) + 1)
+        elif mode == 2:
+            row.truncate(0)
+
+    def erase_display(self, mode: int) -> None:
+        """0: from the cursor on, 1: up to and with it, 2: all. (3, what scrolled off, is kept.)"""
+        if mode == 0:
+            self.erase_line(0)
+            del self.rows[self.line + 1 :]
+        elif mode == 1:
+            self.erase_line(1)
+            self._blank_above()
+        elif mode == 2:
+            self._blank_above()
+            self.rows[self.line :] = [Row()]
+
+    def _blank_above(self) -> None:
+        if self._scrollback is not None and self._scrollback.open:
+            self._scrollback.append("\n", PLAIN)  # what continued it is gone
+        self.rows[: self.line] = [Row() for _ in range(self.line)]
+
+    def insert_characters(self, count: int) -> None:
+        """Blanks at the cursor."""
+        self.rows[self.line].insert(self.column, count, self.width)
+
+    def delete_characters(self, count: int) -> None:
+        """Characters at the cursor."""
+        self.rows[self.line].delete(self.column, count)
+
+    def erase_characters(self, count: int) -> None:
+        """Blanks over what is at the cursor."""
+        self.rows[self.line].blank(self.column, min(self.column + count, self.width))
+
+    def insert_lines(self, count: int) -> None:
+        """Empty lines at the cursor; what is moved out of the region is lost."""
+        if self._top <= self.line <= self._bottom:
+            self._shift_down(self.line, count)
+            self.column = 0
+
+    def delete_lines(self, count: int) -> None:
+        """Lines at the cursor."""
+        if self._top <= self.line <= self._bottom:
+            self._shift_up(self.line, count, retire=False)
+            self.column = 0
+
+    # ---- scrolling
+
+    def set_region(self, top: int, bottom: int) -> None:
+        """Let only these lines scroll. Nonsense means all of them."""
+        bottom = min(bottom, self.height - 1)
+        self._top, self._bottom = (top, bottom) if 0 <= top < bottom else (0, self.height - 1)
+        self.go_to(0, 0)
+
+    def scroll_up(self, count: int) -> None:
+        """Everything in the region moves up."""
+        self._shift_up(self._top, count, retire=self._top == 0)
+
+    def scroll_down(self, count: int) -> None:
+        """Everything in the region moves down."""
+        self._shift_down(self._top, count)
+
+    def _shift_up(self, top: int, count: int, *, retire: bool) -> None:
+        for _ in range(min(count, self.height)):
+            if top < len(self.rows):
+                row = self.rows.pop(top)
+                if retire:
+                    self._retire(row)
+            if len(self.rows) >= self._bottom:
+                self.rows.insert(self._bottom, Row())
+        self.go_to_line(self.line)
+
+    def _shift_down(self, top: int, count: int) -> None:
+        for _ in range(min(count, self.height)):
+            if len(self.rows) > self._bottom:
+                self.rows.pop(self._bottom)
+            self.rows.insert(top, Row())
+        self.go_to_line(self.line)
+
+    def _retire(self, row: Row) -> None:
+        if self._scrollback is None:
+            return
+        parts = row.parts()
+        text, style = parts.pop() if parts else ("", PLAIN)
+        for before in parts:
+            self._scrollback.append(*before)
+        if text or not row.wrapped:
+            self._scrollback.append(text if row.wrapped else text + "\n", style)
+
+    # ---- reading
+
+    def shown(self) -> list[Row]:
+        """The rows down to the cursor or the last one with text."""
+        count = len(self.rows)
+        while count > self.line + 1 and not self.rows[count - 1].width:
+            count -= 1
+        return self.rows[:count]

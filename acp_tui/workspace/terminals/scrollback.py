@@ -1,0 +1,150 @@
+"""What has scrolled off a terminal's screen: unchangeable text, its beginning and its end kept."""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from acp_tui.workspace.terminals.sgr import Style
+
+Part = tuple[str, "Style"]
+"""A piece of text in one style; here it may hold line breaks."""
+
+PAGE = 8192
+
+
+class _Page:
+    """Some thousand characters together with their counts, so that a reader can step over them."""
+
+    __slots__ = ("characters", "newlines", "parts")
+
+    def __init__(self) -> None:
+        self.parts: list[Part] = []
+        self.characters = 0
+        self.newlines = 0
+
+    def compact(self) -> None:
+        """Join neighbours of one style: a line of its own costs far more memory than its characters."""
+        self.parts = [
+            ("".join(text for text, _ in parts), style)
+            for style, parts in groupby(self.parts, key=itemgetter(1))
+        ]
+
+
+class _Pages:
+    """A run of pages."""
+
+    def __init__(self) -> None:
+        self.pages: deque[_Page] = deque()
+        self.characters = 0
+        self.newlines = 0
+
+    def add(self, text: str, style: Style) -> None:
+        if len(text) > PAGE:
+            for start in range(0, len(text), PAGE):
+                self.add(text[start : start + PAGE], style)
+            return
+        page = self.pages[-1] if self.pages else None
+        if page is None or page.characters >= PAGE:
+            if page is not None:
+                page.compact()
+            page = _Page()
+            self.pages.append(page)
+        page.parts.append((text, style))
+        page.characters += len(text)
+        self.characters += len(text)
+        if newlines := text.count("\n"):
+            page.newlines += newlines
+            self.newlines += newlines
+
+    def forget_beyond(self, characters: int) -> None:
+        """Drop whole pages from the front while so many characters stay."""
+        while self.pages and self.characters - self.pages[0].characters >= characters:
+            page = self.pages.popleft()
+            self.characters -= page.characters
+            self.newlines -= page.newlines
+
+    def parts(self) -> Iterator[Part]:
+        for page in self.pages:
+            yield from page.parts
+
+
+class Scrollback:
+    """Text that only grows. Kept are exactly the first `head` and the last `tail` characters."""
+
+    def __init__(self, head: int, tail: int) -> None:
+        self._head_size = head
+        self._tail_size = tail
+        self._head = _Pages()
+        self._tail = _Pages()
+        self.characters = 0
+        """All that ever came."""
+        self.newlines = 0
+        """Complete lines that ever came."""
+        self.open = False
+        """Is the last line without its end yet?"""
+
+    def append(self, text: str, style: Style) -> None:
+        """Add text that is not empty."""
+        self.characters += len(text)
+        self.newlines += text.count("\n")
+        self.open = text[-1] != "\n"
+        if room := self._head_size - self._head.characters:
+            self._head.add(text[:room], style)
+            text = text[room:]
+        if text and self._tail_size:
+            self._tail.add(text[-self._tail_size :], style)
+            self._tail.forget_beyond(self._tail_size)
+
+    @property
+    def dropped(self) -> int:
+        """How many characters were left out between head and tail."""
+        return self.characters - self._head.characters - min(self._tail.characters, self._tail_size)
+
+    def all(self) -> Iterator[Part]:
+        """Everything, when nothing was dropped."""
+        yield from self._head.parts()
+        yield from self._tail.parts()
+
+    def head(self) -> Iterator[Part]:
+        """The beginning."""
+        return self._head.parts()
+
+    def tail(self) -> Iterator[Part]:
+        """The end, without the characters beyond its size that its first page still holds."""
+        hidden = self._tail.characters - self._tail_size
+        for text, style in self._tail.parts():
+            if hidden >= len(text):
+                hidden -= len(text)
+            elif hidden > 0:
+                yield text[hidden:], style
+                hidden = 0
+            else:
+                yield text, style
+
+    def since(self, line: int) -> tuple[int, Iterator[Part]]:
+        """The text from a page on in which the line begins, or from the first kept after it.
+
+        Also the number of the line in which that text begins. The head is not looked at when something
+        between it and the tail was dropped.
+        """
+        pages = [*self._tail.pages] if self.dropped else [*self._head.pages, *self._tail.pages]
+        number = self.newlines - sum(page.newlines for page in pages)
+        if self.dropped:
+            shown = sum(text.count("\n") for text, _ in self.tail())
+            first = self.newlines - shown
+            if line <= first or not pages or line <= number + pages[0].newlines:
+                return first, self.tail()
+        while pages and number + pages[0].newlines < line:
+            number += pages.pop(0).newlines
+        return number, _parts(pages)
+
+
+def _parts(pages: Iterable[_Page]) -> Iterator[Part]:
+    for page in pages:
+        yield from page.parts

@@ -1,0 +1,294 @@
+"""The terminals of one session: real processes whose output the agent reads back and the screen shows."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import os
+import shutil
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.errors import Refusal
+from acp_tui.workspace.files.folders import OpenFolder, open_folder
+from acp_tui.workspace.terminals.environment import terminal_environment
+from acp_tui.workspace.terminals.line_model import HEIGHT, WIDTH, LineModel
+from acp_tui.workspace.terminals.pty import ExitStatus, PtyProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND = -32603, -32602, -32002
+DEFAULT_LIMIT = 1024 * 1024
+"""Bytes of output kept for the agent when it names no limit."""
+LARGEST_LIMIT = 16 * 1024 * 1024
+"""… and at most, whatever it names: its wish is not our memory."""
+GRACE = 1.0
+"""Seconds between SIGTERM and SIGKILL."""
+
+
+class Terminals:
+    """Makes, reads and ends the terminals that one agent asked for, or the user.
+
+    `on_output` gets a terminal's raw output as it comes (not safe to display), `on_exit` its end.
+    Every method refuses what cannot be done with a `Refusal`.
+    """
+
+    def __init__(
+        self,
+        cwd: str | os.PathLike[str],
+        *,
+        on_output: Callable[[str, str], None],
+        on_exit: Callable[[str, int | None, str | None], None],
+        size: tuple[int, int] = (WIDTH, HEIGHT),
+        grace: float = GRACE,
+        taken: Iterable[str] = (),
+        prefix: str = "term",
+    ) -> None:
+        """`taken` are ids of an earlier part of the same session, which are not given again.
+
+        Ids begin with `prefix`: who makes terminals beside these takes another one.
+        """
+        self._cwd = os.fspath(cwd)
+        self._on_output = on_output
+        self._on_exit = on_exit
+        self._size = size
+        self._grace = grace
+        self._terminals: dict[str, _Terminal] = {}
+        self._living: set[_Terminal] = set()  # also those released while they are being ended
+        self._watched: set[PtyProcess] = set()  # those that ended, too, as long as a descendant lives
+        self._prefix = f"{prefix}-"
+        self._made = max(map(self._number, taken), default=0)
+        self._closed = False
+
+    async def create(
+        self,
+        command: str,
+        args: Sequence[str] = (),
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str | OpenFolder | None = None,
+        output_byte_limit: int | None = None,
+        is_line: bool | None = None,
+    ) -> str:
+        """Start a command and return the id of its terminal.
+
+        A command line runs through the user's shell. `is_line` says whether it is one; None: see
+        `is_command_line`.
+        """
+        self._must_be_open()
+        limit = DEFAULT_LIMIT if output_byte_limit is None else min(output_byte_limit, LARGEST_LIMIT)
+        if limit < 0:
+            raise Refusal(INVALID_PARAMS, f"outputByteLimit must not be negative: {limit}")
+        if bad := [name for name in env or {} if not name or "=" in name]:
+            raise Refusal(INVALID_PARAMS, f"no variable can have the name {bad[0]!r}")
+        environment = terminal_environment(env or {})
+        with ExitStack() as stack:
+            if isinstance(cwd, OpenFolder):
+                opened = cwd
+            else:
+                opened = stack.enter_context(await asyncio.to_thread(open_folder, cwd or self._cwd))
+            folder = stack.enter_context(opened.working_directory())
+            if is_line is None:
+                is_line = is_command_line(command, args, folder)
+            program, arguments = _program(command, args, folder, environment, is_line=is_line)
+            terminal = await self._start(command, program, arguments, folder, environment, limit)
+        self._living.add(terminal)
+        try:
+            self._must_be_open()
+        except Refusal:  # closed while it was starting
+            await self._end(terminal)
+            await terminal.process.end_descendants()
+            raise
+        process = terminal.process
+        self._watched.add(process)
+        process.call_when_alone(lambda: self._watched.discard(process))
+        self._terminals[terminal.id] = terminal
+        return terminal.id
+
+    async def _start(
+        self,
+        command: str,
+        program: str,
+        arguments: Sequence[str],
+        folder: str,
+        environment: Mapping[str, str],
+        limit: int,
+    ) -> _Terminal:
+        self._made += 1
+        terminal = _Terminal(f"{self._prefix}{self._made}", limit, self._size, self._on_output, self._ended)
+        try:
+            terminal.process = await PtyProcess.spawn(
+                program,
+                arguments,
+                cwd=folder,
+                env=environment,
+                size=self._size,
+                on_data=terminal.take,
+                on_exit=terminal.end,
+            )
+        except ValueError as error:  # a NUL in an argument …
+            raise Refusal(INVALID_PARAMS, f"{command!r} cannot be started: {error}") from error
+        except OSError as error:
+            raise Refusal(INTERNAL_ERROR, f"{command!r} cannot be started: {error.strerror}") from error
+        return terminal
+
+    def output(self, terminal_id: str) -> tuple[str, bool, ExitStatus | None]:
+        """The plain text so far, whether its beginning was cut off, and how the command ended if it has."""
+        terminal = self._find(terminal_id)
+        text, truncated = terminal.output()
+        return text, truncated, terminal.status
+
+    async def wait_for_exit(self, terminal_id: str) -> ExitStatus:
+        """Until the command has ended, whatever its children still do."""
+        return await self._find(terminal_id).process.wait()
+
+    async def kill(self, terminal_id: str) -> None:
+        """End the command with its whole group; its output stays readable."""
+        await self._find(terminal_id).process.kill(self._grace)
+
+    async def release(self, terminal_id: str) -> None:
+        """End what still runs, and forget the terminal."""
+        terminal = self._find(terminal_id)
+        del self._terminals[terminal_id]
+        await self._end(terminal)
+
+    def write(self, terminal_id: str, text: str) -> None:
+        """Type something into the terminal, as its user."""
+        self._find(terminal_id).process.write(text.encode(errors="replace"))
+
+    async def release_all(self) -> None:
+        """End everything, and forget it: the agent that made it is gone."""
+        everything = self._living.union(self._terminals.values())
+        self._terminals.clear()
+        await asyncio.gather(*map(self._end, everything))
+
+    async def close(self) -> None:
+        """End everything for good: no terminal survives its session, nor a daemon started in one."""
+        self._closed = True
+        await self.release_all()
+        await asyncio.gather(*(process.end_descendants() for process in list(self._watched)))
+
+    def _must_be_open(self) -> None:
+        if self._closed:
+            raise Refusal(INTERNAL_ERROR, "the session is closed: no terminal can be started")
+
+    def _find(self, terminal_id: str) -> _Terminal:
+        if terminal := self._terminals.get(terminal_id):
+            return terminal
+        known = 0 < self._number(terminal_id) <= self._made
+        sentence = f"the terminal {terminal_id!r} was released" if known else f"no terminal {terminal_id!r}"
+        raise Refusal(NOT_FOUND, sentence, {"terminalId": terminal_id})
+
+    def _number(self, terminal_id: str) -> int:
+        number = terminal_id.removeprefix(self._prefix)
+        return int(number) if number.isdecimal() and len(number) < 10 else 0
+
+    async def _end(self, terminal: _Terminal) -> None:
+        await terminal.process.kill(self._grace)
+        terminal.process.dispose()
+        self._living.discard(terminal)
+
+    def _ended(self, terminal: _Terminal, status: ExitStatus) -> None:
+        if terminal.process.gone:
+            self._living.discard(terminal)
+        self._on_exit(terminal.id, status.exit_code, status.signal)
+
+
+class _Terminal:
+    """One terminal: its process, and what is kept of its output."""
+
+    process: PtyProcess
+
+    def __init__(
+        self,
+        terminal_id: str,
+        limit: int,
+        size: tuple[int, int],
+        on_output: Callable[[str, str], None],
+        on_exit: Callable[[_Terminal, ExitStatus], None],
+    ) -> None:
+        self.id = terminal_id
+        self.status: ExitStatus | None = None
+        self._limit = limit
+        self._on_output = on_output
+        self._on_exit = on_exit
+        # A character is at least a byte, so the text kept is never less than the limit.
+        self._model = LineModel(*size, head=0, tail=limit, styles=False)
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._read: tuple[int, str, bool] = (-1, "", False)
+
+    def take(self, data: bytes) -> None:
+        if text := self._decoder.decode(data):
+            self._model.feed(text)
+            self._on_output(self.id, text)
+
+    def end(self, status: ExitStatus) -> None:
+        self.status = status
+        self._on_exit(self, status)
+
+    def output(self) -> tuple[str, bool]:
+        version, text, truncated = self._read
+        if version != self._model.version:
+            text, truncated = _last_bytes(self._model.text(), self._limit)
+            truncated = truncated or self._model.dropped > 0
+            self._read = (self._model.version, text, truncated)
+        return text, truncated
+
+
+def _last_bytes(text: str, limit: int) -> tuple[str, bool]:
+    """The end of the text that fits, cut between two characters, and whether something was cut."""
+    data = text.encode(errors="replace")
+    if len(data) <= limit:
+        return text, False
+    # What begins in the middle of a character is not decodable, and left out.
+    return data[len(data) - limit :].decode(errors="ignore"), True
+
+
+def is_command_line(command: str, args: Sequence[str], cwd: str) -> bool:
+    """Return True if the command is a line for the shell: it has spaces and no arguments.
+
+    Some agents put the path of a program there that has spaces in it. It is one where the file exists and
+    the first word is no program of its own; `./tool test` is never the file "tool test" beside `./tool`.
+    """
+    if args or len(command.split()) < 2:
+        return False
+    whole, first = Path(cwd, command), command.split()[0]
+    if "/" not in command or not _is_program(whole):
+        return True
+    return _is_program(Path(cwd, first)) if "/" in first else shutil.which(first) is not None
+
+
+def _is_program(path: Path) -> bool:
+    try:
+        return path.is_file() and os.access(path, os.X_OK)
+    except ValueError:  # a NUL
+        return False
+
+
+def _program(
+    command: str, args: Sequence[str], cwd: str, env: Mapping[str, str], *, is_line: bool
+) -> tuple[str, Sequence[str]]:
+    """The program to run and its arguments. One named by a relative path is found from the folder."""
+    if is_line:
+        return users_shell(cwd), ["-c", command]
+    if program := _find_program(command, cwd, env):
+        return command if "/" in command else program, args
+    path = Path(cwd, command)
+    if "/" in command and path.exists():
+        why = "is a directory" if path.is_dir() else "is not executable"
+        raise Refusal(INVALID_PARAMS, f"{command} {why}", {"command": command})
+    raise Refusal(NOT_FOUND, f"the command {command!r} was not found", {"command": command})
+
+
+def users_shell(cwd: str) -> str:
+    """The program that takes a command line after `-c`; the agent's wish for SHELL is not asked."""
+    return _find_program(os.environ.get("SHELL") or "sh", cwd, os.environ) or "/bin/sh"
+
+
+def _find_program(command: str, cwd: str, env: Mapping[str, str]) -> str | None:
+    if "\0" in command:
+        return None
+    found = shutil.which(str(Path(cwd, command)) if "/" in command else command, path=env.get("PATH"))
+    return str(Path(cwd, found)) if found else None

@@ -1,0 +1,171 @@
+"""A diff on the screen."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_tui.session.state import Diff
+from acp_tui.session.text import visible
+from acp_tui.ui.drawing.body import Preferences
+from acp_tui.ui.entries.diff.diff import PREVIEW, DiffBody
+from tests.support.talk import properties
+from tests.ui.bodies.drawn import PALETTE, colour_of, context, lines, strips
+
+OLD = "def login(name):\n    user = find(name)\n    if user = None:\n        return\n"
+NEW = OLD.replace("user = None", "user is None")
+UNIFIED = Preferences(diff="unified")
+SPLIT = Preferences(diff="split")
+
+
+def test_numbers_signs_and_texts_stand_in_columns() -> None:
+    assert lines(DiffBody(Diff("login.py", OLD, NEW), context())) == [
+        "     1   def login(name):",
+        "     2       user = find(name)",
+        "     3 -     if user = None:",
+        "     3 +     if user is None:",
+        "     4           return",
+    ]
+
+
+def test_old_and_new_stand_beside_each_other_where_there_is_room() -> None:
+    body = DiffBody(Diff("login.py", OLD, NEW), context(width=120))
+    assert body.height == 4
+    left, right = lines(body)[2].split("│")
+    assert left.strip() == "3 -     if user = None:"
+    assert right.strip() == "3 +     if user is None:"
+
+
+@pytest.mark.parametrize(("width", "preferences", "height"), [(120, UNIFIED, 5), (80, SPLIT, 4)])
+def test_the_user_may_wish_for_one_form(width: int, preferences: Preferences, height: int) -> None:
+    body = DiffBody(Diff("login.py", OLD, NEW), context(width=width, preferences=preferences))
+    assert body.height == height
+
+
+def test_a_new_file_is_not_split() -> None:
+    body = DiffBody(Diff("new.py", None, "a\nb\n"), context(width=120))
+    assert lines(body) == ["     1 + a", "     2 + b"]
+
+
+def test_backgrounds_reach_the_edge() -> None:
+    body = DiffBody(Diff("login.py", OLD, NEW), context())
+    for number, style in ((2, PALETTE.diff_removed), (3, PALETTE.diff_added)):
+        strip = body.line(number)
+        assert strip.cell_length == 80
+        last = strip._segments[-1].style
+        assert last is not None
+        assert last.bgcolor == style.bgcolor
+
+
+def test_changed_words_and_syntax_have_colours_of_their_own() -> None:
+    body = DiffBody(Diff("login.py", OLD, NEW), context())
+    keyword = PALETTE.syntax["keyword"].color
+    assert keyword is not None
+    assert colour_of(body.line(0), "def") == (keyword.name, None)
+    assert colour_of(body.line(3), "if") == (keyword.name, "#002200")
+    assert colour_of(body.line(3), "is")[1] == "#005500"
+
+
+def test_a_language_nobody_knows_is_shown_without_syntax() -> None:
+    assert lines(DiffBody(Diff("x.unheardof", "def a\n", "def b\n"), context())) == [
+        "     1 - def a",
+        "     1 + def b",
+    ]
+
+
+def test_the_inside_of_a_long_string_is_known_from_what_comes_before() -> None:
+    old = '"""A long text.\n\n' + "for word in text\n" * 12 + '"""\n'
+    new = old.replace('text\n"""', 'texts\n"""')
+    body = DiffBody(Diff("x.py", old, new), context())
+    keyword = PALETTE.syntax["keyword"].color
+    for strip in strips(body)[:3]:
+        assert keyword is not None
+        assert colour_of(strip, "for")[0] != keyword.name
+
+
+def test_long_lines_are_folded_below_their_own_beginning() -> None:
+    text = "abcdefghijklmnopq" * 7
+    body = DiffBody(Diff("a.txt", None, f"{text}\nshort\n"), context(width=60))
+    shown = lines(body)
+    assert len(shown) == body.height == 4
+    assert shown[0].startswith("     1 + abcd")
+    assert shown[1].startswith("         " + text[51:60])
+    assert "".join(line[9:] for line in shown[:3]) == text
+
+
+def test_tabs_become_blanks_and_show_where_they_are_what_changed() -> None:
+    body = DiffBody(Diff("Makefile", "\tcc a.c\n\tx\n", "    cc a.c\n\tx\n"), context())
+    assert lines(body) == ["     1 - →   cc a.c", "     1 +     cc a.c", "     2       x"]
+
+
+def test_a_long_diff_is_cut_short_unless_it_is_wanted_whole() -> None:
+    diff = Diff("a.txt", None, "".join(f"{number}\n" for number in range(100)))
+    short = lines(DiffBody(diff, context()))
+    assert len(short) == PREVIEW
+    assert short[-1].strip() == f"▸ {100 - (PREVIEW - 1)} more lines"
+    assert DiffBody(diff, context(whole=True)).height == 100
+
+
+def test_several_files_have_their_names_above() -> None:
+    body = DiffBody(Diff("src/a.py", "a\n", "b\n"), context(), heading="src/a.py")
+    assert lines(body)[0].strip() == "src/a.py"
+
+
+def test_what_is_no_line_is_told() -> None:
+    assert lines(DiffBody(Diff("a", "x\n", "x\n"), context())) == ["    no difference in the text"]
+    assert lines(DiffBody(Diff("a", None, ""), context())) == ["    an empty file"]
+    ends = DiffBody(Diff("a", "x\n", "x\n", line_ends=("CRLF", "LF")), context())
+    assert lines(ends) == ["    line ends: CRLF → LF"]
+    assert lines(DiffBody(Diff("a", "x\n", "x"), context()))[-1].strip() == "\\ No newline at end of file"
+
+
+def test_a_patch_looks_like_two_versions_do() -> None:
+    patch = "--- a/x.py\n+++ b/x.py\n@@ -7,2 +7,2 @@\n-a = 1\n+a = 2\n b\n"
+    body = DiffBody(Diff("x.py", None, None, patch=patch), context())
+    assert lines(body) == ["     7 - a = 1", "     7 + a = 2", "     8   b"]
+    assert body.copy_text() == patch
+
+
+def test_a_copy_is_a_unified_diff() -> None:
+    assert DiffBody(Diff("a.py", "a\nb\n", "a\nc\n"), context()).copy_text().split("\n") == [
+        "--- a.py",
+        "+++ a.py",
+        " a",
+        "-b",
+        "+c",
+    ]
+
+
+def test_only_what_is_looked_at_is_coloured(monkeypatch: pytest.MonkeyPatch) -> None:
+    from acp_tui.ui.theme import syntax
+
+    coloured: list[int] = []
+    real = syntax.highlighted
+
+    def counted(code: str, *other: object) -> object:
+        coloured.append(code.count("\n"))
+        return real(code, *other)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(syntax, "highlighted", counted)
+    old = "".join(f"a_{number} = {number}\n" for number in range(20_000))
+    body = DiffBody(Diff("a.py", old, old.replace("5 = ", "5 = -")), context(whole=True))
+    assert body.height > 10_000
+    assert not coloured
+    for number in range(5000, 5030):
+        body.line(number)
+    assert sum(coloured) < 500
+
+
+TEXTS = st.text(st.sampled_from("ab \t{}漢é👩‍👧\u0301\n\n\r\x1b\u202e"), max_size=200).map(visible)
+
+
+@properties
+@given(TEXTS, TEXTS, st.sampled_from([20, 41, 80, 130]), st.sampled_from([UNIFIED, SPLIT]))
+def test_any_texts_fit_the_width_and_the_height(
+    old: str, new: str, width: int, preferences: Preferences
+) -> None:
+    body = DiffBody(Diff("a.py", old, new), context(width=width, preferences=preferences, whole=True))
+    for strip in strips(body):
+        assert strip.cell_length <= width
+        assert strip.text.isprintable() or "\u200d" in strip.text

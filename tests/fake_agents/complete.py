@@ -1,0 +1,95 @@
+"""An agent that offers every call, and shows what it got: the params of each come back in a message."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from tests.fake_agents.kit import SESSION, ScriptedAgent
+
+PAGES: dict[str | None, dict[str, Any]] = {
+    None: {"sessions": [{"sessionId": "a", "cwd": "/a"}, "noise"], "nextCursor": "opaque/2=="},
+    "opaque/2==": {"sessions": [{"sessionId": "b", "cwd": "/b"}], "nextCursor": "3"},
+    "3": {"sessions": [{"sessionId": "c", "cwd": "/c"}], "nextCursor": os.environ.get("LAST_CURSOR")},
+}
+ECHOED = (
+    "authenticate",
+    "logout",
+    "session/load",
+    "session/resume",
+    "session/close",
+    "session/delete",
+    "session/set_mode",
+    "session/set_config_option",
+    "session/set_model",
+    "extension/anything",
+)
+
+
+def echo(agent: ScriptedAgent, request: dict[str, Any]) -> None:
+    """Show the params, then answer with nothing in particular."""
+    agent.say_json(request.get("params"))
+    if "id" in request:
+        agent.answer(request, None)
+
+
+def session(agent: ScriptedAgent, request: dict[str, Any]) -> None:
+    """A session that has everything to set."""
+    agent.say_json(request["params"])
+    agent.answer(
+        request,
+        {
+            "sessionId": SESSION,
+            "modes": {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}]},
+            "configOptions": [
+                {
+                    "id": "effort",
+                    "name": "Effort",
+                    "type": "select",
+                    "currentValue": "low",
+                    "options": [{"value": "low", "name": "Low"}, {"value": "high", "name": "High"}],
+                },
+                {"id": "fast", "name": "Fast", "type": "boolean", "currentValue": False},
+                {"id": "odd", "name": "Odd", "type": "colour", "currentValue": "red"},
+            ],
+            "models": {"currentModelId": "one", "availableModels": [{"modelId": "one", "name": "One"}]},
+        },
+    )
+
+
+def prompt(agent: ScriptedAgent, request: dict[str, Any]) -> None:
+    """Show what was said."""
+    agent.say_json(request["params"])
+    agent.end_turn(request, "max_tokens")
+
+
+def main() -> None:
+    """Offer everything."""
+    agent = ScriptedAgent()
+    agent.capabilities = {
+        "loadSession": True,
+        "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True},
+        "mcpCapabilities": {"http": True, "sse": True},
+        "auth": {"logout": {}},
+        "sessionCapabilities": {
+            name: {} for name in ("list", "resume", "close", "delete", "fork", "additionalDirectories")
+        },
+    }
+    agent.auth_methods = [{"id": "login", "name": "Log in"}]
+    agent.handlers.update(dict.fromkeys(ECHOED, echo))
+    agent.handlers.update(
+        {
+            "session/new": session,
+            "session/fork": session,
+            "session/prompt": prompt,
+            "session/cancel": echo,
+            "session/list": lambda agent, request: agent.answer(
+                request, PAGES[request["params"].get("cursor")]
+            ),
+        }
+    )
+    agent.run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""A connection to a scripted agent, with everything that crossed it."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import sys
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.agents.launch import Launch
+from acp_tui.connection.client import AgentConnection
+from acp_tui.protocol.translator import Translator
+from acp_tui.session.reduce import reduce
+from acp_tui.session.state import Session
+from tests.support.leftovers import MARK, processes_with
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from acp_tui.connection.process import Exit
+    from acp_tui.session.record import Record
+
+    Handler = Callable[[dict[str, Any]], Awaitable[dict[str, Any] | None]]
+
+REPOSITORY = Path(__file__).parents[2]
+SESSION = "session-1"
+
+
+def text(words: str) -> list[dict[str, Any]]:
+    """A prompt."""
+    return [{"type": "text", "text": words}]
+
+
+@dataclass
+class Client:
+    """What a controller is to the connection."""
+
+    launch: Launch
+    cwd: Path
+    mark: str
+    session: Session = field(default_factory=Session)
+    translator: Translator = field(default_factory=Translator)
+    records: list[Record] = field(default_factory=list)
+    lines: list[str | None] = field(default_factory=list)
+    exits: list[Exit] = field(default_factory=list)
+    stderr: bytearray = field(default_factory=bytearray)
+    handlers: dict[str, Handler] = field(default_factory=dict)
+    served: list[str] = field(default_factory=list)
+    connection: AgentConnection = field(init=False)
+    _clock: itertools.count[int] = field(default_factory=itertools.count)
+
+    @classmethod
+    def of(cls, cwd: Path, module: str, *args: str, env: dict[str, str] | None = None) -> Client:
+        """Of a script in `tests/fake_agents`."""
+        mark = uuid.uuid4().hex
+        environment = {"PYTHONPATH": str(REPOSITORY), MARK: mark, **(env or {})}
+        command = [sys.executable, "-m", f"tests.fake_agents.{module}", *args]
+        return cls(Launch("scripted", "Scripted Agent", command, environment), cwd, mark)
+
+    async def start(self, **options: Any) -> AgentConnection:
+        """The agent runs."""
+        self.connection = await AgentConnection.start(
+            self.launch,
+            str(self.cwd),
+            session=self.session,
+            observe=self.observe,
+            serve=self.serve,
+            on_exit=self.exits.append,
+            clock=lambda: next(self._clock),
+            stderr=self.stderr.extend,
+            **options,
+        )
+        return self.connection
+
+    async def initialize(self) -> AgentConnection:
+        """… and has said what it is."""
+        await self.start()
+        await self.connection.initialize({"fs": {"readTextFile": True}})
+        return self.connection
+
+    async def open(self) -> AgentConnection:
+        """… and has a session."""
+        await self.initialize()
+        await self.connection.new_session(str(self.cwd))
+        return self.connection
+
+    def observe(self, record: Record, line: str | None) -> None:
+        """Keep the record; the state follows from it."""
+        self.records.append(record)
+        self.lines.append(line)
+        for event in self.translator.translate(record):
+            reduce(self.session, event, record.at)
+
+    async def serve(
+        self, method: str, params: dict[str, Any], request_id: int | str
+    ) -> dict[str, Any] | None:
+        """Answer a request, or wait to be cancelled."""
+        self.served.append(method)
+        if method in self.handlers:
+            return await self.handlers[method](params)
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    def frames(self, direction: str) -> list[Any]:
+        """Everything that went one way."""
+        return [record.frame for record in self.records if record.direction == direction]
+
+    def said(self) -> list[str]:
+        """The pieces of the agent's message."""
+        updates = (
+            frame["params"]["update"]
+            for frame in self.frames("received")
+            if isinstance(frame, dict)
+            and frame.get("method") == "session/update"
+            and "update" in frame["params"]
+        )
+        return [update["content"]["text"] for update in updates if "content" in update]
+
+    def heard(self) -> Any:
+        """What the agent says that it got, last."""
+        return json.loads(self.said()[-1])
+
+    def left_behind(self) -> list[int]:
+        """Processes of the agent that still live."""
+        return processes_with(self.mark)

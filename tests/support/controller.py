@@ -1,0 +1,110 @@
+"""A conversation with a scripted agent, and everything that was told of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.agents.launch import Launch
+from acp_tui.app_context import Workbench
+from acp_tui.controller import Answer, Conversation, ElicitationAnswer, Options
+from acp_tui.protocol.fold import fold
+from acp_tui.session.state import AgentMessage, Notice
+from acp_tui.store.wire_log import read_log
+from tests.support.leftovers import MARK, processes_with
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from acp_tui.controller import Question
+    from acp_tui.session.record import Record
+    from acp_tui.session.state import Elicitation, Session
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+class Person:
+    """Answers as the test says; without an answer, thinks for ever."""
+
+    elicitation_modes = frozenset({"form", "url"})
+
+    def __init__(self, *answers: str | Answer, thinking: asyncio.Event | None = None) -> None:
+        self.asked: list[Question] = []
+        self.elicited: list[Elicitation] = []
+        self._answers = list(answers)
+        self._thinking = thinking
+
+    async def ask(self, question: Question) -> Answer:
+        self.asked.append(question)
+        if not self._answers:
+            assert self._thinking is not None
+            await self._thinking.wait()
+        answer = self._answers.pop(0)
+        if isinstance(answer, Answer):
+            return answer
+        return Answer(next(option for option in question.options if option.kind == answer))
+
+    async def elicit(self, elicitation: Elicitation) -> ElicitationAnswer:
+        self.elicited.append(elicitation)
+        return ElicitationAnswer("accept", {"name": "value"})
+
+
+@dataclass
+class Held:
+    """One conversation and what a test wants to know of it."""
+
+    conversation: Conversation
+    mark: str
+    records: list[Record] = field(default_factory=list)
+
+    @property
+    def session(self) -> Session:
+        return self.conversation.session
+
+    async def open(self) -> Conversation:
+        """The agent runs and there is a session."""
+        await self.conversation.start()
+        await self.conversation.open_new()
+        return self.conversation
+
+    async def prompt(self, *steps: list[Any]) -> None:
+        """One turn of the agent that does what it is told."""
+        await self.conversation.prompt([{"type": "text", "text": json.dumps(steps)}])
+
+    def said(self) -> str:
+        """All of the agent's messages."""
+        return "".join(entry.text for entry in self.session.entries if isinstance(entry, AgentMessage))
+
+    def notices(self) -> list[str]:
+        """The texts of all notices."""
+        return [entry.text for entry in self.session.entries if isinstance(entry, Notice)]
+
+    def replayed(self) -> Session:
+        """The session that the log on disk gives."""
+        assert self.conversation.log_path is not None
+        return fold(read_log(Path(self.conversation.log_path)))
+
+    def left_behind(self) -> list[int]:
+        """Processes of the agent that still live."""
+        return processes_with(self.mark)
+
+
+def held(
+    cwd: Path, module: str, *args: str, keep_log: bool = True, resumed: Any = None, **options: Any
+) -> Held:
+    """A conversation that has not been started."""
+    mark = uuid.uuid4().hex
+    command = [sys.executable, "-m", f"tests.fake_agents.{module}", *args]
+    environment = {"PYTHONPATH": str(REPOSITORY), MARK: mark}
+    launch = Launch("scripted", "Scripted Agent", command, environment, ad_hoc=True)
+    workbench = Workbench.open(cwd)
+    conversation = workbench.conversation(
+        launch, Options(cwd=cwd, **options), keep_log=keep_log, resumed=resumed
+    )
+    one = Held(conversation, mark)
+    conversation.listen(lambda record, _events, _changes: one.records.append(record))
+    return one

@@ -1,0 +1,184 @@
+"""The whole screen of a conversation with a scripted agent: a real process, without a terminal."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+import uuid
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from acp_tui.cli.commands import run
+from acp_tui.session.state import AgentMessage, Notice, UserMessage
+from acp_tui.ui.permission.dialog import PermissionScreen
+from acp_tui.ui.screens.conversation import ConversationScreen
+from acp_tui.ui.widgets.queue_strip import QueueStrip
+from acp_tui.ui.widgets.status_line import StatusLine
+from tests.support.leftovers import MARK, processes_with
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from textual.pilot import Pilot
+
+    from acp_tui.cli.conversation_setup import Held
+    from acp_tui.session.state import Session
+    from acp_tui.ui.app import AcpTui
+    from acp_tui.ui.prompt import Prompt
+    from acp_tui.ui.transcript.transcript import Transcript
+
+REPOSITORY = Path(__file__).parents[2]
+PATIENCE = 1500
+"""Looks at a condition, a hundredth of a second or more apart, before a test fails."""
+
+
+@dataclass
+class Desk:
+    """What a person sees and does."""
+
+    app: AcpTui
+    pilot: Pilot[int]
+    made: list[Held] = field(default_factory=list)
+
+    # ---- what there is
+
+    @property
+    def screen(self) -> ConversationScreen:
+        (screen,) = [one for one in self.app.screen_stack if isinstance(one, ConversationScreen)]
+        return screen
+
+    @property
+    def session(self) -> Session:
+        return self.screen.session
+
+    @property
+    def prompt(self) -> Prompt:
+        return self.screen.prompt
+
+    @property
+    def transcript(self) -> Transcript:
+        return self.screen.transcript
+
+    @property
+    def queue(self) -> list[str]:
+        return [prompt.text for prompt in self.session.queue]
+
+    @property
+    def dialog(self) -> PermissionScreen | None:
+        top = self.app.screen
+        return top if isinstance(top, PermissionScreen) else None
+
+    def lines(self) -> list[str]:
+        """The screen as text."""
+        return [strip.text.rstrip() for strip in self.app.screen._compositor.render_strips()]
+
+    def text(self) -> str:
+        return "\n".join(self.lines())
+
+    def status(self) -> str:
+        return self.screen.query_one(StatusLine).render_line(0).text
+
+    def strip(self) -> str:
+        """The queue as it is drawn."""
+        strip = self.screen.query_one(QueueStrip)
+        return "\n".join(strip.render_line(y).text.rstrip() for y in range(strip.size.height))
+
+    def toasts(self) -> list[str]:
+        return [toast.message for toast in self.app._notifications]
+
+    def said(self) -> list[str]:
+        """The agent's messages."""
+        return [entry.text for entry in self.session.entries if isinstance(entry, AgentMessage)]
+
+    def prompts(self) -> list[str]:
+        """What was sent."""
+        return [entry.text for entry in self.session.entries if isinstance(entry, UserMessage)]
+
+    def notices(self) -> list[str]:
+        return [entry.text for entry in self.session.entries if isinstance(entry, Notice)]
+
+    # ---- what is done
+
+    async def until(self, condition: Callable[[], Any]) -> None:
+        """Wait for it."""
+        for _ in range(PATIENCE):
+            if condition():
+                await self.pilot.pause()
+                return
+            await self.pilot.pause(0.01)
+        raise AssertionError(f"it never came true; the screen:\n{self.text()}")
+
+    async def sees(self, *texts: str) -> None:
+        await self.until(lambda: all(text in self.text() for text in texts))
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def ready(self) -> None:
+        await self.until(lambda: self.session.phase == "idle")
+
+    async def send(self, *steps: list[Any] | str) -> None:
+        """Send a prompt: the steps of the agent that does as it is told, or a text."""
+        text = steps[0] if isinstance(steps[0], str) else json.dumps(steps)
+        self.prompt.load(text)
+        self.prompt.focus()
+        await self.press("enter")
+
+    async def asked(self) -> PermissionScreen:
+        """Wait for the dialog; its keys count."""
+        await self.until(lambda: self.dialog is not None and "keys count" not in self.text())
+        assert self.dialog is not None
+        return self.dialog
+
+
+class Open(Protocol):
+    """Opens a desk: the module of `tests.fake_agents` and its arguments, then options of the command line."""
+
+    def __call__(
+        self, module: str = "script", *args: str, options: tuple[str, ...] = (), **more: Any
+    ) -> AbstractAsyncContextManager[Desk]: ...
+
+
+def agent(module: str, *args: str) -> str:
+    """The command line of a scripted agent."""
+    return shlex.join([sys.executable, "-m", f"tests.fake_agents.{module}", *args])
+
+
+def offers(**given: Any) -> str:
+    """What `tests.fake_agents.script` is to offer."""
+    return json.dumps(given)
+
+
+def app_of(*words: str, made: Callable[[Held], None] = lambda _: None) -> AcpTui:
+    """The app of a command line."""
+    parser = argparse.ArgumentParser()
+    run.configure(parser)
+    return run.app_for(parser.parse_args(words), made)
+
+
+@asynccontextmanager
+async def desk(
+    folder: Path, *words: str, size: tuple[int, int] = (100, 30), wait: bool = True
+) -> AsyncIterator[Desk]:
+    """A conversation on the screen; afterwards none of its processes lives."""
+    made: list[Held] = []
+    app = app_of("--cwd", str(folder), *words, made=made.append)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        one = Desk(app, pilot, made)
+        if wait:
+            await one.ready()
+        yield one
+
+
+def marked(monkeypatch: Any) -> Callable[[], list[int]]:
+    """Agents are found, and what they leave behind, too."""
+    mark = uuid.uuid4().hex
+    monkeypatch.setenv(MARK, mark)
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
+    return lambda: processes_with(mark)

@@ -1,0 +1,134 @@
+"""Apps that show one thing, for pictures of it: with a theme of ours, and nothing that moves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from textual.app import App
+
+from acp_tui.session.state import Session
+from acp_tui.ui.drawing.body import Context, Lines
+from acp_tui.ui.entries.registry import make_body
+from acp_tui.ui.theme.themes import load
+from acp_tui.ui.widgets.page import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from textual.app import ComposeResult
+    from textual.screen import Screen
+    from textual.strip import Strip
+    from textual.widget import Widget
+
+    from acp_tui.session.state import Entry
+    from acp_tui.ui.drawing.body import Body
+    from acp_tui.ui.theme.palette import Palette
+
+THEMES = ("dark", "light", "ansi")
+SMALL, LARGE = (80, 24), (120, 40)
+every_look = pytest.mark.parametrize("theme", THEMES)
+every_size = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "120x40"])
+every_width = pytest.mark.parametrize("width", [SMALL[0], LARGE[0]])
+look = pytest.mark.parametrize(
+    ("theme", "size"),
+    [("dark", SMALL), ("light", LARGE), ("ansi", SMALL)],
+    ids=["dark-80x24", "light-120x40", "ansi-80x24"],
+)
+"""Each theme and each size once: for what is a variety of something that has a picture in all of them."""
+
+
+class Show(App[None]):
+    """An app in one of our themes."""
+
+    ENABLE_COMMAND_PALETTE = False
+    CSS = "Screen { background: $background; }"
+
+    def __init__(
+        self,
+        theme: str,
+        *,
+        widgets: Callable[[Palette], Sequence[Widget]] | None = None,
+        screen: Callable[[Palette], Screen[object]] | None = None,
+    ) -> None:
+        super().__init__()
+        loaded = load(theme)
+        self.palette = loaded.palette
+        self.answers: list[object] = []
+        """What the screen was dismissed with."""
+        self._widgets = widgets
+        self._first = screen
+        self.register_theme(loaded.theme)
+        self.theme = loaded.theme.name
+
+    def compose(self) -> ComposeResult:
+        """The widgets that are looked at."""
+        if self._widgets is not None:
+            yield from self._widgets(self.palette)
+
+    def on_mount(self) -> None:
+        """The screen that is looked at."""
+        if self._first is not None:
+            self.push_screen(self._first(self.palette), self.answers.append)
+
+
+def entries_app(theme: str, entries: Sequence[tuple[Entry, bool]], session: Session | None = None) -> Show:
+    """Entries below each other, each folded or not, as the transcript draws them."""
+
+    def widgets(palette: Palette) -> list[Widget]:
+        page = Page(lambda width: _bodies(entries, session, palette, width))
+        page.styles.height = "1fr"
+        page.styles.padding = (0, 0, 0, 1)
+        return [page]
+
+    return Show(theme, widgets=widgets)
+
+
+def shows_all(
+    snap_compare: Callable[..., bool],
+    theme: str,
+    width: int,
+    entries: Sequence[tuple[Entry, bool]],
+    session: Session | None = None,
+) -> bool:
+    """Compares a picture of them that is as high as they are: nothing of them is below its end."""
+    bodies = _bodies(entries, session, load(theme).palette, width - 2)
+    height = sum(body.height for body in bodies)
+    return snap_compare(entries_app(theme, entries, session), terminal_size=(width, height))
+
+
+def _bodies(
+    entries: Sequence[tuple[Entry, bool]], session: Session | None, palette: Palette, width: int
+) -> list[Body]:
+    bodies: list[Body] = []
+    for entry, folded in entries:
+        context = Context(
+            width=width - 1, palette=palette, session=session or Session(), folded=folded, cwd="/project"
+        )
+        bodies += [settled(make_body(entry, context)), Lines([_blank()], "")]
+    return bodies
+
+
+def settled(body: Body) -> Body:
+    """The body with exact heights: long ones are drawn where they are looked at."""
+    settle = getattr(body, "settle", None)
+    if settle is not None:
+        settle(0, 1 << 20)
+    return body
+
+
+def _blank() -> Strip:
+    from textual.strip import Strip
+
+    return Strip.blank(1)
+
+
+def drawn(
+    entry: Entry, *, width: int = 80, folded: bool = False, session: Session | None = None
+) -> list[str]:
+    """The lines of an entry as text."""
+    context = Context(width=width, palette=load("dark").palette, session=session or Session(), folded=folded)
+    body = settled(make_body(entry, context))
+    lines = [body.line(number) for number in range(body.height)]
+    assert all(line.cell_length <= width for line in lines)
+    return [line.text.rstrip() for line in lines]

@@ -1,0 +1,71 @@
+"""What the tests of this package share: a place without a disk, and tool calls as they come in frames."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Any
+
+from acp_tui.permissions.request import Place, Subject
+from acp_tui.permissions.subject import subject_of_call, subject_of_command
+from acp_tui.session.state import Content, Diff, Location, ToolCall, ToolContent
+
+PROJECT = "/ws/project"
+LINKS = {
+    "/ws/project/away": "/etc",
+    "/ws/project/src/hidden": "/ws/project/.env",
+    "/ws/in": "/ws/project/src",
+}
+
+
+def resolve(path: str) -> str:
+    """`os.path.realpath` on a disk with the links above."""
+    path = posixpath.normpath(path)
+    for link, target in LINKS.items():
+        if path == link or path.startswith(link + "/"):
+            return resolve(target + path[len(link) :])
+    return path
+
+
+PLACE = Place(cwd=PROJECT, roots=[PROJECT, "/ws/more"], resolve=resolve)
+
+
+def call_of(*frames: dict[str, Any]) -> ToolCall:
+    """A tool call from its frames; later ones change earlier ones, and what was shown stays beside it."""
+    call = ToolCall(id=1, at=0.0, call_id="call")
+    for frame in frames:
+        call.title = frame.get("title", call.title)
+        call.name = frame.get("name", call.name)
+        call.kind = frame.get("kind", call.kind)
+        call.raw_input = frame.get("rawInput", call.raw_input)
+        call.meta |= frame.get("_meta", {})
+        if locations := frame.get("locations"):
+            call.locations = [Location(location["path"]) for location in locations]
+        content = [_content(item) for item in frame.get("content", [])]
+        call.content = content + (call.content if "sessionUpdate" not in frame else [])
+    return call
+
+
+def _content(item: dict[str, Any]) -> ToolContent:
+    if item["type"] == "diff":
+        return Diff(item["path"], item["oldText"], item["newText"])
+    return Content("text", item["content"]["text"])
+
+
+def asked(*frames: dict[str, Any]) -> Subject:
+    """The subject of a permission request with these frames."""
+    return subject_of_call(call_of(*frames), PLACE)
+
+
+def command(line: str | list[str], **told: Any) -> Subject:
+    """A permission request to run something."""
+    return asked({"kind": "execute", "title": "Terminal", "rawInput": {"command": line, **told}})
+
+
+def terminal(program: str, *args: str, cwd: str = PROJECT, env: dict[str, str] | None = None) -> Subject:
+    """`terminal/create`."""
+    return subject_of_command(program, args, cwd=cwd, env=env, place=PLACE)
+
+
+def file(path: str, kind: str = "edit") -> Subject:
+    """A permission request about a file."""
+    return asked({"kind": kind, "locations": [{"path": path}]})

@@ -1,0 +1,18 @@
+"""The recorded traffic of real agents in `tests/wirelogs/`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.store.recordings import read_recording
+
+if TYPE_CHECKING:
+    from acp_tui.session.record import Record
+
+WIRELOGS = sorted((Path(__file__).parents[1] / "wirelogs").glob("*.jsonl"))
+
+
+def records(path: Path) -> list[Record]:
+    """The traffic of one recording."""
+    return list(read_recording(path))
