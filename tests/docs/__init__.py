@@ -1,0 +1,1 @@
+"""The documentation is checked against the program."""

@@ -1,0 +1,114 @@
+"""The pages in docs/ name everything the program has, and nothing it does not have."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+import pytest
+
+from acp_tui.agents import catalogue
+from acp_tui.cli import exec as exec_command
+from acp_tui.cli import options
+from acp_tui.config import user_agents
+from acp_tui.config.policies import POLICIES
+from acp_tui.config.settings import CHECKS, Settings
+from acp_tui.ui.keys import TABLE, key_name
+
+PROJECT = Path(__file__).parents[2]
+PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
+ROW = re.compile(r"^\| (`[^|]*?`|\d+) \|", re.MULTILINE)
+
+
+def page(name: str) -> str:
+    """The text of a page."""
+    return (PROJECT / name).read_text(encoding="utf-8")
+
+
+def section(text: str, title: str) -> str:
+    """The part of a page below a heading, up to the next one."""
+    _, _, rest = text.partition(f"## {title}\n")
+    assert rest, f"no section {title}"
+    return re.split(r"^#+ ", rest, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def first_column(text: str) -> list[str]:
+    """What the rows of a table begin with, without the quotes."""
+    return [cell.strip("`") for cell in ROW.findall(text)]
+
+
+def test_every_setting_is_described_once() -> None:
+    assert sorted(first_column(section(page("docs/settings.md"), "Keys and defaults"))) == sorted(CHECKS)
+
+
+def test_the_defaults_of_the_settings_are_right() -> None:
+    text = section(page("docs/settings.md"), "Keys and defaults")
+    stated = dict(re.findall(r"^\| `([\w.]+)` \| `(.+?)` \|", text, re.MULTILINE))
+    settings = Settings()
+    for key, written in stated.items():
+        value = settings.value(key)
+        expected = f'"{value}"' if isinstance(value, str) else str(value).lower().replace(".0", "")
+        assert written.replace("_", "") == expected.replace("_", ""), key
+
+
+def test_every_key_of_an_agent_is_described() -> None:
+    assert sorted(first_column(section(page("docs/settings.md"), "Agents"))) == sorted(user_agents.CHECKS)
+
+
+def test_every_action_is_described_with_its_keys() -> None:
+    described = dict(re.findall(r"^\| `(.+?)` \| (.+?) \| ", page("docs/keys.md"), re.MULTILINE))
+    actual = {
+        key.id: " ".join(f"`{key_name(name.strip())}`" for name in key.keys.split(",")) for key in TABLE
+    }
+    assert described == actual
+
+
+def test_every_option_of_exec_is_described() -> None:
+    parser = argparse.ArgumentParser()
+    exec_command.configure(parser)
+    actual = {name for action in parser._actions for name in action.option_strings if name.startswith("--")}
+
+    described = set(re.findall(r"`(--[a-z-]+)", section(page("docs/exec.md"), "Options")))
+
+    assert described == actual
+
+
+def test_every_exit_code_of_exec_is_described() -> None:
+    actual = {options.OK, options.FAILED, options.USAGE, options.OTHER_STOP, options.CANCELLED}
+    assert {int(code) for code in first_column(section(page("docs/exec.md"), "Exit codes"))} == actual
+
+
+def test_every_known_agent_is_listed() -> None:
+    listed = re.findall(r"^\| `([a-z-]+)` \|", page("docs/agents.md"), re.MULTILINE)
+    assert sorted(listed) == sorted(catalogue.known(Settings()))
+
+
+def test_the_versions_that_agents_were_tried_with_are_right() -> None:
+    text = page("docs/agents.md")
+    for agent in catalogue.known(Settings()).values():
+        assert f"| {agent.tried or ''}".rstrip() in re.sub(" +", " ", text), agent.name
+
+
+def test_the_readme_has_a_column_for_each_policy() -> None:
+    header = next(line for line in page("README.md").splitlines() if line.startswith("| request |"))
+    assert re.findall(r"`([\w-]+)`", header) == list(POLICIES)
+
+
+def test_the_readme_is_short_enough_to_be_read() -> None:
+    assert len(page("README.md").splitlines()) <= 250
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_link_to_a_file_leads_somewhere(path: Path) -> None:
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        if "://" in target:
+            continue
+        name, _, anchor = target.partition("#")
+        linked = (path.parent / name).resolve() if name else path
+        assert linked.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", linked.read_text(encoding="utf-8"), re.MULTILINE)
+            slugs = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+            assert anchor in slugs, target
