@@ -112,3 +112,10 @@ def test_every_link_to_a_file_leads_somewhere(path: Path) -> None:
             headings = re.findall(r"^#+ (.+)$", linked.read_text(encoding="utf-8"), re.MULTILINE)
             slugs = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
             assert anchor in slugs, target
+
+
+@pytest.mark.parametrize("name", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_every_path_that_contributors_are_told_exists(name: str) -> None:
+    paths = re.findall(r"`((?:acp_tui|tests)/[\w./]*)`", page(name))
+    assert paths
+    assert [path for path in paths if not (PROJECT / path).exists()] == []
