@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from acp_tui.agents import catalogue
-from acp_tui.cli import exec as exec_command
 from acp_tui.cli import options
+from acp_tui.cli.commands import exec as exec_command
 from acp_tui.config import user_agents
 from acp_tui.config.policies import POLICIES
 from acp_tui.config.settings import CHECKS, Settings
