@@ -7,13 +7,19 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ARGS ?=
 
-.PHONY: demo test test-real lint format bench screenshots clean
+# The layers without a screen and without processes, for the edit loop: half a minute.
+FAST := tests/session tests/protocol tests/diffing tests/permissions tests/config tests/catalogue tests/docs tests/test_fold.py
+
+.PHONY: demo test test-fast test-real lint format bench screenshots clean
 
 demo: $(READY)
 	$(BIN)/acp-tui demo
 
 test: $(READY)
 	$(BIN)/pytest $(ARGS)
+
+test-fast: $(READY)
+	$(BIN)/pytest $(FAST) $(ARGS)
 
 # Real agents, installed under $REALAGENTS_HOME by hand; skipped where they are missing.
 test-real: $(READY)
