@@ -18,7 +18,7 @@ from acp_tui.config.sensitive_files import holds_secrets
 from acp_tui.config.settings import Settings, load
 from acp_tui.controller import Conversation, Options
 from acp_tui.errors import UserError
-from acp_tui.permissions.rule_store import Memory
+from acp_tui.permissions.rule_store import RuleStore
 from acp_tui.store import folders, prune
 from acp_tui.store.drafts import Drafts
 from acp_tui.store.history import History
@@ -57,7 +57,7 @@ class Workbench:
     """Settings, rules and store of one run of acp-tui."""
 
     settings: Settings
-    memory: Memory = field(default_factory=Memory)
+    rule_store: RuleStore = field(default_factory=RuleStore)
     notices: list[str] = field(default_factory=list)
     """What went wrong on the way and stops nothing, in sentences."""
     _drafts: Drafts = field(default_factory=lambda: Drafts(paths().state))
@@ -66,7 +66,7 @@ class Workbench:
     def open(cls, cwd: Path) -> Workbench:
         """Everything for working in this folder. Problems of the settings become notices."""
         bench = cls(load(cwd))
-        bench.memory.catalogue = lambda: known(bench.settings)
+        bench.rule_store.catalogue = lambda: known(bench.settings)
         return bench
 
     def launch(self, agent: str | None, program: str | None = None) -> Launch:
@@ -139,7 +139,7 @@ class Workbench:
         """A conversation, recorded in a folder of its own or in that of the session it goes on with."""
         past: Iterable[Record] = resumed.records() if resumed is not None else ()
         folder = self._folder(launch, options, resumed) if self._logs(keep_log) else folders.NullFolder()
-        return Conversation(launch, options, self.settings, folder, memory=self.memory, past=past)
+        return Conversation(launch, options, self.settings, folder, rule_store=self.rule_store, past=past)
 
     def history(self, project: Path) -> ProjectHistory:
         """What was asked in a project."""

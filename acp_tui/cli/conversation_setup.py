@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from acp_tui.agents.launch import Launch
     from acp_tui.config.policies import Policy
-    from acp_tui.controller import Asker, Conversation
+    from acp_tui.controller import Conversation, QuestionHandler
 
 DEMO = "demo"
 WELCOME = (
@@ -39,7 +39,7 @@ class Held:
         agent: str | None,
         *,
         policy: Policy,
-        asker: Asker | None = None,
+        question_handler: QuestionHandler | None = None,
         terminal_sign_in: bool = False,
         welcome: bool = False,
         chosen_by_project: bool = False,
@@ -47,7 +47,7 @@ class Held:
         log_to_file()
         self._args = args
         self._policy = policy  # unless something else is wished
-        self._asker = asker
+        self._question_handler = question_handler
         self._terminal_sign_in = terminal_sign_in
         self._welcome = welcome  # tell a newcomer what can be done
         self.workbench = Workbench.open(Path(args.cwd or "."))
@@ -121,6 +121,6 @@ class Held:
             policy=next((policy for policy in POLICIES if policy == wished), self._policy),
             run_rules=rules,
             servers=self.workbench.servers(args.mcp_config),
-            asker=self._asker,
+            question_handler=self._question_handler,
             terminal_sign_in=self._terminal_sign_in,
         )

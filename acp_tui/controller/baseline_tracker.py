@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from acp_tui.controller.facts import Versions
+from acp_tui.controller.facts import FileVersions
 from acp_tui.session.events import Noticed
 from acp_tui.session.state import Diff, ToolCall
 from acp_tui.workspace.baseline.baseline import Baseline
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from acp_tui.workspace.files.roots import Roots
 
 CHANGING = frozenset({"edit", "delete", "move"})
-LONG = 3.0
+COPY_NOTICE_SECONDS = 3.0
 """Seconds after which it is said that the baseline is being taken."""
 
 
-class Tracking:
+class BaselineTracker:
     """What a conversation changes in its folders. `directory` is for the copies; None: a temporary one."""
 
     def __init__(
@@ -93,21 +93,23 @@ class Tracking:
         """False when `changes` misses what the agent did not announce."""
         return self._baseline.complete
 
-    async def versions(self, change: FileChange) -> Versions:
+    async def versions(self, change: FileChange) -> FileVersions:
         """What a changed file held, and what it holds."""
         try:
             old = None if change.kind == "added" else await self._baseline.old_content(change.path)
             now = await asyncio.to_thread(read_now, bytes(change.path), self._largest)
         except (GitError, NotCopiedError) as reason:
-            return Versions(why_not=f"It cannot be shown: {reason}.")
+            return FileVersions(why_not=f"It cannot be shown: {reason}.")
         if old is None and change.kind != "added":
-            return Versions(why_not=f"What it held is not known: {change.why_not or 'it was not copied'}.")
+            return FileVersions(
+                why_not=f"What it held is not known: {change.why_not or 'it was not copied'}."
+            )
         try:
-            return Versions(
+            return FileVersions(
                 old.decode() if old is not None else None, now.data.decode() if now is not None else None
             )
         except UnicodeDecodeError:
-            return Versions(why_not="It is no text.")
+            return FileVersions(why_not="It is no text.")
 
     async def revert(self, path: Path) -> None:
         """Put one file back as it was; `UserError` when that cannot be done."""
@@ -126,7 +128,7 @@ class Tracking:
     async def _taken(self) -> None:
         self.begin()
         assert self._taking is not None
-        done, _ = await asyncio.wait([self._taking], timeout=LONG)
+        done, _ = await asyncio.wait([self._taking], timeout=COPY_NOTICE_SECONDS)
         if not done:
             copying = "Copying the project's files first, so that changes can be reverted …"
             self._note(Noticed("info", copying, source="waiting"))

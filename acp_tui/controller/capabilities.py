@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.mcp import for_agent
-from acp_tui.controller.facts import ServerGiven
+from acp_tui.controller.facts import McpServerStatus
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -36,16 +36,18 @@ def client_capabilities(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SessionParameters:
     """What a session is opened with, beside its folder."""
 
     directories: list[str]
     servers: list[dict[str, Any]]  # MCP servers in the protocol's form
-    given: list[ServerGiven]  # all that are in the settings, with those that are left out
+    given: list[McpServerStatus]  # all that are in the settings, with those that are left out
     left_out: list[str]  # what the agent does not take, in sentences
 
 
-def place_for(agent: Agent, launch: Launch, directories: Iterable[Path], servers: Sequence[Server]) -> Place:
+def session_parameters(
+    agent: Agent, launch: Launch, directories: Iterable[Path], servers: Sequence[Server]
+) -> SessionParameters:
     """The further folders and MCP servers, as this agent takes them."""
     left_out: list[str] = []
     names = [str(directory) for directory in directories]
@@ -55,9 +57,9 @@ def place_for(agent: Agent, launch: Launch, directories: Iterable[Path], servers
         names = []
     http, sse = (agent.can("mcpCapabilities", transport) for transport in ("http", "sse"))
     sent, others = for_agent(servers, launch.name, http=http, sse=sse)
-    given = [ServerGiven(server["name"], server.get("type", "stdio")) for server in sent]
+    given = [McpServerStatus(server["name"], server.get("type", "stdio")) for server in sent]
     for server, reason, wished in others:
-        given.append(ServerGiven(server.name, server.transport, reason))
+        given.append(McpServerStatus(server.name, server.transport, reason))
         if not wished:
             left_out.append(f"The MCP server {server.name} is left out: {reason}.")
-    return Place(names, sent, given, left_out)
+    return SessionParameters(names, sent, given, left_out)

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.client import AgentConnection
 from acp_tui.connection.errors import ConnectionFault, NotOffered, RequestFailed
-from acp_tui.controller.baseline_tracker import Tracking
-from acp_tui.controller.capabilities import client_capabilities, place_for
+from acp_tui.controller.baseline_tracker import BaselineTracker
+from acp_tui.controller.capabilities import client_capabilities, session_parameters
 from acp_tui.controller.diff_places import DiffPlaces
-from acp_tui.controller.permission_gate import Gate
-from acp_tui.controller.prompt_blocks import Attaching, fitting
-from acp_tui.controller.recorder import Recording
-from acp_tui.controller.request_handlers import Serving
+from acp_tui.controller.permission_gate import PermissionGate
+from acp_tui.controller.prompt_blocks import PromptBlockBuilder, adapt_blocks
+from acp_tui.controller.recorder import Recorder
+from acp_tui.controller.request_handlers import RequestHandlers
 from acp_tui.controller.settings_restore import restore_settings
-from acp_tui.controller.sign_in import sign_in_asked_for
-from acp_tui.controller.user_commands import Shell
+from acp_tui.controller.sign_in import explain_sign_in_errors
+from acp_tui.controller.user_commands import UserCommands
 from acp_tui.errors import Refusal, UserError
 from acp_tui.permissions.identity import identity_of
 from acp_tui.processes import Reaper
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from acp_tui.config.policies import Policy
     from acp_tui.config.settings import Settings
     from acp_tui.connection.process import Exit
-    from acp_tui.controller.facts import ServerGiven, Versions
-    from acp_tui.controller.user_questions import Asker
-    from acp_tui.permissions.rule_store import Memory
+    from acp_tui.controller.facts import FileVersions, McpServerStatus
+    from acp_tui.controller.user_questions import QuestionHandler
+    from acp_tui.permissions.rule_store import RuleStore
     from acp_tui.permissions.rules import Rule
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from acp_tui.store.folders import NullFolder, SessionFolder
     from acp_tui.workspace.baseline.changes import FileChange
 
-PATIENCE = 3.0
+WAIT_NOTICE_SECONDS = 3.0
 """Seconds after which it is said what is being waited for."""
 QUIET_SECONDS = 0.3
 """A replayed history has ended when nothing came for so long."""
@@ -73,7 +73,7 @@ class Options:
     policy: Policy = "ask"
     run_rules: list[Rule] = field(default_factory=list)
     servers: list[Server] = field(default_factory=list)
-    asker: Asker | None = None
+    question_handler: QuestionHandler | None = None
     terminal_sign_in: bool = False  # can the agent's own sign-in be run in a terminal?
 
 
@@ -87,14 +87,14 @@ class Conversation:
         settings: Settings,
         folder: SessionFolder | NullFolder,
         *,
-        memory: Memory | None = None,
+        rule_store: RuleStore | None = None,
         past: Iterable[Record] = (),
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.launch = launch
         self.options = options
         self.folder = folder
-        self.mcp_servers: list[ServerGiven] = []
+        self.mcp_servers: list[McpServerStatus] = []
         """Those of the settings, as the agent was given them when the session was opened."""
         self._settings = settings
         self._clock = clock
@@ -102,42 +102,42 @@ class Conversation:
         self._coming_and_going = asyncio.Lock()  # an agent is started, or everything is ended
         self._closing = False
         self._closed = False
-        self._recording = Recording(folder, past, clock)
-        self.listen, self.note = self._recording.listen, self._recording.note
+        self._recorder = Recorder(folder, past, clock)
+        self.listen, self.note = self._recorder.listen, self._recorder.note
         self._roots = Roots(options.cwd, options.directories)
         self._reaper = Reaper()
         limits = Limits(file_size=settings.workspace.max_baseline_file_size)
-        self._tracking = Tracking(
+        self._baseline = BaselineTracker(
             self._roots, folder.path / BASELINE if folder.path else None, limits, self.note, self._reaper
         )
         self.listen(self._see)
-        self._gate = Gate(
+        self._gate = PermissionGate(
             policy=options.policy,
             identity=lambda: identity_of(launch, self.session.agent.name if self.session.agent else None),
             project=str(self._roots.cwd),
             note=self.note,
-            memory=memory,
+            rule_store=rule_store,
             run_rules=options.run_rules,
-            asker=options.asker,
+            question_handler=options.question_handler,
             clock=clock,
         )
         self._terminals = Terminals(
             self._roots.cwd,
-            on_output=self._recording.terminal_output,
-            on_exit=self._recording.terminal_exited,
+            on_output=self._recorder.terminal_output,
+            on_exit=self._recorder.terminal_exited,
             taken=self.session.terminals,
         )
         files = Files(self._roots, settings.workspace.sensitive)
         self._diff_places = DiffPlaces(files, self.note)
-        self.blocks_for = Attaching(files, lambda: self.session.agent).blocks
+        self.blocks_for = PromptBlockBuilder(files, lambda: self.session.agent).blocks
         self.listing = Listing(self._roots.directories, reaper=self._reaper)
-        self.shell = Shell(self._roots.cwd, self._recording)
-        self._serve = Serving(
+        self.user_commands = UserCommands(self._roots.cwd, self._recorder)
+        self._handlers = RequestHandlers(
             self.session,
             self._gate,
             files,
             self._terminals,
-            self._tracking.keep,
+            self._baseline.keep,
             self.note,
             missing_file_is_empty=launch.missing_file_is_empty,
         )
@@ -145,7 +145,7 @@ class Conversation:
     @property
     def session(self) -> Session:
         """The live state. Only to be read."""
-        return self._recording.session
+        return self._recorder.session
 
     @property
     def cwd(self) -> Path:
@@ -171,9 +171,9 @@ class Conversation:
             if self._closing:
                 raise NotOffered("The conversation is closed.")
             agent = await self._start()
-        asker = self.options.asker
+        question_handler = self.options.question_handler
         capabilities = client_capabilities(
-            elicitation=asker.elicitation_modes if asker else (),
+            elicitation=question_handler.elicitation_modes if question_handler else (),
             terminal_sign_in=self.options.terminal_sign_in,
         )
         async with self._impatience("to start"):
@@ -188,8 +188,8 @@ class Conversation:
                 self.launch,
                 str(self._roots.cwd),
                 session=self.session,
-                observe=self._recording.observe,
-                serve=self._serve,
+                observe=self._recorder.observe,
+                serve=self._handlers,
                 on_exit=self._exited,
                 clock=self._clock,
                 stderr=self.folder.stderr_sink,
@@ -202,11 +202,11 @@ class Conversation:
 
     async def open_new(self) -> None:
         """Begin a new session."""
-        self._tracking.begin()
+        self._baseline.begin()
         reopened = bool(self.session.settings)
         cwd, directories, servers = self._place()
         timeout = self._settings.timeouts.session
-        with sign_in_asked_for(self.launch.title, self.session):
+        with explain_sign_in_errors(self.launch.title, self.session):
             async with self._impatience("to open a session"):
                 await self._connection.new_session(cwd, directories, servers, timeout=timeout)
         await self._opened(reopened)
@@ -217,11 +217,11 @@ class Conversation:
         resume = agent is not None and agent.can("sessionCapabilities", "resume")
         if agent is None or not agent.keeps_sessions:
             raise NotOffered(f"{self.launch.title} can neither resume nor load a session.")
-        self._tracking.begin()
+        self._baseline.begin()
         reopened = bool(self.session.settings)
         cwd, directories, servers = self._place()
         call = self._connection.resume_session if resume else self._connection.load_session
-        with sign_in_asked_for(self.launch.title, self.session):
+        with explain_sign_in_errors(self.launch.title, self.session):
             async with self._impatience("to open the session again"):
                 await call(session_id, cwd, directories, servers, timeout=self._settings.timeouts.session)
         await self._opened(reopened)
@@ -267,7 +267,7 @@ class Conversation:
         """Folder, further folders and MCP servers, as this agent takes them; what it does not is said."""
         agent = self.session.agent
         assert agent is not None
-        place = place_for(agent, self.launch, self._roots.directories[1:], self.options.servers)
+        place = session_parameters(agent, self.launch, self._roots.directories[1:], self.options.servers)
         self.mcp_servers = place.given
         for sentence in place.left_out:
             self.note(Noticed("warning", sentence))
@@ -313,10 +313,10 @@ class Conversation:
 
     async def prompt(self, blocks: Sequence[dict[str, Any]]) -> None:
         """One turn. How it ended is in the session; a failed one raises."""
-        await self._tracking.ready()
+        await self._baseline.ready()
         try:
-            with sign_in_asked_for(self.launch.title, self.session):
-                await self._connection.prompt(self._session_id, fitting(blocks, self.session.agent))
+            with explain_sign_in_errors(self.launch.title, self.session):
+                await self._connection.prompt(self._session_id, adapt_blocks(blocks, self.session.agent))
         finally:
             self._gate.turn_ended()
             self.folder.update_meta(title=self.session.title, stop=self.session.stop_reason)
@@ -328,26 +328,26 @@ class Conversation:
 
     async def changes(self) -> list[FileChange]:
         """All files that are not as they were when the conversation began."""
-        return await self._tracking.changes()
+        return await self._baseline.changes()
 
     @property
     def finds_all_changes(self) -> bool:
         """False when `changes` misses what the agent did not announce: without git, or in a huge folder."""
-        return self._tracking.complete
+        return self._baseline.complete
 
-    async def versions(self, change: FileChange) -> Versions:
+    async def versions(self, change: FileChange) -> FileVersions:
         """What a changed file held when the conversation began, and what it holds now."""
-        return await self._tracking.versions(change)
+        return await self._baseline.versions(change)
 
     async def revert(self, path: Path) -> None:
         """Put a file back as it was when the conversation began."""
-        await self._tracking.revert(path)
+        await self._baseline.revert(path)
 
     async def kill_terminal(self, terminal_id: str) -> None:
         """End a command that runs in a terminal of ours; the agent is told its end as any other."""
         terminal = self.session.terminals.get(terminal_id)
         if terminal is not None and terminal.owner == "user":
-            await self.shell.kill(terminal_id)
+            await self.user_commands.kill(terminal_id)
             return
         try:
             await self._terminals.kill(terminal_id)
@@ -372,11 +372,11 @@ class Conversation:
             if self._agent is not None:
                 await self._agent.answer_pending()
             await self._terminals.close()
-            await self.shell.close()
+            await self.user_commands.close()
             if self._agent is not None:
                 await self._agent.close()
             await self._diff_places.close()
-            await self._tracking.close()
+            await self._baseline.close()
             await asyncio.to_thread(self.listing.close)
             await asyncio.to_thread(self._reaper.close)
             self.folder.close()
@@ -397,7 +397,7 @@ class Conversation:
     def _see(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
         loaded = any(isinstance(event, SessionOpened) for event in events)
         history = loaded or self.session.replaying
-        self._tracking.see(changes, history=history)
+        self._baseline.see(changes, history=history)
         self._diff_places.see(changes, history=history)
 
     @asynccontextmanager
@@ -413,7 +413,7 @@ class Conversation:
             words = f" Its last line on stderr: {last[0]}" if last else ""
             self.note(Noticed("info", f"Waiting for {title} {what} …{words}", source="waiting"))
 
-        timer = asyncio.get_running_loop().call_later(PATIENCE, say)
+        timer = asyncio.get_running_loop().call_later(WAIT_NOTICE_SECONDS, say)
         try:
             yield
         finally:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Versions:
+class FileVersions:
     """A file as it was when the session began and as it is now; names and texts are as the disk has them."""
 
     old: str | None = None  # None: it was not there
@@ -16,7 +16,7 @@ class Versions:
 
 
 @dataclass(frozen=True, slots=True)
-class ServerGiven:
+class McpServerStatus:
     """One MCP server of the settings, and whether the agent was given it."""
 
     name: str

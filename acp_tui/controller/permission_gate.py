@@ -13,7 +13,7 @@ from acp_tui.errors import UserError
 from acp_tui.permissions.coverage import Grants
 from acp_tui.permissions.decision import Decision, choose_option, decide
 from acp_tui.permissions.rule_proposals import narrowest_rule
-from acp_tui.permissions.rules import matched_words, words
+from acp_tui.permissions.rules import describe_match, describe_rule
 from acp_tui.session.events import Decided, Noticed
 from acp_tui.session.state import PermissionOption
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.config.policies import Policy
-    from acp_tui.controller.user_questions import Answer, Asker, Question
+    from acp_tui.controller.user_questions import Answer, Question, QuestionHandler
     from acp_tui.permissions.identity import AgentIdentity
-    from acp_tui.permissions.rule_store import Memory
+    from acp_tui.permissions.rule_store import RuleStore
     from acp_tui.permissions.rules import Rule
     from acp_tui.permissions.subject import Subject
     from acp_tui.session.events import Event
@@ -48,7 +48,7 @@ class Verdict:
 
 
 @dataclass(slots=True)
-class Gate:
+class PermissionGate:
     """The rules in force for one conversation, and who to ask."""
 
     policy: Policy
@@ -56,12 +56,12 @@ class Gate:
     project: str
     note: Callable[[Event], None]
     clock: Callable[[], float]
-    memory: Memory | None = None  # remembered answers
+    rule_store: RuleStore | None = None  # remembered answers
     run_rules: list[Rule] = field(default_factory=list)  # --allow, --reject
     session_rules: list[Rule] = field(default_factory=list)
-    asker: Asker | None = None
+    question_handler: QuestionHandler | None = None
     grants: Grants = field(default_factory=Grants)
-    _notices_told: int = 0
+    _notices_shown: int = 0
 
     async def answer(self, question: Question) -> Verdict:
         """Decide, asking where nothing else decides; the verdict is noted in the session."""
@@ -101,23 +101,23 @@ class Gate:
             option = choose_option(question.options, allow)
             if option is not None:
                 return decision.by, Verdict(allow, option, decision.why)
-            if not allow and self.asker is None:
+            if not allow and self.question_handler is None:
                 return decision.by, Verdict(
                     None, None, f"{decision.why}; the agent offers no single way to reject"
                 )
             question.why = f"{decision.why}, but the agent offers no single answer of that kind"
         else:
             question.why = decision.why
-        if self.asker is None:
+        if self.question_handler is None:
             return self._refuse(question)
-        return "you", await self._ask(self.asker, question)
+        return "you", await self._ask(self.question_handler, question)
 
     def _refuse(self, question: Question) -> tuple[str, Verdict]:
         """Nobody can be asked: ask means no."""
         option = choose_option(question.options, allow=False)
         return "policy", Verdict(False if option else None, option, question.why)
 
-    async def _ask(self, asker: Asker, question: Question) -> Verdict:
+    async def _ask(self, question_handler: QuestionHandler, question: Question) -> Verdict:
         for decision in ANSWERS:
             rule = narrowest_rule(
                 question.subject,
@@ -128,14 +128,14 @@ class Gate:
             )
             if rule is not None:
                 question.rules[f"{decision}_always"] = rule
-                question.rule_words[f"{decision}_always"] = f"{matched_words(rule)}, in this project"
-        answer: Answer = await asker.ask(question)
+                question.rule_words[f"{decision}_always"] = f"{describe_match(rule)}, in this project"
+        answer: Answer = await question_handler.ask(question)
         if answer.option is None:
             return Verdict(None, None, "the question was put away")
         rule = question.rules.get(answer.option.kind) if answer.remember else None
         if rule is not None:
             self._remember(rule)
-        why = f"you answered, and from now on: {words(rule)}" if rule is not None else "you answered"
+        why = f"you answered, and from now on: {describe_rule(rule)}" if rule is not None else "you answered"
         sent = answer.option if rule is None else _option_to_send(question, answer.option)
         return Verdict(answer.option.kind.startswith("allow"), sent, why)
 
@@ -147,24 +147,24 @@ class Gate:
             run_rules=self.run_rules,
             agent=self.identity(),
             project=self.project,
-            interactive=self.asker is not None,
+            interactive=self.question_handler is not None,
         )
 
     def _remembered(self) -> list[Rule]:
-        if self.memory is None:
+        if self.rule_store is None:
             return []
-        rules = self.memory.rules()
-        for sentence in self.memory.notices[self._notices_told :]:
+        rules = self.rule_store.rules()
+        for sentence in self.rule_store.notices[self._notices_shown :]:
             self.note(Noticed("warning", sentence))
-        self._notices_told = len(self.memory.notices)
+        self._notices_shown = len(self.rule_store.notices)
         return rules
 
     def _remember(self, rule: Rule) -> None:
-        if rule.scope == "session" or self.memory is None:
+        if rule.scope == "session" or self.rule_store is None:
             self.session_rules.append(rule)
             return
         try:
-            self.memory.add(rule)
+            self.rule_store.add(rule)
         except UserError as error:  # the answer counts all the same
             self.session_rules.append(rule)
             self.note(Noticed("warning", f"{error} The answer is remembered for this session only."))

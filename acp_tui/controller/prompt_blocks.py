@@ -38,7 +38,7 @@ _SNIFFED = 8000
 _TEXTS = frozenset({"application/json", "application/xml", "application/toml", "image/svg+xml"})
 
 
-class Attaching:
+class PromptBlockBuilder:
     """Makes the blocks of prompts in one workspace."""
 
     def __init__(self, files: Files, agent: Callable[[], Agent | None]) -> None:
@@ -58,7 +58,7 @@ class Attaching:
                     address = f"{OUTPUT_SCHEME}{quote(attachment.command)}"
                     block = _resource(address, attachment.text, "text/plain")
             blocks.append(block)
-        return fitting(blocks, self._agent())
+        return adapt_blocks(blocks, self._agent())
 
     async def _file(self, mention: FileMention, confirm: Confirm) -> Block:
         # Not with `Path`, which makes `~x` of `./~x` and fails when there is no such user.
@@ -89,11 +89,11 @@ class Attaching:
             return _lines(mention.token, mention.first, mention.last, path, reading)
         start = reading.data(_SNIFFED)
         mime = image_type(start)
-        if mime is not None and takes(agent, "image"):
+        if mime is not None and accepts(agent, "image"):
             if reading.size > IMAGE_LIMIT:
                 raise _too_large(mention.token, reading.size, IMAGE_LIMIT, "an image")
             return _image(mention.token, reading.data(IMAGE_LIMIT + 1), mime) | {"uri": _address(path)}
-        if mime is None and b"\0" not in start and takes(agent, "embeddedContext"):
+        if mime is None and b"\0" not in start and accepts(agent, "embeddedContext"):
             if reading.size > TEXT_LIMIT and _decoded(start, cut=True) is not None:
                 sentence = _too_large(mention.token, reading.size, TEXT_LIMIT, "a text")
                 raise UserError(f"{sentence} Attach some lines of it, such as {mention.token}:1-200.")
@@ -103,12 +103,12 @@ class Attaching:
         return _link(_address(path), mime or mimetypes.guess_type(path)[0], reading.size)
 
 
-def takes(agent: Agent | None, kind: str) -> bool:
-    """Does the agent take this kind of content? One that has not said it yet may; see `fitting`."""
+def accepts(agent: Agent | None, kind: str) -> bool:
+    """Does the agent take this kind of content? One that has not said it yet may; see `adapt_blocks`."""
     return agent is None or agent.can("promptCapabilities", kind)
 
 
-def fitting(blocks: Iterable[Block], agent: Agent | None) -> list[Block]:
+def adapt_blocks(blocks: Iterable[Block], agent: Agent | None) -> list[Block]:
     """The blocks as this agent takes them; a prompt may have been made before it was known, or for another.
 
     A text it does not take embedded becomes a link, or words where there is nothing to link to.
@@ -118,11 +118,15 @@ def fitting(blocks: Iterable[Block], agent: Agent | None) -> list[Block]:
 
 def _fitting(block: Block, agent: Agent | None) -> Block:
     resource = block.get("resource")
-    if block.get("type") == "resource" and isinstance(resource, dict) and not takes(agent, "embeddedContext"):
+    if (
+        block.get("type") == "resource"
+        and isinstance(resource, dict)
+        and not accepts(agent, "embeddedContext")
+    ):
         if resource["uri"].startswith(OUTPUT_SCHEME):
             return {"type": "text", "text": f"\n{resource.get('text', '')}"}
         return _link(resource["uri"], resource.get("mimeType"), None)
-    if block.get("type") == "image" and block.get("uri") and not takes(agent, "image"):
+    if block.get("type") == "image" and block.get("uri") and not accepts(agent, "image"):
         return _link(block["uri"], block.get("mimeType"), None)
     return block
 

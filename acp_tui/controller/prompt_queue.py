@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from acp_tui.session.state import QueuedPrompt
 
 
-INCOMPLETE = "Nothing was sent: a secret in this prompt was not kept until now. Write it again."
+INCOMPLETE_PROMPT = "Nothing was sent: a secret in this prompt was not kept until now. Write it again."
 """Of a prompt that waited in the log, which holds no secrets."""
 
 
-class Turns:
+class PromptQueue:
     """The turns of one conversation. `failed` is told what ended one, and the prompt that began it."""
 
     def __init__(self, conversation: Conversation, failed: Callable[[UserError, str], None]) -> None:
@@ -74,7 +74,7 @@ class Turns:
             prompt = session.queue[0]
             self._conversation.note(Unqueued(prompt.id))
             if prompt.id in self._restored and MASK in json.dumps([prompt.text, prompt.blocks]):
-                self._failed(UserError(INCOMPLETE), prompt.text)
+                self._failed(UserError(INCOMPLETE_PROMPT), prompt.text)
             else:
                 self._send(prompt.text, prompt.blocks)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Listener = Callable[[Record, Sequence[Event], Sequence[Change]], None]
 
 
-class Recording:
+class Recorder:
     """The log of one conversation and the state that follows from it."""
 
     def __init__(

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.controller.permission_gate import GUARD_OPTIONS
 from acp_tui.controller.user_questions import Question
-from acp_tui.controller.whole_file_diffs import contents_after, in_place
+from acp_tui.controller.whole_file_diffs import contents_after, whole_file_diffs
 from acp_tui.errors import Refusal
 from acp_tui.permissions.subject import (
-    Place,
+    PathContext,
     Target,
     subject_of_call,
     subject_of_command,
@@ -33,7 +33,7 @@ from acp_tui.workspace.terminals.terminals import is_command_line
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable
 
-    from acp_tui.controller.permission_gate import Gate
+    from acp_tui.controller.permission_gate import PermissionGate
     from acp_tui.session.events import Event
     from acp_tui.session.state import RequestId, Session
     from acp_tui.workspace.files.files import Files
@@ -47,13 +47,13 @@ MAX_KEPT_TEXT = 1_000_000
 """Characters of an overwritten file that are put into the log, to show the difference."""
 
 
-class Serving:
+class RequestHandlers:
     """Answers the requests of one agent."""
 
     def __init__(
         self,
         session: Session,
-        gate: Gate,
+        gate: PermissionGate,
         files: Files,
         terminals: Terminals,
         keep: Callable[[Iterable[str]], Awaitable[None]],
@@ -65,7 +65,7 @@ class Serving:
         self._gate = gate
         self._files = files
         self._cwd = str(files.roots.cwd)
-        self._place = Place(
+        self._place = PathContext(
             self._cwd,
             [str(directory) for directory in files.roots.directories],
             os.path.realpath,
@@ -109,10 +109,10 @@ class Serving:
             raise Refusal(INVALID_PARAMS, "session/request_permission: the request could not be understood")
         call = self._session.tool_calls[pending.call_id]
         subject = subject_of_call(call, self._place)
-        subject = subject.but(contents=await contents_after(call, self._files))
+        subject = subject.evolve(contents=await contents_after(call, self._files))
         question = Question(params.request_id, "permission", subject, pending.options, why="", call=call)
-        if self._gate.asker is not None:
-            question.in_place = await in_place(call, self._files)
+        if self._gate.question_handler is not None:
+            question.whole_file_diffs = await whole_file_diffs(call, self._files)
         verdict = await self._gate.answer(question)
         if verdict.option is None:
             return {"outcome": {"outcome": "cancelled"}}
@@ -121,13 +121,13 @@ class Serving:
         return {"outcome": {"outcome": "selected", "optionId": verdict.option.id}}
 
     async def _elicit(self, params: Params) -> dict[str, Any]:
-        asker = self._gate.asker
-        if asker is None or not asker.elicitation_modes:
+        question_handler = self._gate.question_handler
+        if question_handler is None or not question_handler.elicitation_modes:
             raise Refusal(METHOD_NOT_FOUND, "acp-tui was started without a way to ask the user")
         pending = self._session.elicitations.get(params.request_id)
-        if pending is None or pending.mode not in asker.elicitation_modes:
+        if pending is None or pending.mode not in question_handler.elicitation_modes:
             raise Refusal(INVALID_PARAMS, f"elicitation of mode {params.values.get('mode')!r} is not offered")
-        answer = await asker.elicit(pending)
+        answer = await question_handler.elicit(pending)
         if answer.action != "accept" or answer.content is None:
             return {"action": answer.action}
         return {"action": "accept", "content": answer.content}
@@ -191,7 +191,7 @@ class Serving:
                 else:
                     if str(inner.real) != named.real:
                         raise Refusal(NOT_FOUND, f"{named.path} was replaced meanwhile")
-                    folder, subject = inner, subject.but(cwd=self._target(inner))
+                    folder, subject = inner, subject.evolve(cwd=self._target(inner))
             await self._guard(Question(params.request_id, "command", subject, GUARD_OPTIONS, why=""))
             assert subject.run is not None
             words = (subject.run,) if isinstance(subject.run, str) else subject.run

@@ -27,7 +27,7 @@ class SignInNeeded(UserError):  # noqa: N818  # a state of things rather than an
 
 
 @contextmanager
-def sign_in_asked_for(title: str, session: Session) -> Iterator[None]:
+def explain_sign_in_errors(title: str, session: Session) -> Iterator[None]:
     """Turns the error that asks for a sign-in into one that says how to."""
     try:
         yield

@@ -14,22 +14,22 @@ from acp_tui.workspace.terminals.terminals import Terminals, users_shell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from acp_tui.controller.recorder import Recording
+    from acp_tui.controller.recorder import Recorder
 
 PREFIX = "user"
 
 
-class Shell:
+class UserCommands:
     """Runs command lines, each on a terminal of its own, recorded like everything else."""
 
-    def __init__(self, cwd: Path, recording: Recording) -> None:
+    def __init__(self, cwd: Path, recorder: Recorder) -> None:
         self._cwd = str(cwd)
-        self._note = recording.note
+        self._note = recorder.note
         self._terminals = Terminals(
             cwd,
-            on_output=recording.terminal_output,
-            on_exit=recording.terminal_exited,
-            taken=recording.session.terminals,
+            on_output=recorder.terminal_output,
+            on_exit=recorder.terminal_exited,
+            taken=recorder.session.terminals,
             prefix=PREFIX,
         )
 

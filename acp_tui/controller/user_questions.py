@@ -1,4 +1,4 @@
-"""What is put to a person, and what comes back. Plain data: the screen implements `Asker`."""
+"""What is put to a person, and what comes back. Plain data: the screen implements `QuestionHandler`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ class Question:
     options: list[PermissionOption]
     why: str  # why no rule and no policy answered it
     call: ToolCall | None = None  # permission: the merged tool call
-    in_place: list[tuple[Diff, Diff]] = field(default_factory=list)  # its diffs, as those of whole files
+    whole_file_diffs: list[tuple[Diff, Diff]] = field(
+        default_factory=list
+    )  # its diffs, as those of whole files
     old_text: str | None = None  # write: what stands in the file now
     new_text: str | None = None  # write: what would
     rules: dict[str, Rule] = field(
@@ -46,7 +48,7 @@ class ElicitationAnswer:
     content: dict[str, Any] | None = None
 
 
-class Asker(Protocol):
+class QuestionHandler(Protocol):
     """Someone who can be asked."""
 
     elicitation_modes: frozenset[str]

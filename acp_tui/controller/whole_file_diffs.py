@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from acp_tui.session.state import ToolCall
     from acp_tui.workspace.files.files import Files
 
-LARGEST = 1_000_000
+MAX_FILE_SIZE = 1_000_000
 """Bytes of a file that is read for it."""
 
 
-async def in_place(call: ToolCall, files: Files) -> list[tuple[Diff, Diff]]:
+async def whole_file_diffs(call: ToolCall, files: Files) -> list[tuple[Diff, Diff]]:
     """Those diffs of the call that are but a part of their file, and each as a diff of the whole file."""
     found = []
     everywhere = isinstance(call.raw_input, dict) and call.raw_input.get("replace_all") is True
@@ -65,7 +65,7 @@ def _now(path: str, files: Files) -> tuple[str, str | None]:
     """Where a file really is, and its text as shown: "" when there is no file, None when it is not read."""
     try:
         with files.open_for_reading(path) as reading:
-            if not reading.inside or reading.sensitive or reading.size > LARGEST:
+            if not reading.inside or reading.sensitive or reading.size > MAX_FILE_SIZE:
                 return str(reading.real), None
             return str(reading.real), visible(reading.text())
     except Refusal as refusal:
@@ -80,6 +80,6 @@ def _whole(diff: Diff, text: str) -> Diff:
 def read_for_display(path: str, files: Files) -> str:
     """What the file holds now, made safe; "" if it is outside the workspace, sensitive or large."""
     with suppress(Refusal), files.open_for_reading(path) as reading:
-        if reading.inside and not reading.sensitive and reading.size <= LARGEST:
+        if reading.inside and not reading.sensitive and reading.size <= MAX_FILE_SIZE:
             return visible(reading.text())
     return ""

@@ -82,4 +82,4 @@ def _left(allowed: Subject, asked: Subject, call: ToolCall | None) -> list[tuple
     targets = tuple(target for target in allowed.targets if target.real not in asked.paths)
     if asked.kind == "execute" or not targets:
         return []
-    return [(allowed.but(targets=targets), call)]
+    return [(allowed.evolve(targets=targets), call)]

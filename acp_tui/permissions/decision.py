@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.config.policies import POLICIES, Policy
-from acp_tui.permissions.rules import applies, matches, obstacle, strongest, words
+from acp_tui.permissions.rules import applies, describe_rule, matches, obstacle, strongest
 from acp_tui.session.invisible import reveal_line
 
 if TYPE_CHECKING:
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from acp_tui.permissions.rules import Rule
     from acp_tui.session.state import PermissionOption
 
-Verdict = Literal["allow", "reject", "ask"]
+Action = Literal["allow", "reject", "ask"]
 
 # What each policy does, in the order of POLICIES: yes, no, or ask.
-_TABLE: dict[str, tuple[Verdict, ...]] = {
+_TABLE: dict[str, tuple[Action, ...]] = {
     "served read": ("allow", "allow", "allow", "allow", "allow"),
     "reading": ("reject", "allow", "ask", "allow", "allow"),
     "changing": ("reject", "reject", "ask", "allow", "allow"),
@@ -44,7 +44,7 @@ _REMEMBERING = frozenset({"ask", "accept-edits", "yolo"})
 class Decision:
     """The answer, and one sentence that says where it comes from."""
 
-    answer: Verdict
+    answer: Action
     by: Literal["rule", "policy"]
     why: str
     rule: Rule | None = None
@@ -89,7 +89,7 @@ def _decide(
     by_policy = _by_policy(subject, policy)
     unclear = strongest(rule for rule, match in found.items() if match == "perhaps")
     if unclear is not None and by_policy.answer != "reject":
-        why = f"the rule “{words(unclear)}” may speak of it, which cannot be known"
+        why = f"the rule “{describe_rule(unclear)}” may speak of it, which cannot be known"
         return Decision("ask", "rule", why, unclear)
     if deciding is not None and unclear is None:
         return _by_rule(deciding)
@@ -100,13 +100,15 @@ def _with_obstacle(by_policy: Decision, in_force: Sequence[Rule], subject: Subje
     """Say which rule would have answered, and what keeps it from that."""
     for rule in in_force:
         if why := obstacle(rule, subject):
-            sentence = f"{by_policy.why}; the rule “{words(rule)}” does not cover it: {why}"
+            sentence = f"{by_policy.why}; the rule “{describe_rule(rule)}” does not cover it: {why}"
             return Decision("ask", "policy", reveal_line(sentence))
     return by_policy
 
 
 def _by_rule(rule: Rule) -> Decision:
-    return Decision(rule.decision, "rule", f"{_SAID[rule.decision]} by the rule “{words(rule)}”", rule)
+    return Decision(
+        rule.decision, "rule", f"{_SAID[rule.decision]} by the rule “{describe_rule(rule)}”", rule
+    )
 
 
 def _by_policy(subject: Subject, policy: Policy) -> Decision:

@@ -7,11 +7,11 @@ import re
 import unicodedata
 
 
-def glob(pattern: str, base: str, *, fold: bool = False) -> re.Pattern[str]:
+def compile_glob(pattern: str, base: str, *, fold: bool = False) -> re.Pattern[str]:
     """The pattern as an expression over absolute paths. `*` stays in its folder, `**` does not."""
-    text = pattern if pattern.startswith("/") else posixpath.join(escaped(base), pattern)
+    text = pattern if pattern.startswith("/") else posixpath.join(escape(base), pattern)
     if fold:
-        text = folded(text)
+        text = fold_case(text)
     return re.compile(_expression(text), re.DOTALL)
 
 
@@ -47,16 +47,16 @@ def _character_class(content: str) -> str:
     return expression
 
 
-def escaped(path: str) -> str:
+def escape(path: str) -> str:
     """A pattern that matches this path only."""
     return re.sub(r"([*?\[])", r"[\1]", path)
 
 
-def unescaped(pattern: str) -> str:
-    """The path back from `escaped`."""
+def unescape(pattern: str) -> str:
+    """The path back from `escape`."""
     return re.sub(r"\[([*?\[])\]", r"\1", pattern)
 
 
-def folded(path: str) -> str:
+def fold_case(path: str) -> str:
     """Some file systems take `Secrets` and `secrets`, or two spellings of `é`, for one name."""
     return unicodedata.normalize("NFC", path).casefold()

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from acp_tui.permissions.rules import Rule
 
 
-def is_by_program(rule: Rule, known: Collection[str]) -> bool:
+def names_agent_by_program(rule: Rule, known: Collection[str]) -> bool:
     """Return True if the rule names an agent as earlier versions did. `known`: ids of the catalogue."""
     return rule.agent is not None and rule.agent not in known and not rule.agent.startswith(AD_HOC)
 
 
-def migrated(rule: Rule, sessions: Iterable[Mapping[str, Any]]) -> Rule | None:
+def migrate(rule: Rule, sessions: Iterable[Mapping[str, Any]]) -> Rule | None:
     """Return the rule for the one command that the sessions' meta data has for its agent, if it is one."""
     held = [meta for meta in sessions if meta.get("agent") == rule.agent]
     if any(meta.get("ad_hoc") is False for meta in held):  # an agent that the settings no longer have
@@ -33,7 +33,7 @@ def migrated(rule: Rule, sessions: Iterable[Mapping[str, Any]]) -> Rule | None:
     if command is None:
         return None
     identity = identity_of_command(command)
-    return rule.but(agent=identity.id, agent_line=identity.line)
+    return rule.evolve(agent=identity.id, agent_line=identity.line)
 
 
 def _command(meta: Mapping[str, Any]) -> tuple[str, ...] | None:

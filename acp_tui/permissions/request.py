@@ -43,14 +43,14 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PathContext:
     """Where a conversation works, and how its paths are judged."""
 
     cwd: str
     roots: Sequence[str]
     resolve: Callable[[str], str]  # through symlinks: `os.path.realpath`
     sensitive: Callable[[str], str | None] = is_sensitive
-    environment: Mapping[str, str] = field(default_factory=dict)  # what a command would get anyway
+    base_environment: Mapping[str, str] = field(default_factory=dict)  # what a command would get anyway
     identify: Callable[[str], tuple[int, int] | None] = lambda _: None  # device and inode of a folder
     repository_of: Callable[[str], str | None] = lambda _folder: None  # the git repository a folder is in
 
@@ -101,7 +101,7 @@ class Subject:
     server: str | None = None  # of an MCP tool
     tool: str | None = None
 
-    def but(self, **changes: Any) -> Subject:
+    def evolve(self, **changes: Any) -> Subject:
         """The same with some fields changed."""
         return replace(self, **changes)
 

@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.wrappers import runs_others
-from acp_tui.permissions.globs import escaped
+from acp_tui.permissions.globs import escape
 from acp_tui.permissions.request import PATH_KINDS
 from acp_tui.permissions.rules import Rule, matches
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from acp_tui.permissions.identity import AgentIdentity
     from acp_tui.permissions.request import Subject, Target
-    from acp_tui.permissions.rules import Answer, Scope
+    from acp_tui.permissions.rules import RuleDecision, Scope
 
 
 def narrowest_rule(
     subject: Subject,
     *,
-    decision: Answer,
+    decision: RuleDecision,
     scope: Scope = "session",
     agent: AgentIdentity | None = None,
     project: str | None = None,
@@ -33,7 +33,7 @@ def narrowest_rule(
 def wider_rules(
     subject: Subject,
     *,
-    decision: Answer,
+    decision: RuleDecision,
     scope: Scope = "session",
     agent: AgentIdentity | None = None,
     project: str | None = None,
@@ -48,7 +48,7 @@ def wider_rules(
 
 
 def _proposals(
-    subject: Subject, decision: Answer, scope: Scope, agent: AgentIdentity | None, project: str | None
+    subject: Subject, decision: RuleDecision, scope: Scope, agent: AgentIdentity | None, project: str | None
 ) -> Iterator[Rule]:
     """From narrow to wide, without everything of the kind (but where nothing narrower exists)."""
     if not subject.certain:
@@ -61,10 +61,10 @@ def _proposals(
 
 def _rule(rule: Rule, scope: Scope, agent: AgentIdentity | None, project: str | None) -> Rule:
     folder = project if scope == "project" else None
-    made = rule.but(scope=scope, project=folder, origin="dialog")
+    made = rule.evolve(scope=scope, project=folder, origin="dialog")
     if agent is None:
         return made
-    return made.but(agent=agent.id, agent_name=agent.name, agent_line=agent.line)
+    return made.evolve(agent=agent.id, agent_name=agent.name, agent_line=agent.line)
 
 
 def _bare(subject: Subject, rule: Rule, project: str | None) -> Iterator[Rule]:
@@ -74,8 +74,8 @@ def _bare(subject: Subject, rule: Rule, project: str | None) -> Iterator[Rule]:
     elif subject.kind in PATH_KINDS and subject.targets:
         yield from _files(subject, rule, project)
     elif subject.tool is not None:
-        yield rule.but(server=subject.server, tool=subject.tool)
-        yield rule.but(server=subject.server)
+        yield rule.evolve(server=subject.server, tool=subject.tool)
+        yield rule.evolve(server=subject.server)
     elif subject.kind in {"search", "think", "fetch"}:
         yield rule
 
@@ -85,23 +85,23 @@ def _commands(subject: Subject, rule: Rule) -> Iterator[Rule]:
     found = subject.command_words
     if not found:
         return
-    yield rule.but(command=found, exact=True)
+    yield rule.evolve(command=found, exact=True)
     if runs_others(found[0]):
         return
     for length in dict.fromkeys((len(found), min(2, len(found)), 1)):
-        yield rule.but(command=found[:length])
+        yield rule.evolve(command=found[:length])
 
 
 def _files(subject: Subject, rule: Rule, project: str | None) -> Iterator[Rule]:
     """The file, then its folder, then all of the project."""
     if len(subject.targets) == 1:
-        yield rule.but(path=_pattern(subject.targets[0], project))
+        yield rule.evolve(path=_pattern(subject.targets[0], project))
     folder = posixpath.commonpath([posixpath.dirname(path) for path in subject.paths])
     if project and folder.startswith(project.rstrip("/") + "/"):
-        yield rule.but(path=f"{escaped(posixpath.relpath(folder, project))}/**")
+        yield rule.evolve(path=f"{escape(posixpath.relpath(folder, project))}/**")
 
 
 def _pattern(target: Target, project: str | None) -> str:
     if project and target.inside and target.real.startswith(project.rstrip("/") + "/"):
-        return escaped(posixpath.relpath(target.real, project))
-    return escaped(target.real)
+        return escape(posixpath.relpath(target.real, project))
+    return escape(target.real)

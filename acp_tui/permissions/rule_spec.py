@@ -12,7 +12,7 @@ from acp_tui.permissions.request import KINDS, PATH_KINDS
 from acp_tui.permissions.rules import Rule
 
 if TYPE_CHECKING:
-    from acp_tui.permissions.rules import Answer
+    from acp_tui.permissions.rules import RuleDecision
 
 GRAMMAR = """\
 KIND             everything of a kind
@@ -21,7 +21,7 @@ execute:WORDS    commands that begin with these words, whatever follows: 'execut
 mcp:SERVER       every tool of an MCP server; mcp:SERVER/TOOL one of them"""
 
 
-def parse_spec(text: str, decision: Answer) -> Rule:
+def parse_spec(text: str, decision: RuleDecision) -> Rule:
     """The rule of `--allow TEXT` or `--reject TEXT`; a `UserError` says what is wrong with it."""
     kind, colon, pattern = text.partition(":")
     kind, pattern = kind.strip(), pattern.strip()
@@ -41,18 +41,18 @@ def parse_spec(text: str, decision: Answer) -> Rule:
     if not pattern:
         return rule
     if kind in PATH_KINDS:
-        return rule.but(path=_path(pattern, text, decision))
+        return rule.evolve(path=_path(pattern, text, decision))
     if kind == "execute":
-        return rule if pattern == "*" else rule.but(command=_words(pattern, text, decision))
+        return rule if pattern == "*" else rule.evolve(command=_words(pattern, text, decision))
     if kind == "mcp":
         server, _, tool = pattern.partition("/")
         if not server or "*" in server or (tool != "*" and "*" in tool):
             raise _nonsense(decision, text, "an MCP tool is named mcp:SERVER or mcp:SERVER/TOOL.")
-        return rule.but(server=server, tool=None if tool in ("", "*") else tool)
+        return rule.evolve(server=server, tool=None if tool in ("", "*") else tool)
     raise _nonsense(decision, text, f"{kind} takes no pattern; write {kind} alone.")
 
 
-def _path(pattern: str, text: str, decision: Answer) -> str:
+def _path(pattern: str, text: str, decision: RuleDecision) -> str:
     if pattern.startswith("~"):
         raise _nonsense(decision, text, "write the whole path instead of ~.")
     if ".." in pattern.split("/"):
@@ -62,7 +62,7 @@ def _path(pattern: str, text: str, decision: Answer) -> str:
     return "**" if normal == "." else normal + "/**" * below
 
 
-def _words(pattern: str, text: str, decision: Answer) -> tuple[str, ...]:
+def _words(pattern: str, text: str, decision: RuleDecision) -> tuple[str, ...]:
     try:
         return plain_words(pattern.removesuffix(" *"))
     except NotPlainError as reason:
@@ -71,5 +71,5 @@ def _words(pattern: str, text: str, decision: Answer) -> tuple[str, ...]:
         ) from None
 
 
-def _nonsense(decision: Answer, text: str, why: str) -> UserError:
+def _nonsense(decision: RuleDecision, text: str, why: str) -> UserError:
     return UserError(f"--{decision} {text!r} cannot be understood: {why}", exit_code=2)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import paths, private_directory, write_private
 from acp_tui.errors import UserError
-from acp_tui.permissions.migration import is_by_program, migrated
-from acp_tui.permissions.rules import from_dict, to_dict, words
+from acp_tui.permissions.migration import migrate, names_agent_by_program
+from acp_tui.permissions.rules import describe_rule, from_dict, to_dict
 from acp_tui.store.folders import list_folders
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from acp_tui.permissions.rules import Rule
 
 VERSION = 1
-_PATIENCE = 3.0  # seconds
+_LOCK_TIMEOUT_SECONDS = 3.0  # seconds
 
 
 class _CorruptError(Exception):
     """The file does not hold what we write."""
 
 
-class Memory:
+class RuleStore:
     """The remembered rules of one user."""
 
     def __init__(self, path: Path | None = None) -> None:
@@ -67,7 +67,9 @@ class Memory:
 
     def is_unused(self, rule: Rule) -> bool:
         """Return True for an allow rule whose agent is not known for certain: see `migration`."""
-        return rule.decision == "allow" and is_by_program(rule, self.catalogue() if self.catalogue else [])
+        return rule.decision == "allow" and names_agent_by_program(
+            rule, self.catalogue() if self.catalogue else []
+        )
 
     # ----------------------------------------------------------------- rules of earlier versions
 
@@ -76,16 +78,16 @@ class Memory:
         if self.catalogue is None or self._asked_sessions:
             return False
         known = self.catalogue()
-        old = [rule for rule in self._rules if is_by_program(rule, known)]
+        old = [rule for rule in self._rules if names_agent_by_program(rule, known)]
         if not old:
             return False
         self._asked_sessions = True
         sessions = [stored.meta for stored in list_folders(paths().data)]
-        moved = [(rule, new) for rule in old if (new := migrated(rule, sessions)) is not None]
+        moved = [(rule, new) for rule in old if (new := migrate(rule, sessions)) is not None]
         for rule in old:
             if rule.decision == "allow" and all(rule is not one for one, _ in moved):
                 self._notice(
-                    f"The remembered answer “{words(rule)}” is no longer used: several commands may start "
+                    f'The rule "{describe_rule(rule)}" is no longer used: several commands start '
                     f"{rule.agent}, and which one was meant is not recorded. "
                     "`acp-tui permissions` lists and revokes it."
                 )
@@ -101,7 +103,7 @@ class Memory:
                 self._notice(str(error))
             return False
         for rule, new in moved:
-            self._notice(f"The remembered answer “{words(rule)}” now counts for `{new.agent_line}` only.")
+            self._notice(f'The rule "{describe_rule(rule)}" now applies to `{new.agent_line}` only.')
         return True
 
     def add(self, rule: Rule) -> Rule:
@@ -110,7 +112,7 @@ class Memory:
             for known in self._known(entries):
                 if known.same_as(rule):
                     return known
-            rule = rule.but(id=rule.id or uuid.uuid4().hex[:8], created=rule.created or time.time())
+            rule = rule.evolve(id=rule.id or uuid.uuid4().hex[:8], created=rule.created or time.time())
             entries.append(to_dict(rule))
         return rule
 
@@ -230,7 +232,7 @@ class Memory:
 
     def _wait_for_lock(self, descriptor: int) -> None:
         """Others hold it for moments only; one that was stopped just then must not stop us too."""
-        patience = time.monotonic() + _PATIENCE
+        patience = time.monotonic() + _LOCK_TIMEOUT_SECONDS
         while True:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

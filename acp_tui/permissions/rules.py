@@ -28,8 +28,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from acp_tui.permissions.commands.arguments import WHOLE_COMMAND
-from acp_tui.permissions.commands.shell_parser import take_apart, take_apart_argv
-from acp_tui.permissions.globs import folded, glob, unescaped
+from acp_tui.permissions.commands.shell_parser import parse_argv, parse_command_line
+from acp_tui.permissions.globs import compile_glob, fold_case, unescape
 from acp_tui.permissions.identity import AgentIdentity
 from acp_tui.permissions.request import KINDS, PATH_KINDS
 from acp_tui.session.invisible import reveal_line
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from acp_tui.permissions.commands.command_line import Part
     from acp_tui.permissions.request import Subject, Target
 
-Answer = Literal["allow", "reject"]
+RuleDecision = Literal["allow", "reject"]
 Scope = Literal["run", "session", "project", "everywhere"]
 Match = Literal["yes", "no", "perhaps"]
 _SCOPES = ("run", "session", "project", "everywhere")
@@ -50,7 +50,7 @@ _SCOPES = ("run", "session", "project", "everywhere")
 class Rule:
     """One remembered answer."""
 
-    decision: Answer
+    decision: RuleDecision
     kind: str  # one of `KINDS`
     path: str | None = None  # a glob; a relative one counts from the project
     command: tuple[str, ...] | None = None  # leading words
@@ -62,7 +62,7 @@ class Rule:
     agent: str | None = None  # the id of an `AgentIdentity`; None: any
     agent_name: str | None = None  # what an agent of a command calls itself; None: whatever that is
     agent_line: str = field(default="", compare=False)  # its command, for display
-    id: str = ""  # given by the memory
+    id: str = ""  # given by the rule store
     created: float = 0.0  # seconds since the epoch
     origin: str = ""  # where it comes from: "dialog", "--allow edit:src/**"
     unknown: dict[str, Any] = field(default_factory=dict, compare=False)  # fields of a newer version, kept
@@ -81,14 +81,14 @@ class Rule:
             return 1 + 2 * len(fixed) + (fixed == self.path)
         return (self.server is not None) + (self.tool is not None)
 
-    def but(self, **changes: Any) -> Rule:
+    def evolve(self, **changes: Any) -> Rule:
         """The same with some fields changed."""
         return replace(self, **changes)
 
     def same_as(self, other: Rule) -> bool:
         """Do both say the same, whenever and however they were made?"""
         blank = {"id": "", "created": 0.0, "origin": ""}
-        return self.but(**blank) == other.but(**blank)
+        return self.evolve(**blank) == other.evolve(**blank)
 
 
 # --------------------------------------------------------------------------- on disk
@@ -109,7 +109,7 @@ def from_dict(told: object) -> Rule | None:
     """Read it again; None when it is none that this version understands."""
     if not isinstance(told, dict) or told.get("kind") not in KINDS or told.get("scope") not in _SCOPES:
         return None
-    if told.get("decision") not in get_args(Answer) or not _texts_only(told):
+    if told.get("decision") not in get_args(RuleDecision) or not _texts_only(told):
         return None
     command = told.get("command")
     if command is not None and not (
@@ -134,13 +134,13 @@ def _texts_only(told: dict[str, Any]) -> bool:
 # --------------------------------------------------------------------------- in words
 
 
-def words(rule: Rule) -> str:
+def describe_rule(rule: Rule) -> str:
     """The rule as a person would say it."""
     verb = "always allow" if rule.decision == "allow" else "always reject"
-    return reveal_line(f"{verb} {matched_words(rule)}{_where(rule)}")
+    return reveal_line(f"{verb} {describe_match(rule)}{_where(rule)}")
 
 
-def matched_words(rule: Rule) -> str:
+def describe_match(rule: Rule) -> str:
     """What the rule is about, without its decision and scope."""
     if rule.command is not None:
         line = shlex.join(rule.command)
@@ -255,12 +255,12 @@ def _allows_file(pattern: str, target: Target, base: str) -> bool:
         return False
     if not target.inside and not pattern.startswith("/"):
         return False
-    return glob(pattern, base).fullmatch(target.real) is not None
+    return compile_glob(pattern, base).fullmatch(target.real) is not None
 
 
 def _names(pattern: str, path: str, base: str) -> bool:
     """Is the pattern this very path?"""
-    return posixpath.join(base, unescaped(pattern)) == path
+    return posixpath.join(base, unescape(pattern)) == path
 
 
 def _leads(rule: Rule, command: Sequence[str]) -> bool:
@@ -303,8 +303,8 @@ def _rejects(rule: Rule, subject: Subject, base: str) -> Match:
     if rule.command is not None:
         return _rejects_command(rule, subject)
     if rule.path is not None:
-        pattern = glob(rule.path, base, fold=True)
-        if any(pattern.fullmatch(folded(path)) for t in subject.targets for path in (t.path, t.real)):
+        pattern = compile_glob(rule.path, base, fold=True)
+        if any(pattern.fullmatch(fold_case(path)) for t in subject.targets for path in (t.path, t.real)):
             return "yes"
         return "no" if subject.certain and subject.targets else "perhaps"
     return "yes"
@@ -313,7 +313,7 @@ def _rejects(rule: Rule, subject: Subject, base: str) -> Match:
 def _rejects_command(rule: Rule, subject: Subject) -> Match:
     if not subject.certain:
         return "perhaps"
-    line = take_apart_argv(subject.argv) if subject.argv is not None else take_apart(subject.command or "")
+    line = parse_argv(subject.argv) if subject.argv is not None else parse_command_line(subject.command or "")
     found: set[Match] = {_rejects_part(rule, part) for part in line.parts}
     if "yes" in found:
         return "yes"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.effective import read_command
 from acp_tui.permissions.danger.dangerous_commands import dangerous_talk
-from acp_tui.permissions.request import KINDS, PATH_KINDS, Place, Subject, Target
+from acp_tui.permissions.request import KINDS, PATH_KINDS, PathContext, Subject, Target
 from acp_tui.permissions.tool_call_sources import (
     FILE_KINDS,
     commands_of,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KINDS",
-    "Place",
+    "PathContext",
     "Subject",
     "Target",
     "subject_of_call",
@@ -51,7 +51,7 @@ _CHANGING = frozenset({"edit", "delete", "move", "execute"})
 _LONGEST_VALUE = 60
 
 
-def subject_of_call(call: ToolCall, place: Place) -> Subject:
+def subject_of_call(call: ToolCall, place: PathContext) -> Subject:
     """What a permission request asks, from its merged tool call.
 
     The kind is the agent's word: a command makes any request an execute, a diff makes it an edit at least.
@@ -75,8 +75,8 @@ def subject_of_call(call: ToolCall, place: Place) -> Subject:
     known = subject.command is not None or subject.argv is not None
     if not known and not subject.dangerous and kind not in FILE_KINDS:  # files may be full of such texts
         suspicion = next((why for text in texts_of(call) if (why := dangerous_talk(text))), None)
-        subject = subject.but(dangerous=suspicion)
-    return subject.but(server=tool.server, tool=tool.name, doubt=subject.doubt or tool.doubt)
+        subject = subject.evolve(dangerous=suspicion)
+    return subject.evolve(server=tool.server, tool=tool.name, doubt=subject.doubt or tool.doubt)
 
 
 def subject_of_read(
@@ -91,7 +91,7 @@ def subject_of_write(
 ) -> Subject:
     """`fs/write_text_file`, likewise, with what the file will hold."""
     subject = _served("edit", Target(path, real or path, inside, sensitive))
-    return subject.but(contents=((real or path, content),))
+    return subject.evolve(contents=((real or path, content),))
 
 
 def subject_of_command(
@@ -100,7 +100,7 @@ def subject_of_command(
     *,
     cwd: str | Target | None = None,
     env: Mapping[str, str] | None = None,
-    place: Place,
+    place: PathContext,
     served: bool = True,
     is_line: bool | None = None,
     follow_cd: bool = True,
@@ -118,7 +118,12 @@ def subject_of_command(
 
 
 def subject_of_kind(
-    kind: str, paths: Sequence[str] = (), *, place: Place, server: str | None = None, tool: str | None = None
+    kind: str,
+    paths: Sequence[str] = (),
+    *,
+    place: PathContext,
+    server: str | None = None,
+    tool: str | None = None,
 ) -> Subject:
     """A request of a kind about some files or an MCP tool, as a person would name it."""
     targets = tuple(place.target(path) for path in paths)
@@ -132,7 +137,7 @@ def subject_of_kind(
 # --------------------------------------------------------------------------- commands
 
 
-def _execution(call: ToolCall, found: FoundCommands, place: Place) -> Subject:
+def _execution(call: ToolCall, found: FoundCommands, place: PathContext) -> Subject:
     named = [location.path for location in call.locations]
     if call.kind != "execute":  # what else it is about counts as well
         named += [path for source in paths_of(call) for path in source]
@@ -155,7 +160,7 @@ def _execution(call: ToolCall, found: FoundCommands, place: Place) -> Subject:
 
 
 def _of_command(
-    command: Command, place: Place, *, served: bool = False, targets: tuple[Target, ...] = ()
+    command: Command, place: PathContext, *, served: bool = False, targets: tuple[Target, ...] = ()
 ) -> Subject:
     shown = command.line if command.line is not None else shlex.join(command.argv or ())
     where = "" if command.cwd.real == place.target(place.cwd).real else f" in {place.shown(command.cwd)}"
@@ -194,7 +199,7 @@ def _with(variables: Sequence[tuple[str, str]]) -> str:
 _VERBS = {"read": "read", "search": "search in", "edit": "edit", "delete": "delete", "move": "move"}
 
 
-def _files(call: ToolCall, kind: str, place: Place) -> Subject:
+def _files(call: ToolCall, kind: str, place: PathContext) -> Subject:
     sources = [[place.target(path) for path in source] for source in paths_of(call)]
     targets = tuple({target.real: target for source in sources for target in source}.values())
     doubt = None
@@ -210,7 +215,7 @@ def _served(kind: str, target: Target) -> Subject:
     return Subject(kind=kind, words=words, served=True, targets=(target,))
 
 
-def _about_files(kind: str, targets: tuple[Target, ...], place: Place) -> str:
+def _about_files(kind: str, targets: tuple[Target, ...], place: PathContext) -> str:
     names = [place.shown(target) for target in targets]
     if not names:
         return "search" if kind == "search" else f"{_VERBS[kind]} a file that is not named"

@@ -128,12 +128,12 @@ def test_reject_beats_allow_and_yolo(project: Path) -> None:
 def test_remembered_rules_apply_where_asking_would(
     project: Path, home: Path, policy: str, used: bool
 ) -> None:
-    from acp_tui.permissions.rule_store import Memory
+    from acp_tui.permissions.rule_store import RuleStore
     from acp_tui.permissions.rules import Rule
 
-    memory = Memory()
-    memory.add(Rule(decision="allow", kind="execute", scope="everywhere", command=("make",)))
-    memory.add(Rule(decision="reject", kind="fetch", scope="everywhere"))
+    rule_store = RuleStore()
+    rule_store.add(Rule(decision="allow", kind="execute", scope="everywhere", command=("make",)))
+    rule_store.add(Rule(decision="reject", kind="fetch", scope="everywhere"))
     prompt = steps(permission("execute", rawInput={"command": "make all"}), permission("fetch"))
     result = execute_json(prompt, "--policy", policy, cwd=project)
     assert [allowed(answer) for answer in answers(result)] == [used, False]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.cli import main
-from acp_tui.permissions.rule_store import Memory
+from acp_tui.permissions.rule_store import RuleStore
 from acp_tui.permissions.rules import Rule
 
 if TYPE_CHECKING:
@@ -25,30 +25,30 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 def test_the_list_numbers_what_is_remembered(capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys) == said(capsys, "list") == "No answers are remembered.\n"
     for rule in (GIT, EDIT):
-        Memory().add(rule)
+        RuleStore().add(rule)
     first, second = said(capsys, "list").splitlines()
     assert first.startswith("  1  always allow commands that begin with `git status` everywhere  (")
     assert second.startswith("  2  always reject editing src/** everywhere, for demo  (")
 
 
 def test_an_old_rule_that_is_not_used_is_marked_in_the_list(capsys: pytest.CaptureFixture[str]) -> None:
-    Memory().add(GIT.but(agent="launch.py"))
+    RuleStore().add(GIT.evolve(agent="launch.py"))
     assert main(["permissions", "list"]) == 0
     out, err = capsys.readouterr()
     assert "for launch.py" in out
     assert "not used: its agent is not known for certain" in out
-    assert "is no longer used: several commands may start launch.py" in err
+    assert "is no longer used: several commands start launch.py" in err
 
 
 def test_a_rule_is_revoked_by_its_number_or_id(capsys: pytest.CaptureFixture[str]) -> None:
-    Memory().add(GIT)
-    known = Memory().add(EDIT)
+    RuleStore().add(GIT)
+    known = RuleStore().add(EDIT)
     assert (
         said(capsys, "revoke", "1")
         == "Forgotten: always allow commands that begin with `git status` everywhere.\n"
     )
     assert "editing src/**" in said(capsys, "revoke", known.id)
-    assert Memory().rules() == []
+    assert RuleStore().rules() == []
 
 
 def test_revoking_nothing_fails_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,7 +57,7 @@ def test_revoking_nothing_fails_in_one_sentence(capsys: pytest.CaptureFixture[st
 
 
 def test_explain_says_each_policys_answer_and_why(capsys: pytest.CaptureFixture[str]) -> None:
-    Memory().add(GIT)
+    RuleStore().add(GIT)
     lines = said(capsys, "explain", "execute", "git status --short").splitlines()
     assert lines[0] == "Asked:  run `git status --short`"
     assert [line.split()[:2] for line in lines[1:6]] == [
@@ -71,7 +71,7 @@ def test_explain_says_each_policys_answer_and_why(capsys: pytest.CaptureFixture[
 
 
 def test_explain_says_why_a_command_is_not_matched(capsys: pytest.CaptureFixture[str]) -> None:
-    Memory().add(GIT)
+    RuleStore().add(GIT)
     text = said(capsys, "explain", "execute", "git status; ls", "--policy", "ask")
     assert "it joins commands with `;`" in text
     assert text.splitlines()[-1].split()[:2] == ["ask:", "ask"]
@@ -92,7 +92,7 @@ def test_explain_judges_paths_in_the_given_folders(
 
 
 def test_explain_takes_rules_of_a_run_and_an_agent(capsys: pytest.CaptureFixture[str]) -> None:
-    Memory().add(EDIT)
+    RuleStore().add(EDIT)
     told = ("explain", "edit", "src/a", "--policy", "yolo")
     assert "allow" in said(capsys, *told).splitlines()[1].split()
     assert "reject" in said(capsys, *told, "--agent", "demo").splitlines()[1].split()

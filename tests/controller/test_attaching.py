@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from acp_tui.controller.prompt_blocks import IMAGE_LIMIT, TEXT_LIMIT, Attaching
+from acp_tui.controller.prompt_blocks import IMAGE_LIMIT, TEXT_LIMIT, PromptBlockBuilder
 from acp_tui.errors import UserError
 from acp_tui.session.attachment import CommandOutput, FileMention, Picture, mentions, written
 from acp_tui.session.state import Agent, Content, UserMessage
@@ -38,7 +38,7 @@ class Desk:
         self.folder = folder
         self.asked: list[str] = []
         self.says = says
-        self.attaching = Attaching(Files(Roots(folder)), lambda: agent)
+        self.attaching = PromptBlockBuilder(Files(Roots(folder)), lambda: agent)
 
     async def confirm(self, question: str) -> bool:
         self.asked.append(question)

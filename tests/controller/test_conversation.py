@@ -218,7 +218,7 @@ async def test_a_sign_in_is_asked_for_with_the_ways_to_do_it(hold: Hold) -> None
 
 async def test_a_person_is_asked_and_their_answer_is_the_agents_option(hold: Hold) -> None:
     person = Person("allow_always", "reject_once")
-    held = hold(asker=person)
+    held = hold(question_handler=person)
     await held.open()
     await held.prompt(["permission", CALL], ["permission", {**CALL, "toolCallId": "second"}])
     assert '"optionId": "allow_always"' in held.said()
@@ -231,7 +231,7 @@ async def test_a_person_is_asked_and_their_answer_is_the_agents_option(hold: Hol
 
 async def test_a_write_is_asked_about_with_what_stands_there(hold: Hold) -> None:
     person = Person("allow_once")
-    held = hold(asker=person)
+    held = hold(question_handler=person)
     path = held.conversation.cwd / "notes.txt"
     path.write_text("before\n")
     await held.open()
@@ -270,7 +270,7 @@ class Slow(Person):
 
 
 async def test_how_long_an_answer_took_is_kept_from_the_time_of_the_call(hold: Hold) -> None:
-    held = hold(asker=Slow("allow_once"))
+    held = hold(question_handler=Slow("allow_once"))
     await held.open()
     begun = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "Write", "kind": "edit"}
     path = str(held.conversation.cwd / "new.txt")
@@ -298,7 +298,7 @@ async def test_words_to_be_replaced_are_asked_about_in_their_file(
     hold: Hold, old: str, more: dict[str, Any], whole: tuple[str, str] | None
 ) -> None:
     person = Person("allow_once")
-    held = hold(asker=person)
+    held = hold(question_handler=person)
     path = held.conversation.cwd / "notes.txt"
     path.write_bytes(b"one two\r\nthree\r\nthree\r\n")
     await held.open()
@@ -306,18 +306,18 @@ async def test_words_to_be_replaced_are_asked_about_in_their_file(
     call = {"title": "Edit", "kind": "edit", "content": [diff], "rawInput": {"old_string": old, **more}}
     await held.prompt(["permission", call])
     [question] = person.asked
-    assert [(diff.old, diff.new) for _, diff in question.in_place] == ([whole] if whole else [])
+    assert [(diff.old, diff.new) for _, diff in question.whole_file_diffs] == ([whole] if whole else [])
 
 
 async def test_no_file_is_read_for_a_question_that_may_not_be(hold: Hold, tmp_path: Path) -> None:
     person = Person("reject_once", "reject_once")
-    held = hold(asker=person)
+    held = hold(question_handler=person)
     await held.open()
     for path in (tmp_path / "outside.txt", held.conversation.cwd / ".env"):
         path.write_text("KEY=two, and more\n")
         diff = {"type": "diff", "path": str(path), "oldText": "two", "newText": "2"}
         await held.prompt(["permission", {"title": "Edit", "kind": "edit", "content": [diff]}])
-    assert [question.in_place for question in person.asked] == [[], []]
+    assert [question.whole_file_diffs for question in person.asked] == [[], []]
 
 
 class Remembering(Person):
@@ -329,7 +329,7 @@ class Remembering(Person):
 
 async def test_an_answer_is_remembered_for_what_it_was_given(hold: Hold) -> None:
     person = Remembering("allow_always", "reject_always")
-    held = hold(asker=person)
+    held = hold(question_handler=person)
     await held.open()
     listing = {**CALL, "toolCallId": "ls", "rawInput": {"command": "ls"}}
     await held.prompt(*[["permission", call] for call in (CALL, listing, CALL, listing)])
@@ -342,7 +342,7 @@ async def test_an_answer_is_remembered_for_what_it_was_given(hold: Hold) -> None
         "allow_once",
         "reject_once",
     ]
-    rules = Workbench.open(held.conversation.cwd).memory.rules()
+    rules = Workbench.open(held.conversation.cwd).rule_store.rules()
     assert [(rule.decision, rule.scope) for rule in rules] == [("allow", "project"), ("reject", "project")]
 
 
@@ -350,7 +350,7 @@ async def test_an_answer_that_cannot_be_written_down_counts_all_the_same(hold: H
     home.mkdir(exist_ok=True)
     (home / "state").write_text("in the way")
     person = Remembering("allow_always")
-    held = hold(asker=person)
+    held = hold(question_handler=person)
     await held.open()
     await held.prompt(["permission", CALL], ["permission", CALL])
     assert held.said().count('"optionId": "allow_') == 2
@@ -360,7 +360,7 @@ async def test_an_answer_that_cannot_be_written_down_counts_all_the_same(hold: H
 
 async def test_a_form_is_put_to_the_person(hold: Hold) -> None:
     person = Person()
-    held = hold(asker=person)
+    held = hold(question_handler=person)
     await held.open()
     form = {"mode": "form", "message": "Name?", "requestedSchema": {"type": "object", "properties": {}}}
     await held.prompt(["ask", "elicitation/create", form])
@@ -373,7 +373,7 @@ async def test_a_form_is_put_to_the_person(hold: Hold) -> None:
 
 async def test_cancelling_answers_what_is_pending_before_the_turn_ends(hold: Hold) -> None:
     person = Person(thinking=asyncio.Event())
-    held = hold(asker=person)
+    held = hold(question_handler=person)
     await held.open()
     turn = asyncio.ensure_future(held.prompt(["permission", CALL], ["wait"]))
     await until(lambda: person.asked)
@@ -390,7 +390,7 @@ async def test_cancelling_answers_what_is_pending_before_the_turn_ends(hold: Hol
 
 async def test_closing_answers_what_is_pending_and_ends_the_turn(hold: Hold) -> None:
     person = Person(thinking=asyncio.Event())
-    held = hold(asker=person)
+    held = hold(question_handler=person)
     await held.open()
     turn = asyncio.ensure_future(held.prompt(["permission", CALL], ["ignore"]))
     await until(lambda: person.asked)
@@ -495,7 +495,7 @@ async def test_what_files_hold_that_the_settings_call_sensitive_is_in_no_log(hol
     (home / "config").mkdir(parents=True)
     (home / "config" / "config.toml").write_text('[workspace]\nsensitive = ["*.vault"]\n')
     offers = json.dumps({"capabilities": {"sessionCapabilities": {"resume": {}}}})
-    held = hold("script", offers, asker=Person("allow_once", "allow_once", "allow_once"))
+    held = hold("script", offers, question_handler=Person("allow_once", "allow_once", "allow_once"))
     project = held.conversation.cwd
     (project / "a.vault").write_text("moved to the garden")
     (project / "link").symlink_to("a.vault")
@@ -505,7 +505,7 @@ async def test_what_files_hold_that_the_settings_call_sensitive_is_in_no_log(hol
     )
     await held.conversation.close()
     [stored] = [Workbench.open(home).stored("session-1")]
-    again = hold("script", offers, asker=Person("allow_once"), resumed=stored)
+    again = hold("script", offers, question_handler=Person("allow_once"), resumed=stored)
     await again.conversation.start()
     await again.conversation.open_known("session-1")
     await again.prompt(
@@ -608,7 +608,7 @@ async def test_what_a_killed_client_left_open_is_closed_when_its_session_goes_on
     offers = json.dumps({"capabilities": {"sessionCapabilities": {"resume": {}}}})
     first = hold("script", offers, policy="yolo")
     await first.open()
-    await first.conversation.shell.run("cat")
+    await first.conversation.user_commands.run("cat")
     turn = asyncio.create_task(
         first.prompt(
             ["update", {"sessionUpdate": "tool_call", **CALL, "status": "in_progress"}],

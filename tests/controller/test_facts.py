@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.config.mcp import from_json_file
-from acp_tui.controller import FileChange, ServerGiven, Versions
+from acp_tui.controller import FileChange, FileVersions, McpServerStatus
 from acp_tui.errors import UserError
 from tests.support.waiting import until
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SLEEP = ["ask", "terminal/create", {"command": sys.executable, "args": ["-c", "input()"]}]
 
 
-async def changed(hold: Hold, before: bytes | None, after: str | None) -> tuple[Versions, Path]:
+async def changed(hold: Hold, before: bytes | None, after: str | None) -> tuple[FileVersions, Path]:
     """The versions of a file that a turn changed."""
     held = hold()
     path = held.conversation.cwd / "file.txt"
@@ -42,19 +42,19 @@ async def changed(hold: Hold, before: bytes | None, after: str | None) -> tuple[
 
 async def test_a_changed_file_has_two_versions_and_goes_back(hold: Hold) -> None:
     found, path = await changed(hold, b"one\n", "two\n")
-    assert found == Versions("one\n", "two\n")
+    assert found == FileVersions("one\n", "two\n")
     assert path.read_bytes() == b"one\n"
 
 
 async def test_a_new_file_has_one_version_and_goes_away(hold: Hold) -> None:
     found, path = await changed(hold, None, "two\n")
-    assert found == Versions(None, "two\n")
+    assert found == FileVersions(None, "two\n")
     assert not path.exists()
 
 
 async def test_a_deleted_file_has_one_version_and_comes_back(hold: Hold) -> None:
     found, path = await changed(hold, b"one\n", None)
-    assert found == Versions("one\n", None)
+    assert found == FileVersions("one\n", None)
     assert path.read_bytes() == b"one\n"
 
 
@@ -103,14 +103,14 @@ async def test_servers_given_and_left_out_are_known(hold: Hold, tmp_path: Path) 
     assert held.conversation.mcp_servers == []
     await held.open()
     assert held.conversation.mcp_servers == [
-        ServerGiven("files", "stdio"),
-        ServerGiven("web", "http", "the agent does not take http servers"),
+        McpServerStatus("files", "stdio"),
+        McpServerStatus("web", "http", "the agent does not take http servers"),
     ]
 
 
 async def test_a_command_of_the_users_own_can_be_ended_too(hold: Hold) -> None:
     held = hold()
     await held.open()
-    terminal = await held.conversation.shell.run(f"{sys.executable} -c 'input()'")
+    terminal = await held.conversation.user_commands.run(f"{sys.executable} -c 'input()'")
     await held.conversation.kill_terminal(terminal)
     await until(lambda: held.session.terminals[terminal].ended_at)

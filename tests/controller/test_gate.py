@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.controller.permission_gate import Gate
+from acp_tui.controller.permission_gate import PermissionGate
 from acp_tui.controller.user_questions import Answer, Question
 from acp_tui.permissions.identity import AgentIdentity
 from acp_tui.permissions.subject import subject_of_call
@@ -38,9 +38,16 @@ class Always(Person):
         return dataclasses.replace(await super().ask(question), remember=True)
 
 
-def gate(person: Person) -> tuple[Gate, list[Event]]:
+def gate(person: Person) -> tuple[PermissionGate, list[Event]]:
     noted: list[Event] = []
-    made = Gate("ask", lambda: AgentIdentity("claude-code"), PROJECT, noted.append, lambda: 0.0, asker=person)
+    made = PermissionGate(
+        "ask",
+        lambda: AgentIdentity("claude-code"),
+        PROJECT,
+        noted.append,
+        lambda: 0.0,
+        question_handler=person,
+    )
     return made, noted
 
 

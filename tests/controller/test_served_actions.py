@@ -63,7 +63,7 @@ async def test_a_command_that_was_just_allowed_without_a_kind_runs_once_without_
     hold: Hold,
 ) -> None:
     person = Person("allow_once", "reject_once")
-    held = hold(asker=person)
+    held = hold(question_handler=person)
     await held.open()
     await held.prompt(*KIMI_CLI, create("true it"), create("true it"))
     assert [question.kind for question in person.asked] == ["permission", "command"]
@@ -72,7 +72,7 @@ async def test_a_command_that_was_just_allowed_without_a_kind_runs_once_without_
 
 async def test_a_yes_to_a_command_is_none_to_the_same_with_other_variables(hold: Hold) -> None:
     person = Person("allow_once", "reject_once")
-    held = hold(asker=person)
+    held = hold(question_handler=person)
     await held.open()
     ask = ["permission", {"title": "make", "kind": "execute", "rawInput": {"command": "true make"}}]
     await held.prompt(ask, create("true make", env=[{"name": "CC", "value": "evil.sh"}]))
@@ -84,7 +84,7 @@ async def test_the_write_of_an_edit_just_allowed_is_covered_by_its_content_and_o
     hold: Hold, kind: dict[str, Any]
 ) -> None:
     person = Person("allow_once", "reject_once", "reject_once")
-    held = hold(asker=person)
+    held = hold(question_handler=person)
     file = held.conversation.cwd / "file"
     file.write_text("one\nhelo\ntwo\n")
     await held.open()
@@ -99,7 +99,7 @@ async def test_the_write_of_an_edit_just_allowed_is_covered_by_its_content_and_o
 
 async def test_an_edit_told_in_several_parts_or_of_a_new_file_is_covered(hold: Hold) -> None:
     person = Person("allow_once", "allow_once")
-    held = hold(asker=person)
+    held = hold(question_handler=person)
     old, new = held.conversation.cwd / "old", held.conversation.cwd / "new"
     old.write_text("a\nb\nc\nd\n")
     await held.open()
@@ -111,7 +111,7 @@ async def test_an_edit_told_in_several_parts_or_of_a_new_file_is_covered(hold: H
 
 async def test_a_file_that_is_called_new_and_is_not_is_asked_about_again(hold: Hold) -> None:
     person = Person("allow_once", "reject_once")
-    held = hold(asker=person)
+    held = hold(question_handler=person)
     file = held.conversation.cwd / "file"
     file.write_text("precious\n")
     await held.open()
@@ -156,7 +156,7 @@ async def test_a_command_runs_in_the_folder_that_was_open_when_it_was_asked(
     link = project / "build"
     link.symlink_to("inside")
     person = Swapping(link, outside)
-    held = hold(asker=person)
+    held = hold(question_handler=person)
     await held.open()
     await held.prompt(step(project), ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}])
     [question] = person.asked
@@ -189,7 +189,7 @@ async def test_a_line_is_not_run_as_the_file_that_is_called_like_it(hold: Hold) 
 
 async def test_a_program_with_a_space_in_its_path_is_decided_on_as_that_program(hold: Hold) -> None:
     person = Person("allow_once")
-    held = hold(asker=person)
+    held = hold(question_handler=person)
     program = held.conversation.cwd / "my tool"
     program.write_text("#!/bin/sh\ntouch made\n")
     program.chmod(0o755)

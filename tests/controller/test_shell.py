@@ -23,7 +23,7 @@ def commands(one: Held) -> list[Terminal]:
 
 async def run(one: Held, line: str) -> Terminal:
     """Run it to its end."""
-    name = await one.conversation.shell.run(line)
+    name = await one.conversation.user_commands.run(line)
     await until(lambda: one.session.terminals[name].ended_at is not None)
     return one.session.terminals[name]
 
@@ -47,11 +47,11 @@ async def test_the_record_gives_the_same_entry(hold: Hold) -> None:
 
 async def test_it_can_be_killed_and_ends_with_the_conversation(hold: Hold) -> None:
     one = hold()
-    first = await one.conversation.shell.run("echo $$; exec sleep 1000")
-    second = await one.conversation.shell.run("echo $$; exec sleep 1000")
+    first = await one.conversation.user_commands.run("echo $$; exec sleep 1000")
+    second = await one.conversation.user_commands.run("echo $$; exec sleep 1000")
     outputs = [one.session.terminals[name].output for name in (first, second)]
     await until(lambda: all(output.total for output in outputs))
-    await one.conversation.shell.kill(first)
+    await one.conversation.user_commands.kill(first)
     assert [entry.signal for entry in commands(one)] == ["SIGTERM", None]
     await one.conversation.close()
     for output in outputs:
@@ -76,20 +76,20 @@ async def test_it_interrupts_nothing_that_the_agent_says(hold: Hold) -> None:
 async def test_the_agent_cannot_read_it_and_does_not_end_it(hold: Hold) -> None:
     one = hold()
     conversation = await one.open()
-    name = await conversation.shell.run("echo private; exec sleep 1000")
+    name = await conversation.user_commands.run("echo private; exec sleep 1000")
     await until(lambda: one.session.terminals[name].output.total)
     await one.prompt(["ask", "terminal/output", {"terminalId": name}])
     assert "no terminal" in one.said()
     assert "private" not in one.said()
     await conversation.restart()
     assert one.session.terminals[name].ended_at is None
-    await conversation.shell.kill(name)
-    await conversation.shell.kill(name)  # again is no error
+    await conversation.user_commands.kill(name)
+    await conversation.user_commands.kill(name)  # again is no error
 
 
 async def test_a_folder_that_is_gone_is_a_sentence(hold: Hold) -> None:
     one = hold()
     one.conversation.cwd.rmdir()
     with pytest.raises(UserError, match=r"The command cannot be run: .* does not exist"):
-        await one.conversation.shell.run("ls")
+        await one.conversation.user_commands.run("ls")
     assert not any(isinstance(entry, Notice) for entry in one.session.entries)

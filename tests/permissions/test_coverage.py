@@ -43,7 +43,7 @@ def edit(**contents: str) -> Subject:
     paths = {name: f"{PROJECT}/{name}.md" for name in contents}
     diffs = [{"type": "diff", "path": path, "oldText": "a", "newText": "b"} for path in paths.values()]
     texts = tuple((paths[name], text) for name, text in contents.items())
-    return asked({"kind": "edit", "content": diffs}).but(contents=texts)
+    return asked({"kind": "edit", "content": diffs}).evolve(contents=texts)
 
 
 def write(path: str, content: str) -> Subject:

@@ -12,7 +12,7 @@ from acp_tui.permissions.identity import AgentIdentity
 from acp_tui.permissions.request import KINDS
 from acp_tui.permissions.rule_proposals import narrowest_rule, wider_rules
 from acp_tui.permissions.rule_spec import parse_spec
-from acp_tui.permissions.rules import Rule, matches, words
+from acp_tui.permissions.rules import Rule, describe_rule, matches
 from acp_tui.permissions.subject import Subject, subject_of_kind, subject_of_read, subject_of_write
 from acp_tui.session.state import PermissionOption
 from tests.support.permissions import PLACE, PROJECT, asked, command, file, terminal
@@ -171,12 +171,12 @@ def test_the_rule_that_decided_is_named() -> None:
 
 
 def test_rules_of_another_agent_or_project_do_not_count() -> None:
-    here = LS.but(scope="project", project=PROJECT)
+    here = LS.evolve(scope="project", project=PROJECT)
     assert decide(command("ls"), policy="ask", rules=[here], project=PROJECT).answer == "allow"
     assert decide(command("ls"), policy="ask", rules=[here], project="/other").answer == "ask"
-    assert decide(command("ls"), policy="ask", rules=[LS.but(agent="a")], agent=A).answer == "allow"
+    assert decide(command("ls"), policy="ask", rules=[LS.evolve(agent="a")], agent=A).answer == "allow"
     assert (
-        decide(command("ls"), policy="ask", rules=[LS.but(agent="a")], agent=AgentIdentity("b")).answer
+        decide(command("ls"), policy="ask", rules=[LS.evolve(agent="a")], agent=AgentIdentity("b")).answer
         == "ask"
     )
 
@@ -239,7 +239,7 @@ def test_rejections_only_ever_make_it_stricter(
 
 @given(st.sampled_from(SUBJECTS), st.sampled_from(POLICIES), RULES)
 def test_nothing_dangerous_is_ever_allowed(subject: Subject, policy: Policy, rules: list[Rule]) -> None:
-    dangerous = subject.but(dangerous="it explodes")
+    dangerous = subject.evolve(dangerous="it explodes")
     assert decide(dangerous, policy=policy, rules=rules, run_rules=rules, project=PROJECT).answer != "allow"
 
 
@@ -283,9 +283,13 @@ def test_a_rule_takes_the_one_option_for_this_once(
 def proposed(subject: Subject) -> list[str]:
     narrow = narrowest_rule(subject, decision="allow", project=PROJECT)
     wide = wider_rules(subject, decision="allow", project=PROJECT)
-    said = [words(rule).removeprefix("always allow ").removesuffix(" in this session") for rule in wide]
+    said = [
+        describe_rule(rule).removeprefix("always allow ").removesuffix(" in this session") for rule in wide
+    ]
     return [
-        words(narrow).removeprefix("always allow ").removesuffix(" in this session") if narrow else "-",
+        describe_rule(narrow).removeprefix("always allow ").removesuffix(" in this session")
+        if narrow
+        else "-",
         *said,
     ]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.permissions.request import Place
+from acp_tui.permissions.request import PathContext
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.permissions.rules import matches
 from acp_tui.permissions.subject import subject_of_command
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> PathContext:
     """A repository with a plain folder `src` and another repository in `lib/x`."""
     for name in (".git", "src", "lib/x/.git"):
         (tmp_path / name).mkdir(parents=True)
-    return Place(str(tmp_path), [str(tmp_path)], os.path.realpath, repository_of=repository_of)
+    return PathContext(str(tmp_path), [str(tmp_path)], os.path.realpath, repository_of=repository_of)
 
 
 @pytest.mark.parametrize(
@@ -40,18 +40,18 @@ def place(tmp_path: Path) -> Place:
         ("git --work-tree lib/x status", "no"),
     ],
 )
-def test_a_rule_for_git_does_not_cover_a_repository_within(place: Place, line: str, match: str) -> None:
+def test_a_rule_for_git_does_not_cover_a_repository_within(place: PathContext, line: str, match: str) -> None:
     subject = subject_of_command(line, place=place)
     assert matches(parse_spec("execute:git", "allow"), subject, project=place.cwd) == match
 
 
-def test_the_reason_is_told(place: Place) -> None:
+def test_the_reason_is_told(place: PathContext) -> None:
     subject = subject_of_command("cd lib/x && git status", place=place)
     assert [why for _, why in subject.reservations] == [
         f"it runs git in {place.cwd}/lib/x, which is a repository of its own"
     ]
 
 
-def test_other_programs_may_work_there(place: Place) -> None:
+def test_other_programs_may_work_there(place: PathContext) -> None:
     subject = subject_of_command("cd lib/x && make", place=place)
     assert matches(parse_spec("execute:make", "allow"), subject, project=place.cwd) == "yes"

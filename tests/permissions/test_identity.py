@@ -11,8 +11,8 @@ from acp_tui.agents.launch import Launch
 from acp_tui.config.paths import paths
 from acp_tui.permissions.identity import AgentIdentity, identity_of, identity_of_command
 from acp_tui.permissions.rule_proposals import narrowest_rule
-from acp_tui.permissions.rule_store import Memory
-from acp_tui.permissions.rules import Rule, applies, from_dict, to_dict, words
+from acp_tui.permissions.rule_store import RuleStore
+from acp_tui.permissions.rules import Rule, applies, describe_rule, from_dict, to_dict
 from acp_tui.store import folders
 from tests.support.permissions import PROJECT, command
 
@@ -33,12 +33,12 @@ def launch(*words: str, ad_hoc: bool = True) -> Launch:
     return Launch("launch.py", "launch.py", list(words), ad_hoc=ad_hoc)
 
 
-def memory_with(*rules: Rule) -> Memory:
+def store_with(*rules: Rule) -> RuleStore:
     for rule in rules:
-        Memory().add(rule)
-    memory = Memory()
-    memory.catalogue = lambda: {"claude-code", "demo"}
-    return memory
+        RuleStore().add(rule)
+    store = RuleStore()
+    store.catalogue = lambda: {"claude-code", "demo"}
+    return store
 
 
 def record(command: tuple[str, ...], agent: str = "launch.py", **meta: Any) -> None:
@@ -76,9 +76,9 @@ def test_an_agent_of_the_catalogue_is_its_id_and_no_command_is_taken_for_it() ->
 def test_a_rule_names_the_command_without_its_secrets() -> None:
     secret = "sk-ant-api03-" + "a1B2c3D4" * 6
     rules = [rule_for(identity_of(launch("agent", "--api-key", one))) for one in (secret, secret + "x")]
-    assert secret not in json.dumps(to_dict(rules[0])) + words(rules[0])
+    assert secret not in json.dumps(to_dict(rules[0])) + describe_rule(rules[0])
     assert rules[0].agent != rules[1].agent
-    assert words(rule_for(identity_of(launch(*CLAUDE), "Claude"))).endswith(
+    assert describe_rule(rule_for(identity_of(launch(*CLAUDE), "Claude"))).endswith(
         ", for Claude (`python3 /x/launch.py claude-code`)"
     )
 
@@ -88,20 +88,20 @@ def test_a_rule_for_a_command_comes_back_from_disk() -> None:
     again = from_dict(json.loads(json.dumps(to_dict(rule))))
     assert again is not None
     assert again == rule
-    assert words(again) == words(rule)
+    assert describe_rule(again) == describe_rule(rule)
 
 
 def test_an_old_rule_moves_to_the_only_command_that_was_recorded(home: Path) -> None:
     record(CLAUDE)
     record(CLAUDE)
-    memory = memory_with(OLD)
-    [rule] = memory.rules()
+    store = store_with(OLD)
+    [rule] = store.rules()
     identity = identity_of_command(CLAUDE)
     assert (rule.agent, rule.command) == (identity.id, OLD.command)
-    [notice] = memory.notices
-    assert "for launch.py” now counts for `python3 /x/launch.py claude-code` only" in notice
-    assert Memory().rules() == [rule]
-    assert memory_with().rules() == [rule]
+    [notice] = store.notices
+    assert 'for launch.py" now applies to `python3 /x/launch.py claude-code` only' in notice
+    assert RuleStore().rules() == [rule]
+    assert store_with().rules() == [rule]
 
 
 @pytest.mark.parametrize("recorded", [(), (CLAUDE, KIMI), (("x", "--api-key", "[redacted]"),)])
@@ -110,31 +110,31 @@ def test_an_old_rule_whose_agent_is_not_certain_is_not_used_and_reported(
 ) -> None:
     for one in recorded:
         record(one)
-    memory = memory_with(OLD)
-    [rule] = memory.rules()
-    assert memory.is_unused(rule)
+    store = store_with(OLD)
+    [rule] = store.rules()
+    assert store.is_unused(rule)
     assert not applies(rule, agent=identity_of(launch(*CLAUDE)), project=None)
-    [notice] = memory.notices
-    assert "for launch.py” is no longer used" in notice
+    [notice] = store.notices
+    assert 'for launch.py" is no longer used' in notice
 
 
 def test_an_old_reject_goes_on_to_count_for_every_command_of_that_program(home: Path) -> None:
-    memory = memory_with(OLD.but(decision="reject"))
-    [rule] = memory.rules()
-    assert not memory.is_unused(rule)
-    assert memory.notices == []
+    store = store_with(OLD.evolve(decision="reject"))
+    [rule] = store.rules()
+    assert not store.is_unused(rule)
+    assert store.notices == []
     for one in (CLAUDE, KIMI):
         assert applies(rule, agent=identity_of(launch(*one)), project=None)
 
 
 def test_a_rule_for_an_agent_that_the_settings_no_longer_have_is_kept_for_it(home: Path) -> None:
     record(CLAUDE, ad_hoc=False)
-    [rule] = memory_with(OLD).rules()
+    [rule] = store_with(OLD).rules()
     assert rule.agent == "launch.py"
 
 
 def test_rules_for_agents_of_the_catalogue_stay_as_they_are(home: Path) -> None:
     record(CLAUDE, agent="claude-code")
-    memory = memory_with(OLD.but(agent="claude-code"))
-    assert [rule.agent for rule in memory.rules()] == ["claude-code"]
-    assert memory.notices == []
+    store = store_with(OLD.evolve(agent="claude-code"))
+    assert [rule.agent for rule in store.rules()] == ["claude-code"]
+    assert store.notices == []

@@ -11,7 +11,7 @@ from acp_tui.errors import UserError
 from acp_tui.permissions.decision import decide
 from acp_tui.permissions.rule_proposals import narrowest_rule, wider_rules
 from acp_tui.permissions.rule_spec import parse_spec
-from acp_tui.permissions.rules import Rule, from_dict, matches, strongest, to_dict, words
+from acp_tui.permissions.rules import Rule, describe_rule, from_dict, matches, strongest, to_dict
 from acp_tui.permissions.subject import Subject, subject_of_kind
 from tests.support.permissions import PLACE, PROJECT, asked, command, file, terminal
 
@@ -370,7 +370,7 @@ def test_reject_beats_allow_then_narrower_beats_wider() -> None:
     ],
 )
 def test_a_rule_is_said_in_words(rule: Rule, said: str) -> None:
-    assert words(rule) == said
+    assert describe_rule(rule) == said
 
 
 TEXTS = st.text(min_size=1, max_size=6)

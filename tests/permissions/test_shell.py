@@ -4,11 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.permissions.commands.shell_parser import take_apart, take_apart_argv
+from acp_tui.permissions.commands.shell_parser import parse_argv, parse_command_line
 
 
 def parts(line: str) -> list[str]:
-    return [" ".join(word.text for word in part.words) for part in take_apart(line).parts if part.words]
+    return [
+        " ".join(word.text for word in part.words) for part in parse_command_line(line).parts if part.words
+    ]
 
 
 @pytest.mark.parametrize(
@@ -34,7 +36,7 @@ def parts(line: str) -> list[str]:
 )
 def test_every_command_of_a_line_is_found(line: str, wanted: list[str]) -> None:
     assert [part for part in parts(line) if part in wanted] == wanted
-    assert take_apart(line).problem is None
+    assert parse_command_line(line).problem is None
 
 
 @pytest.mark.parametrize(
@@ -110,31 +112,31 @@ def test_commands_are_found_behind_what_runs_them(line: str) -> None:
     ],
 )
 def test_what_may_hide_a_command_is_said(line: str, why: str) -> None:
-    assert why in (take_apart(line).problem or "")
+    assert why in (parse_command_line(line).problem or "")
 
 
 @pytest.mark.parametrize("piece", ["(", "${a:-", '"$(', "sudo ", "eval ", "find -exec ", "`\\`", "<("])
 def test_nobody_gets_lost_in_what_is_nested_too_deeply(piece: str) -> None:
-    assert take_apart(piece * 2000 + "git push").problem
+    assert parse_command_line(piece * 2000 + "git push").problem
 
 
 def test_what_is_too_long_is_not_read() -> None:
-    assert take_apart("a " * 40_000).problem == "it is too long"
+    assert parse_command_line("a " * 40_000).problem == "it is too long"
 
 
 def test_arguments_for_no_shell_hold_no_operators() -> None:
-    line = take_apart_argv(("git", "commit", "-m", "a; git push"))
+    line = parse_argv(("git", "commit", "-m", "a; git push"))
     assert [part.name for part in line.parts] == ["git"]
     assert line.problem is None
 
 
 def test_arguments_for_a_shell_do() -> None:
-    assert "rm" in [part.name for part in take_apart_argv(("/bin/sh", "-c", "a; rm b")).parts]
+    assert "rm" in [part.name for part in parse_argv(("/bin/sh", "-c", "a; rm b")).parts]
 
 
 @given(st.text(alphabet="ab ;&|<>$`'\"\\\n(){}#=-!ceh\t", max_size=60))
 def test_no_line_breaks_the_reader(line: str) -> None:
-    take_apart(line)
+    parse_command_line(line)
 
 
 @given(

@@ -365,7 +365,7 @@ def test_harmless_variables_are_not() -> None:
 
 
 def test_a_variable_that_the_command_would_get_anyway_changes_nothing() -> None:
-    place = replace(PLACE, environment={"HOME": "/home/me"})
+    place = replace(PLACE, base_environment={"HOME": "/home/me"})
     for home, variables in (("/home/me", ()), ("/tmp", (("HOME", "/tmp"),))):
         assert subject_of_command("ls", env={"HOME": home}, place=place).variables == variables
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.app_context import Workbench
 from acp_tui.config.paths import paths
-from acp_tui.controller import Answer, Asker, ElicitationAnswer, Options, Question
+from acp_tui.controller import Answer, ElicitationAnswer, Options, Question, QuestionHandler
 from acp_tui.store.folders import list_folders
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ STEP = 0.03
 """Seconds between two records: what the demo agent waits between two words."""
 
 
-class Agreeing(Asker):
+class Agreeing(QuestionHandler):
     """Somebody who allows everything once."""
 
     elicitation_modes: frozenset[str] = frozenset()
@@ -48,7 +48,9 @@ class Agreeing(Asker):
 async def conversation(cwd: Path) -> None:
     """The tour."""
     bench = Workbench.open(cwd)
-    held = bench.conversation(bench.launch("demo"), Options(cwd=cwd, policy="ask", asker=Agreeing()))
+    held = bench.conversation(
+        bench.launch("demo"), Options(cwd=cwd, policy="ask", question_handler=Agreeing())
+    )
     try:
         await held.start()
         await held.open_new()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.controller.recorder import Recording
+from acp_tui.controller.recorder import Recorder
 from acp_tui.session.record import Record
 from acp_tui.store import folders
 from acp_tui.store.wire_log import NullLog, read_log
@@ -241,7 +241,7 @@ def test_recording_ends_at_its_limit_and_says_so_in_the_log(tmp_path: Path) -> N
     folder = folders.create(
         tmp_path, agent="a", title="A", cwd="/", command=[], clock=lambda: 1.0, max_bytes=100_000
     )
-    recording = Recording(folder, clock=lambda: 1.0)
+    recording = Recorder(folder, clock=lambda: 1.0)
 
     for number in range(5):
         recording.observe(Record(1.0, "received", {"number": number, "text": "x" * 30_000}))

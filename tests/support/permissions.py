@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import Any
 
-from acp_tui.permissions.request import Place, Subject
+from acp_tui.permissions.request import PathContext, Subject
 from acp_tui.permissions.subject import subject_of_call, subject_of_command
 from acp_tui.session.state import Content, Diff, Location, ToolCall, ToolContent
 
@@ -26,7 +26,7 @@ def resolve(path: str) -> str:
     return path
 
 
-PLACE = Place(cwd=PROJECT, roots=[PROJECT, "/ws/more"], resolve=resolve)
+PLACE = PathContext(cwd=PROJECT, roots=[PROJECT, "/ws/more"], resolve=resolve)
 
 
 def call_of(*frames: dict[str, Any]) -> ToolCall:

@@ -13,8 +13,8 @@ from acp_tui.errors import UserError
 if TYPE_CHECKING:
     import argparse
 
-    from acp_tui.permissions.request import Place, Subject
-    from acp_tui.permissions.rule_store import Memory
+    from acp_tui.permissions.request import PathContext, Subject
+    from acp_tui.permissions.rule_store import RuleStore
     from acp_tui.permissions.rules import Rule
 
 EPILOG = """\
@@ -63,42 +63,42 @@ def run(args: argparse.Namespace) -> int:
     """Do it; the exit code."""
     from acp_tui.agents.catalogue import known
     from acp_tui.config.settings import load
-    from acp_tui.permissions.rule_store import Memory
+    from acp_tui.permissions.rule_store import RuleStore
 
-    memory = Memory()
-    memory.catalogue = lambda: known(load(Path()))
+    rule_store = RuleStore()
+    rule_store.catalogue = lambda: known(load(Path()))
     try:
         if args.action == "revoke":
-            _revoke(args.number, memory)
+            _revoke(args.number, rule_store)
         elif args.action == "explain":
-            _explain(args, memory)
+            _explain(args, rule_store)
         else:
-            _list(memory)
+            _list(rule_store)
     finally:
-        for notice in memory.notices:
+        for notice in rule_store.notices:
             print(f"acp-tui: {notice}", file=sys.stderr)
     return 0
 
 
-def _list(memory: Memory) -> None:
-    from acp_tui.permissions.rules import words
+def _list(rule_store: RuleStore) -> None:
+    from acp_tui.permissions.rules import describe_rule
 
-    rules = memory.rules()
+    rules = rule_store.rules()
     if not rules:
         print("No answers are remembered.")
     for number, rule in enumerate(rules, start=1):
-        unused = "; not used: its agent is not known for certain" if memory.is_unused(rule) else ""
-        print(f"{number:>3}  {words(rule)}  ({rule.id}, {_day(rule)}{unused})")
+        unused = "; not used: its agent is not known for certain" if rule_store.is_unused(rule) else ""
+        print(f"{number:>3}  {describe_rule(rule)}  ({rule.id}, {_day(rule)}{unused})")
 
 
-def _revoke(number: str, memory: Memory) -> None:
-    from acp_tui.permissions.rules import words
+def _revoke(number: str, rule_store: RuleStore) -> None:
+    from acp_tui.permissions.rules import describe_rule
 
     which = int(number) if number.isdecimal() and len(number) < 8 else number  # an id has eight characters
-    print(f"Forgotten: {words(memory.revoke(which))}.")
+    print(f"Forgotten: {describe_rule(rule_store.revoke(which))}.")
 
 
-def _explain(args: argparse.Namespace, memory: Memory) -> None:
+def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
     from acp_tui.config.policies import POLICIES
     from acp_tui.permissions.decision import decide
     from acp_tui.permissions.identity import AgentIdentity
@@ -116,7 +116,7 @@ def _explain(args: argparse.Namespace, memory: Memory) -> None:
         decision = decide(
             subject,
             policy=policy,
-            rules=memory.rules(),
+            rules=rule_store.rules(),
             run_rules=run_rules,
             agent=AgentIdentity(args.agent) if args.agent else None,
             project=place.cwd,
@@ -126,17 +126,17 @@ def _explain(args: argparse.Namespace, memory: Memory) -> None:
         print("Under `acp-tui exec`, where nobody can be asked, ask is no.")
 
 
-def _place(args: argparse.Namespace) -> Place:
-    from acp_tui.permissions.request import Place
+def _place(args: argparse.Namespace) -> PathContext:
+    from acp_tui.permissions.request import PathContext
 
     roots = [os.path.realpath(directory) for directory in (args.cwd, *args.add_dir)]
     for root in roots:
         if not Path(root).is_dir():
             raise UserError(f"The folder {root} does not exist.", exit_code=2)
-    return Place(cwd=roots[0], roots=roots, resolve=os.path.realpath)
+    return PathContext(cwd=roots[0], roots=roots, resolve=os.path.realpath)
 
 
-def _subject(kind: str, text: str, place: Place) -> Subject:
+def _subject(kind: str, text: str, place: PathContext) -> Subject:
     from acp_tui.permissions.request import PATH_KINDS
     from acp_tui.permissions.subject import subject_of_command, subject_of_kind
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.cli.conversation_setup import Held
-    from acp_tui.controller import Asker
+    from acp_tui.controller import QuestionHandler
     from acp_tui.launcher_choices import Offers
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.screens.base import BottomScreen
@@ -102,14 +102,14 @@ def _conversation(
 
     helds: list[Held] = []
 
-    def make(asker: Asker) -> Held:
+    def make(question_handler: QuestionHandler) -> Held:
         from acp_tui.cli.conversation_setup import Held
 
         held = Held(
             args,
             agent,
             policy="ask",
-            asker=asker,
+            question_handler=question_handler,
             terminal_sign_in=True,
             welcome=prompt is None,
             chosen_by_project=chosen_by_project,

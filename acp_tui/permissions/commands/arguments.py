@@ -16,7 +16,7 @@ from acp_tui.permissions.environment import is_harmless
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from acp_tui.permissions.request import Place, Target
+    from acp_tui.permissions.request import PathContext, Target
 
 WHOLE_COMMAND = -1
 """Position of what concerns every rule that names the command, also an exact one."""
@@ -41,7 +41,7 @@ _SHORTEST_ABBREVIATION = 4
 _SHORT_O_IS_HARMLESS = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ls", "ps", "pgrep"})
 
 
-def reservations(words: Sequence[str], directory: Target, place: Place) -> Iterator[tuple[int, str]]:
+def reservations(words: Sequence[str], directory: Target, place: PathContext) -> Iterator[tuple[int, str]]:
     """Yield position and reason, in words, of whatever a rule has to name to allow it."""
     program = words[0]
     if "/" in program and not program.startswith("/") and directory.real != place.target(place.cwd).real:
@@ -84,7 +84,7 @@ def _is_one_of(name: str, known: Sequence[str]) -> bool:
     )
 
 
-def _path(word: str, directory: Target, place: Place) -> str | None:
+def _path(word: str, directory: Target, place: PathContext) -> str | None:
     text = _URL.sub("", word)
     found = [] if text.startswith("-") else [text]
     if option := _PATH_IN_OPTION.fullmatch(text):

@@ -18,7 +18,7 @@ from acp_tui.permissions.request import Target
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from acp_tui.permissions.request import Place
+    from acp_tui.permissions.request import PathContext
 
 _DEEPEST = 8
 _CHANGING_DIRECTORY = re.compile(
@@ -57,7 +57,7 @@ _BACKGROUND = re.compile(r"(?<![&>])&(?![&>])")
 
 def read_command(
     given: str | tuple[str, ...],
-    place: Place,
+    place: PathContext,
     *,
     cwd: str | Target | None = None,
     env: Mapping[str, str] | None = None,
@@ -84,7 +84,7 @@ def read_command(
         run=run,
         environment=tuple((env or {}).items()),
         reservations=tuple(reservations(words, directory, place)) if words else (),
-        variables=significant(env or {}, place.environment),
+        variables=significant(env or {}, place.base_environment),
         names=tuple(sensitive_files(inner, directory, place)),
         dangerous=danger,
     )
@@ -95,7 +95,7 @@ def _danger(given: str | tuple[str, ...], cwd: str) -> str | None:
 
 
 def _unwrapped(
-    given: str | tuple[str, ...], directory: Target, place: Place, *, follow_cd: bool
+    given: str | tuple[str, ...], directory: Target, place: PathContext, *, follow_cd: bool
 ) -> tuple[str | tuple[str, ...], Target, str | tuple[str, ...]]:
     """Without `sh -c` around it and `cd INSIDE &&` before it, as often as there are any.
 

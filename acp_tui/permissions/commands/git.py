@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from acp_tui.permissions.request import Place
+    from acp_tui.permissions.request import PathContext
 
 _FOLDER_OPTIONS = ("-C", "--git-dir", "--work-tree")
 
 
-def other_repository(words: Sequence[str], folder: str, place: Place) -> str | None:
+def other_repository(words: Sequence[str], folder: str, place: PathContext) -> str | None:
     """Why a git command is not about the workspace's repository; None when it is, or is no git command."""
     if not words or words[0].rpartition("/")[2].lower() not in {"git", "git.exe"}:
         return None

@@ -11,14 +11,14 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from acp_tui.config.sensitive_files import matched_by
-from acp_tui.permissions.commands.shell_parser import take_apart, take_apart_argv
+from acp_tui.permissions.commands.shell_parser import parse_argv, parse_command_line
 from acp_tui.permissions.danger.code import code_of
 from acp_tui.permissions.danger.steps import Step, steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from acp_tui.permissions.request import Place, Target
+    from acp_tui.permissions.request import PathContext, Target
 
 _MAX_PATH = 4096
 _MAX_WORDS = 1000  # that are looked at
@@ -55,9 +55,9 @@ _ATTACHED = re.compile(r"-[A-Za-z]([^-].*)", re.DOTALL)
 _PIECES = re.compile(r"[^\w./~*?\[\]!^@%+-]+")
 
 
-def sensitive_files(given: str | tuple[str, ...], directory: Target, place: Place) -> Iterator[str]:
+def sensitive_files(given: str | tuple[str, ...], directory: Target, place: PathContext) -> Iterator[str]:
     """Each as a sentence about "it"."""
-    line = take_apart(given) if isinstance(given, str) else take_apart_argv(given)
+    line = parse_command_line(given) if isinstance(given, str) else parse_argv(given)
     seen: set[str] = set()
     for step in steps(line, directory.real):
         for word, writes in islice(_words(step), _MAX_WORDS):
@@ -78,7 +78,7 @@ def sensitive_files(given: str | tuple[str, ...], directory: Target, place: Plac
                 yield f"it names {path}, which {why}"
 
 
-def _why(path: str, folder: str, place: Place, *, writes: bool = False) -> str | None:
+def _why(path: str, folder: str, place: PathContext, *, writes: bool = False) -> str | None:
     if not writes and "/" not in path and place.repository_of(folder) == folder:
         # In a git directory every word would be one of its files: the name alone has to tell.
         folder = "/"

@@ -49,14 +49,14 @@ class _CannotReadError(Exception):
 
 
 @lru_cache(maxsize=256)
-def take_apart(command: str) -> CommandLine:
+def parse_command_line(command: str) -> CommandLine:
     """Every command in a line for the shell. Treat the result as read-only: it is shared."""
     line = CommandLine()
     _Reader(command, line, depth=0).read_all()
     return line
 
 
-def take_apart_argv(argv: tuple[str, ...]) -> CommandLine:
+def parse_argv(argv: tuple[str, ...]) -> CommandLine:
     """The same for a program started without a shell."""
     line = CommandLine()
     part = Part(tuple(Word(text) for text in argv))
@@ -399,10 +399,10 @@ class _Reader:
             raise _CannotReadError("a quote is not closed")
         written = self.text[self.at + 2 : end]
         self.at = end + 1
-        return unescaped(written)
+        return replace_escapes(written)
 
 
-def unescaped(text: str) -> str:
+def replace_escapes(text: str) -> str:
     """The text with the escapes of `$'…'` and `printf` replaced."""
     return _ESCAPE.sub(_escaped, text)
 

@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.command_line import CommandLine, Part, Word
-from acp_tui.permissions.commands.shell_parser import take_apart, take_apart_argv
+from acp_tui.permissions.commands.shell_parser import parse_argv, parse_command_line
 from acp_tui.permissions.danger import code, deletion, disks, downloads, system
 from acp_tui.permissions.danger.code import BOMB
 from acp_tui.permissions.danger.steps import Step, feed, steps
@@ -53,7 +53,7 @@ def dangerous_argv(argv: tuple[str, ...], *, cwd: str = "") -> str | None:
     """The same for a program that is started without a shell."""
     if any(map(_is_bomb, argv)):
         return BOMB
-    return _in_line(take_apart_argv(argv), cwd, 0)
+    return _in_line(parse_argv(argv), cwd, 0)
 
 
 def dangerous_talk(text: str) -> str | None:
@@ -64,7 +64,7 @@ def dangerous_talk(text: str) -> str | None:
 def _line(command: str, cwd: str, depth: int) -> str | None:
     if _is_bomb(command):
         return BOMB
-    line = take_apart(command)
+    line = parse_command_line(command)
     return _in_line(line, cwd, depth) or (_talk(command, depth) if line.problem else None)
 
 

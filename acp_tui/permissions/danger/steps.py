@@ -9,7 +9,7 @@ from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.command_line import Part, Redirection, Word
-from acp_tui.permissions.commands.shell_parser import take_apart_argv, unescaped
+from acp_tui.permissions.commands.shell_parser import parse_argv, replace_escapes
 from acp_tui.permissions.commands.wrappers import SHELLS
 from acp_tui.permissions.danger.paths import joined
 
@@ -182,7 +182,7 @@ def feed(all_steps: Iterable[Step], reader: Step) -> list[Step]:
 
 def _printed(echo: re.Match[str]) -> str:
     words = re.sub(r"^-[neE]+\s", "", (echo[1] or echo[2] or "").strip())
-    return unescaped(words.strip("'\" \n"))
+    return replace_escapes(words.strip("'\" \n"))
 
 
 def _program(word: str) -> str:
@@ -206,7 +206,7 @@ def _settled(part: Part, shell: _Shell) -> list[Part]:
     if not part.words or part.words[0].literal or not words or "$" in words[0]:
         known = tuple(Word(text) for text in words) if part.words and part.words[0].literal else part.words
         return [replace(part, words=known, redirections=targets)]
-    found = take_apart_argv(tuple(words)).parts
+    found = parse_argv(tuple(words)).parts
     return [replace(each, redirections=targets, pipeline=part.pipeline) for each in found]
 
 

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, slots=True)
 class Waiting:
-    """One question, and the future that its asker waits for."""
+    """One question, and the future that its question_handler waits for."""
 
     question: Question
     answer: asyncio.Future[Answer]
 
 
 class Questions:
-    """Who is asked (`controller.Asker`): the screen. `changed` is called when another question is shown."""
+    """Puts the agent's questions on the screen. `changed` is called when another question is shown."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed

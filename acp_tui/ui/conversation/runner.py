@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from acp_tui.app_context import Workbench
-    from acp_tui.controller import Asker, Conversation
-    from acp_tui.controller.prompt_queue import Turns
+    from acp_tui.controller import Conversation, QuestionHandler
+    from acp_tui.controller.prompt_queue import PromptQueue
     from acp_tui.session.attachment import Attachment
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
@@ -98,9 +98,11 @@ class Watcher(Protocol):
 class Engine:
     """Owns the conversation of a screen."""
 
-    def __init__(self, make: Callable[[Asker], Held], asker: Asker, watcher: Watcher) -> None:
+    def __init__(
+        self, make: Callable[[QuestionHandler], Held], question_handler: QuestionHandler, watcher: Watcher
+    ) -> None:
         self._make = make
-        self._asker = asker
+        self._question_handler = question_handler
         self.watcher = watcher
         self._making: asyncio.Task[Held] | None = None
         self._closed = False
@@ -114,7 +116,7 @@ class Engine:
         self._draft_failed = False
         self._signing_in: asyncio.Task[None] | None = None
         self.held: Held | None = None
-        self.turns: Turns | None = None
+        self.prompt_queue: PromptQueue | None = None
 
     @property
     def conversation(self) -> Conversation | None:
@@ -127,7 +129,7 @@ class Engine:
         """Make the conversation, start the agent, open the session. Nothing of this was imported before."""
         if self._closed:
             return
-        self._making = asyncio.create_task(asyncio.to_thread(self._make, self._asker))
+        self._making = asyncio.create_task(asyncio.to_thread(self._make, self._question_handler))
         try:
             held = await asyncio.shield(self._making)
         except UserError as error:
@@ -137,11 +139,11 @@ class Engine:
             await self._begin(held)
 
     async def _begin(self, held: Held) -> None:
-        from acp_tui.controller.prompt_queue import Turns
+        from acp_tui.controller.prompt_queue import PromptQueue
 
         self.held = held
         self.opening = True
-        self.turns = Turns(held.conversation, self._turn_failed)
+        self.prompt_queue = PromptQueue(held.conversation, self._turn_failed)
         held.conversation.listen(self.watcher.happened)
         self.watcher.session_made(held.conversation.session)
         for text, attachments in self._early:
@@ -155,9 +157,9 @@ class Engine:
 
     async def restart(self) -> None:
         """Start the agent again, also a dead one."""
-        if self.held is None or self.turns is None:
+        if self.held is None or self.prompt_queue is None:
             return  # it is being started for the first time
-        self.turns.closed()
+        self.prompt_queue.closed()
         conversation = self.held.conversation
         open_session = conversation.open_new if self._session_lost else self._open
         self._session_lost = False
@@ -200,7 +202,7 @@ class Engine:
 
     async def _opened_by(self, *steps: Callable[[], Awaitable[None]]) -> None:
         """After these the session is open; what was typed meanwhile is sent."""
-        assert self.turns is not None
+        assert self.prompt_queue is not None
         self._attempts += 1
         attempt = self._attempts
         self.opening = True
@@ -215,7 +217,7 @@ class Engine:
             if is_last:
                 self.opening = False
         if failure is None:
-            self.turns.opened()
+            self.prompt_queue.opened()
         elif is_last:
             self._opening_failed(failure)
 
@@ -270,27 +272,27 @@ class Engine:
 
     def submit(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
         """Send a prompt, or let it wait for its turn."""
-        if self.turns is None:
+        if self.prompt_queue is None:
             self._early.append((text, attachments))
         elif attachments or self._reading.locked():
             self._spawn(self._submit_with(text, attachments))
         else:
-            self.turns.submit(text)
+            self.prompt_queue.submit(text)
 
     async def _submit_with(self, text: str, attachments: Sequence[Attachment]) -> None:
         blocks = await self._blocks(text, attachments)
-        if blocks is not None and self.turns is not None:
-            self.turns.submit(text, blocks)
+        if blocks is not None and self.prompt_queue is not None:
+            self.prompt_queue.submit(text, blocks)
 
     def send_now(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
         """Cancel what is going on and send this; without a text the first prompt that waits."""
-        if self.turns is not None:
+        if self.prompt_queue is not None:
             self._spawn(self._send_with(text, attachments))
 
     async def _send_with(self, text: str, attachments: Sequence[Attachment]) -> None:
         blocks = await self._blocks(text, attachments) if attachments else []
-        if blocks is not None and self.turns is not None:
-            await self.turns.send_at_once(text, blocks or None)
+        if blocks is not None and self.prompt_queue is not None:
+            await self.prompt_queue.send_at_once(text, blocks or None)
 
     async def _blocks(self, text: str, attachments: Sequence[Attachment]) -> list[dict[str, Any]] | None:
         """The prompt with what is attached; None: that could not be, and the user knows."""
@@ -306,22 +308,22 @@ class Engine:
 
     def send_queued_now(self, prompt_id: str) -> None:
         """Cancel what is going on and send one that waits."""
-        if self.turns is not None:
-            self._spawn(self.turns.send_now(prompt_id))
+        if self.prompt_queue is not None:
+            self._spawn(self.prompt_queue.send_now(prompt_id))
 
     def resume(self) -> None:
         """What is paused goes on."""
-        if self.turns is not None:
-            self.turns.next()
+        if self.prompt_queue is not None:
+            self.prompt_queue.next()
 
     def take_back(self, prompt_id: str | None = None) -> QueuedPrompt | None:
         """A prompt that waits (the last one), which is removed."""
-        return self.turns.take_back(prompt_id) if self.turns is not None else None
+        return self.prompt_queue.take_back(prompt_id) if self.prompt_queue is not None else None
 
     def remove_queued(self, prompt_id: str) -> None:
         """This one is not sent."""
-        if self.turns is not None:
-            self.turns.remove(prompt_id)
+        if self.prompt_queue is not None:
+            self.prompt_queue.remove(prompt_id)
 
     def save_draft(self, text: str) -> None:
         """Save the unsent prompt; say once when that stops working."""
@@ -345,11 +347,11 @@ class Engine:
                 UserError("Commands can be run in a moment: acp-tui is starting."), f"!{line}"
             )
         else:
-            self._do(lambda conversation: conversation.shell.run(line))
+            self._do(lambda conversation: conversation.user_commands.run(line))
 
     def kill_command(self, terminal_id: str) -> None:
         """End one."""
-        self._do(lambda conversation: conversation.shell.kill(terminal_id))
+        self._do(lambda conversation: conversation.user_commands.kill(terminal_id))
 
     # ---- the conversation as a document
 

@@ -286,7 +286,7 @@ def _diffs(question: Question) -> Iterator[Diff]:
     if question.call is not None:
         for part in question.call.content:
             if isinstance(part, Diff):
-                yield next((whole for diff, whole in question.in_place if diff == part), part)
+                yield next((whole for diff, whole in question.whole_file_diffs if diff == part), part)
 
 
 def _diff(diff: Diff, question: Question, context: Context) -> list[Body]:
@@ -304,7 +304,7 @@ def _diff(diff: Diff, question: Question, context: Context) -> list[Body]:
     remarks.append("new file" if became == "new" else became)
     remark = Segment(f"  {', '.join(filter(None, remarks))}", palette.warning)
     head = [Segment(f"{reveal_line(diff.path)} ", palette.strong), *counts, remark]
-    is_whole_file = question.call is None or any(diff == whole for _, whole in question.in_place)
+    is_whole_file = question.call is None or any(diff == whole for _, whole in question.whole_file_diffs)
     first = 1 if is_whole_file or question.call is None else first_line(question.call, diff)
     return [Lines(headed([], head, context.width, indent=0), diff.path), DiffBody(diff, context, first=first)]
 

@@ -8,21 +8,21 @@ from acp_tui.config.policies import SUMMARIES
 
 if TYPE_CHECKING:
     from acp_tui.controller import Conversation
-    from acp_tui.permissions.rule_store import Memory
+    from acp_tui.permissions.rule_store import RuleStore
 
 
-def permission_list(conversation: Conversation, memory: Memory) -> str:
+def permission_list(conversation: Conversation, rule_store: RuleStore) -> str:
     """The policy, the rules of the command line, and the remembered rules with their ids."""
-    from acp_tui.permissions.rules import words
+    from acp_tui.permissions.rules import describe_rule
 
     policy = conversation.options.policy
     lines = [f"Policy: {policy}. {SUMMARIES[policy]}."]
     if conversation.options.run_rules:
         lines += ["", "Rules of this run:"]
-        lines += [f"  {words(rule)}" for rule in conversation.options.run_rules]
-    remembered = memory.rules()
+        lines += [f"  {describe_rule(rule)}" for rule in conversation.options.run_rules]
+    remembered = rule_store.rules()
     lines += ["", "Remembered rules:" if remembered else "No rules are remembered."]
-    lines += [f"  {words(rule)}  ({rule.id})" for rule in remembered]
+    lines += [f"  {describe_rule(rule)}  ({rule.id})" for rule in remembered]
     if remembered:
         lines += ["", "`acp-tui permissions revoke ID` removes a rule."]
     return "\n".join(lines)

@@ -103,7 +103,7 @@ class AgentSettings(Prompting):
 
         held = self.engine.held
         assert held is not None
-        self._detail("Permissions", permission_list(held.conversation, held.workbench.memory))
+        self._detail("Permissions", permission_list(held.conversation, held.workbench.rule_store))
 
     def _open_log(self) -> None:
         held = self.engine.held

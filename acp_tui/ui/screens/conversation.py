@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from textual.widget import Widget
 
-    from acp_tui.controller import Asker, Conversation
+    from acp_tui.controller import Conversation, QuestionHandler
     from acp_tui.errors import UserError
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
@@ -60,7 +60,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
 
     def __init__(
         self,
-        make: Callable[[Asker], Held],
+        make: Callable[[QuestionHandler], Held],
         agent: str,
         palette: Palette,
         *,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from acp_tui.controller import FileChange, ServerGiven
+from acp_tui.controller import FileChange, McpServerStatus
 from acp_tui.session.state import (
     Agent,
     AgentMessage,
@@ -115,8 +115,8 @@ class Held:
     finds_all_changes = True
     log_path = "/home/ada/.local/share/acp-tui/sessions/20261120-101500-claude-code-3f2a/wire.jsonl"
     mcp_servers: ClassVar = [
-        ServerGiven("files", "stdio"),
-        ServerGiven("docs", "http", "the agent does not take http servers"),
+        McpServerStatus("files", "stdio"),
+        McpServerStatus("docs", "http", "the agent does not take http servers"),
     ]
 
     async def changes(self) -> list[FileChange]:

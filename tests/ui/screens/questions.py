@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from acp_tui.controller.user_questions import Question
-from acp_tui.permissions.request import Place
+from acp_tui.permissions.request import PathContext
 from acp_tui.permissions.subject import subject_of_call, subject_of_command, subject_of_write
 from acp_tui.session.state import Content, Diff, Location, PermissionOption, ToolCall
 
 HOME = "/home/ada"
 CWD = f"{HOME}/my-project"
-PLACE = Place(CWD, [CWD], lambda path: path)
+PLACE = PathContext(CWD, [CWD], lambda path: path)
 
 YES = PermissionOption("y", "Yes", "allow_once")
 ALWAYS = PermissionOption("ya", "Yes, and don't ask again for `pytest` commands", "allow_always")

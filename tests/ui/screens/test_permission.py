@@ -347,7 +347,7 @@ async def test_a_command_that_was_unwrapped_is_shown_as_sent_too() -> None:
 
 async def test_a_title_that_is_the_command_is_not_said_twice() -> None:
     asked = permission("`ls -l; date`", "execute", raw_input={"command": "ls -l; date"})
-    asked.subject = asked.subject.but(targets=(Target(CWD, CWD, inside=True),))  # as a location
+    asked.subject = asked.subject.evolve(targets=(Target(CWD, CWD, inside=True),))  # as a location
     async with shown(asked) as dialog:
         assert dialog.text().count("ls -l; date") == 1
         assert dialog.text().count(CWD) == 1
@@ -375,7 +375,7 @@ async def test_words_to_be_replaced_are_shown_where_they_are() -> None:
     async with shown(asked) as dialog:
         assert "1 - two" not in dialog.text()
         assert "- two" in dialog.text()
-    asked.in_place = [(diff, Diff(path, "zero\none two\n", "zero\none 2\n", line=1))]
+    asked.whole_file_diffs = [(diff, Diff(path, "zero\none two\n", "zero\none 2\n", line=1))]
     async with shown(asked) as dialog:
         assert "2 - one two" in dialog.text()
         assert "2 + one 2" in dialog.text()
