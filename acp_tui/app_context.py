@@ -163,7 +163,8 @@ class Workbench:
 
     def export(self, conversation: Conversation, form: str, theme: str) -> Path:
         """Write what is recorded of a conversation into a file of ours, in one of `export.FORMATS`; which."""
-        from acp_tui.export import About, export
+        from acp_tui.export import export
+        from acp_tui.export.metadata import SessionMetadata
 
         if conversation.folder.path is None:
             raise UserError("This conversation is not recorded, so there is nothing to be exported.")
@@ -171,7 +172,9 @@ class Workbench:
         path = paths().data / "exports" / f"{stored.id}.{form}"
         try:
             hides = self.is_sensitive_in(conversation.cwd)
-            text = export(stored.records(), form, About.of(stored), theme=theme, is_sensitive=hides)
+            text = export(
+                stored.records(), form, SessionMetadata.from_folder(stored), theme=theme, is_sensitive=hides
+            )
             write_private(path, text)
         except OSError as error:
             raise UserError(f"{path} cannot be written: {error.strerror or error}.") from error

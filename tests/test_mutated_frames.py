@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from acp_tui.doctor.violations import find_deviations
 from acp_tui.export import export
-from acp_tui.export.as_text import transcript
+from acp_tui.export.as_text import transcript_lines
 from acp_tui.protocol.fold import fold
 from tests.support.mutations import mutated_traffic
 from tests.support.talk import properties
@@ -31,7 +31,7 @@ def test_deviations_are_found_in_whatever_an_agent_sends(traffic: list[Record]) 
 @many
 @given(mutated_traffic())
 def test_the_transcript_shows_whatever_an_agent_sends(traffic: list[Record]) -> None:
-    assert list(transcript(fold(traffic)))
+    assert list(transcript_lines(fold(traffic)))
 
 
 @pytest.mark.parametrize("form", ["md", "html", "json"])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from acp_tui.diffing.diff_text import diff_lines
-from acp_tui.export.as_text import TERMINAL_LINES, transcript
+from acp_tui.export.as_text import TERMINAL_LINES, transcript_lines
 from acp_tui.session import state
 from acp_tui.session.text import GrowingText
 from tests.support.talk import Talk
@@ -27,7 +27,7 @@ def session(*entries: state.Entry) -> state.Session:
 
 
 def text(*entries: state.Entry, thoughts: bool = False) -> str:
-    return "\n".join(transcript(session(*entries), thoughts=thoughts)).rstrip("\n")
+    return "\n".join(transcript_lines(session(*entries), thoughts=thoughts)).rstrip("\n")
 
 
 def message(kind: type[state.Message], *parts: Any) -> state.Message:
@@ -223,7 +223,7 @@ def test_no_kind_of_entry_was_forgotten() -> None:
             if field.default is field.default_factory is dataclasses.MISSING
             and field.name not in ("id", "at")
         }
-        list(transcript(session(kind(**given | {"id": 1, "at": 0}))))
+        list(transcript_lines(session(kind(**given | {"id": 1, "at": 0}))))
 
 
 def test_files_that_are_too_large_to_compare_show_what_is_between_the_common_ends() -> None:
@@ -263,6 +263,6 @@ def test_a_terminal_without_a_command_is_not_shown_as_one() -> None:
     talk.prompt()
     told = {"terminal_output": {"terminal_id": "toolu_1", "data": "out\n"}}
     talk.tool("toolu_1", title="Run", content=[{"type": "terminal", "terminalId": "toolu_1"}], _meta=told)
-    assert "    [terminal toolu_1]" in list(transcript(talk.session))
+    assert "    [terminal toolu_1]" in list(transcript_lines(talk.session))
     talk.tool_update("toolu_1", rawInput={"command": "make all"})
-    assert "    $ make all" in list(transcript(talk.session))
+    assert "    $ make all" in list(transcript_lines(talk.session))

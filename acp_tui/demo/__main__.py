@@ -74,7 +74,7 @@ async def _serve(folder: Path, sign_in: SignIn, speed: str) -> None:
 
     from acp_tui.demo.agent import DemoAgent
     from acp_tui.demo.settings import Settings
-    from acp_tui.demo.store import Store
+    from acp_tui.demo.store import SessionStore
     from acp_tui.demo.wire import Wire
 
     # Die in order: a command that still runs must not outlive us.
@@ -83,7 +83,7 @@ async def _serve(folder: Path, sign_in: SignIn, speed: str) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, this.cancel)
     wire = await Wire.on_stdio()
-    agent = DemoAgent(wire, Store(folder / "sessions"), sign_in, Settings(pace=speed))
+    agent = DemoAgent(wire, SessionStore(folder / "sessions"), sign_in, Settings(pace=speed))
     connection = AgentSideConnection(agent, wire, listening=False, use_unstable_protocol=True)
     try:
         await connection.listen()

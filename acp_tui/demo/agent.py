@@ -45,8 +45,9 @@ from acp.schema import (
 
 from acp_tui import __version__
 from acp_tui.demo import announce, commands
+from acp_tui.demo.commands.registry import available_commands
 from acp_tui.demo.open_session import OpenSession
-from acp_tui.demo.turn import Turn, TurnOver, revive
+from acp_tui.demo.turn import EndTurn, Turn, update_from_history
 
 if TYPE_CHECKING:
     from acp import Client
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from acp_tui.demo.open_session import McpServer
     from acp_tui.demo.settings import Settings
     from acp_tui.demo.signin import SignIn
-    from acp_tui.demo.store import Store, StoredSession
+    from acp_tui.demo.store import SessionStore, StoredSession
     from acp_tui.demo.turn import ContentBlock
     from acp_tui.demo.wire import Wire
 
@@ -66,13 +67,14 @@ SIGN_IN_IN_TERMINAL = "demo-terminal"
 class DemoAgent:
     """The methods of `acp.Agent`."""
 
-    def __init__(self, wire: Wire, store: Store, sign_in: SignIn, settings: Settings) -> None:
+    def __init__(self, wire: Wire, store: SessionStore, sign_in: SignIn, settings: Settings) -> None:
         self._wire = wire
         self._store = store
         self._sign_in = sign_in
         self._settings = settings
         self._capabilities = ClientCapabilities()
         self._sessions: dict[str, OpenSession] = {}
+        self._turns: dict[str, Turn] = {}  # the running turn of each session that has one
 
     def on_connect(self, conn: Client) -> None:
         """The SDK hands over the way to the client."""
@@ -168,7 +170,7 @@ class DemoAgent:
         """Go on with a session, and tell again what happened in it before answering."""
         session = self._reopen(session_id, cwd, additional_directories, mcp_servers)
         for update in session.stored.history.updates:
-            await self._client.session_update(session_id, revive(session_id, update))
+            await self._client.session_update(session_id, update_from_history(session_id, update))
         return LoadSessionResponse(**self._state(session.stored))
 
     async def resume_session(
@@ -243,7 +245,7 @@ class DemoAgent:
         self, session_id: str, cwd: str, directories: list[str] | None, mcp_servers: list[McpServer] | None
     ) -> OpenSession:
         self._check_sign_in()
-        if session_id in self._sessions and self._sessions[session_id].turn is not None:
+        if session_id in self._turns:
             raise RequestError(-32600, "A turn is running in this session")
         stored = self._store.load(session_id)
         stored.cwd, stored.directories = cwd, directories or []
@@ -252,7 +254,7 @@ class DemoAgent:
     async def _introduce(self, session: OpenSession) -> None:
         """What a client wants to know of a session once it has its id."""
         await self._client.session_update(
-            session.stored.id, update_available_commands(commands.available(few=session.few_commands))
+            session.stored.id, update_available_commands(available_commands(few=session.few_commands))
         )
         await announce.usage(self._client, session.stored)
 
@@ -267,7 +269,7 @@ class DemoAgent:
     def _state(self, stored: StoredSession) -> dict[str, Any]:
         return {
             "modes": stored.settings.modes(),
-            "config_options": announce.options(stored, self._capabilities),
+            "config_options": announce.config_options(stored, self._capabilities),
         }
 
     async def set_session_mode(self, session_id: str, mode_id: str, **_meta: Any) -> SetSessionModeResponse:
@@ -289,7 +291,9 @@ class DemoAgent:
             await announce.settings(self._client, stored, self._capabilities)
         if config_id == "model":
             await announce.usage(self._client, stored)
-        return SetSessionConfigOptionResponse(config_options=announce.options(stored, self._capabilities))
+        return SetSessionConfigOptionResponse(
+            config_options=announce.config_options(stored, self._capabilities)
+        )
 
     # ------------------------------------------------------------------ prompts
 
@@ -297,11 +301,10 @@ class DemoAgent:
         """Answer a prompt. The work runs in a task of its own, so that a cancel can end it at any point."""
         self._check_sign_in()
         session = self._known(session_id)
-        if session.turn is not None:
+        if session_id in self._turns:
             raise RequestError(-32600, "A turn is already running in this session")
-        turn = session.turn = Turn(
-            self._client, self._wire, session, self._capabilities, blocks=prompt, meta=meta
-        )
+        turn = Turn(self._client, self._wire, session, self._capabilities, blocks=prompt, meta=meta)
+        self._turns[session_id] = turn
         before = session.stored.history.mark()
         session.work = asyncio.create_task(self._work(turn))
         try:
@@ -311,7 +314,8 @@ class DemoAgent:
                 raise RequestError(-32800, "Request cancelled") from None
             reason = "cancelled"
         finally:
-            session.turn = session.work = None
+            del self._turns[session_id]
+            session.work = None
             self._remember(session)
         if reason == "refusal":
             # What was refused, and the refusal, are not part of the conversation from now on.
@@ -326,7 +330,7 @@ class DemoAgent:
         self._store.save(turn.stored)  # so that the prompt is there, should the process die now
         try:
             reason = await commands.answer(turn)
-        except TurnOver as over:
+        except EndTurn as over:
             reason = over.reason
         await turn.count()
         return reason
@@ -351,7 +355,8 @@ class DemoAgent:
     async def cancel(self, session_id: str, **_meta: Any) -> None:
         """`session/cancel`: the prompt is answered with `cancelled`."""
         session = self._sessions.get(session_id)
-        if session is not None and not (session.turn and session.turn.deaf):
+        turn = self._turns.get(session_id)
+        if session is not None and not (turn and turn.ignores_cancel):
             session.cancel()
 
     # ------------------------------------------------------------------ beyond the SDK's router
@@ -371,7 +376,7 @@ class DemoAgent:
         """`$/cancel_request`: only a prompt lasts long enough to be taken back; anything else is answered."""
         if method != "$/cancel_request":
             return
-        for session in self._sessions.values():
-            if session.turn is not None and session.turn.request_id == params.get("requestId"):
-                session.turn.withdrawn = True
-                session.cancel()
+        for turn in self._turns.values():
+            if turn.request_id == params.get("requestId"):
+                turn.withdrawn = True
+                turn.session.cancel()

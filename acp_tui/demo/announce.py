@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.demo.store import StoredSession
 
 
-def options(stored: StoredSession, capabilities: ClientCapabilities) -> list[ConfigOption]:
+def config_options(stored: StoredSession, capabilities: ClientCapabilities) -> list[ConfigOption]:
     """The config options that this client can show."""
     known = capabilities.session and capabilities.session.config_options
     return stored.settings.options(booleans=bool(known and known.boolean))
@@ -29,7 +29,7 @@ async def settings(client: Client, stored: StoredSession, capabilities: ClientCa
     await client.session_update(
         stored.id,
         ConfigOptionUpdate(
-            session_update="config_option_update", config_options=options(stored, capabilities)
+            session_update="config_option_update", config_options=config_options(stored, capabilities)
         ),
     )
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from acp import RequestError, text_block, tool_content, tool_diff_content
 
-from acp_tui.demo.permission import refusal
-from acp_tui.demo.toolcall import Call
+from acp_tui.demo.permission import request_permission
+from acp_tui.demo.tool_call import ToolCall
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 async def read(turn: Turn, path: Path, *, line: int | None = None, limit: int | None = None) -> str | None:
     """Read a file or part of it, as a visible tool call. None: it could not be read."""
     raw_input = {"path": str(path), "line": line, "limit": limit}
-    call = Call(
+    call = ToolCall(
         turn,
         f"Read {path.name}",
         "read",
@@ -43,7 +43,7 @@ async def read(turn: Turn, path: Path, *, line: int | None = None, limit: int | 
 
 async def edit(turn: Turn, path: Path, old: str | None, new: str) -> bool:
     """Write a file, as a visible tool call with a diff, once the user agrees. Did it happen?"""
-    call = Call(
+    call = ToolCall(
         turn,
         f"{'Create' if old is None else 'Edit'} {path.name}",
         "edit",
@@ -53,7 +53,7 @@ async def edit(turn: Turn, path: Path, old: str | None, new: str) -> bool:
         content=[tool_diff_content(str(path), new, old)],
     )
     await call.start()
-    reason = await refusal(turn, call.question())
+    reason = await request_permission(turn, call.question())
     if reason is not None:
         await call.fail(reason)
         return False
@@ -67,7 +67,7 @@ async def edit(turn: Turn, path: Path, old: str | None, new: str) -> bool:
     return True
 
 
-def inside(turn: Turn, path: Path) -> bool:
+def in_session_folders(turn: Turn, path: Path) -> bool:
     """Is this within the folders that the client gave?"""
     roots = [turn.cwd, *map(type(path), turn.stored.directories)]
     return any(path.resolve().is_relative_to(root.resolve()) for root in roots)
@@ -78,7 +78,7 @@ async def _text(turn: Turn, path: Path, line: int | None, limit: int | None) -> 
     if fs and fs.read_text_file:
         answer = await turn.client.read_text_file(turn.session_id, str(path), line=line, limit=limit)
         return answer.content
-    if not inside(turn, path):
+    if not in_session_folders(turn, path):
         raise ValueError("it is outside the folders of this session")
     with path.open(encoding="utf-8", newline="") as file:
         first = (line or 1) - 1
@@ -90,7 +90,7 @@ async def _write(turn: Turn, path: Path, text: str) -> None:
     if fs and fs.write_text_file:
         await turn.client.write_text_file(turn.session_id, str(path), text)
         return
-    if not inside(turn, path):
+    if not in_session_folders(turn, path):
         raise ValueError("it is outside the folders of this session")
     path.write_text(text, encoding="utf-8", newline="")
 

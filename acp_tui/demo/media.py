@@ -10,7 +10,7 @@ import wave
 import zlib
 
 
-def picture(width: int = 64, height: int = 32) -> str:
+def gradient_png(width: int = 64, height: int = 32) -> str:
     """A PNG of a colour gradient, as base64."""
     rows = b"".join(
         b"\0" + b"".join(bytes((255 * x // width, 255 * y // height, 160)) for x in range(width))
@@ -25,7 +25,7 @@ def _chunk(name: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
 
-def sound(seconds: float = 0.5, pitch: float = 440.0, rate: int = 8000) -> str:
+def tone_wav(seconds: float = 0.5, pitch: float = 440.0, rate: int = 8000) -> str:
     """A WAV of one tone, as base64."""
     samples = (
         int(12000 * math.sin(2 * math.pi * pitch * index / rate)) for index in range(int(seconds * rate))

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from acp.schema import AcpMcpServer, HttpMcpServer, McpServerStdio, SseMcpServer, StopReason
 
     from acp_tui.demo.store import StoredSession
-    from acp_tui.demo.turn import Turn
 
     McpServer = HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio
 
@@ -25,7 +24,6 @@ class OpenSession:
     sign_out: Callable[[], None]
     mcp_servers: list[McpServer] = field(default_factory=list)
     few_commands: bool = False
-    turn: Turn | None = None
     work: asyncio.Task[StopReason] | None = None
     _background: set[asyncio.Task[None]] = field(init=False, default_factory=set)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp.schema import AllowedOutcome, PermissionOption, ToolCallUpdate
 
-from acp_tui.demo.turn import Turn, TurnOver
+from acp_tui.demo.turn import EndTurn, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from acp.schema import ToolKind
 
 
-def usual_options(kind: ToolKind) -> list[PermissionOption]:
+def standard_options(kind: ToolKind) -> list[PermissionOption]:
     """One option of each kind. "Always" is for all calls of this kind, and says so."""
     what = {"edit": "edits", "execute": "commands"}.get(kind, f"calls of kind {kind}")
     return [
@@ -29,7 +29,7 @@ def usual_options(kind: ToolKind) -> list[PermissionOption]:
     ]
 
 
-async def refusal(turn: Turn, call: ToolCallUpdate) -> str | None:
+async def request_permission(turn: Turn, call: ToolCallUpdate) -> str | None:
     """May this tool call go ahead? None: yes, else the reason why not, in words."""
     mode = turn.stored.settings.mode
     if mode == "plan":
@@ -39,23 +39,25 @@ async def refusal(turn: Turn, call: ToolCallUpdate) -> str | None:
     kind: ToolKind = call.kind or "other"
     remembered = turn.stored.remembered.get(kind)
     if remembered is None:
-        option = await ask(turn, call, usual_options(kind))
+        option = await ask_client(turn, call, standard_options(kind))
         remembered = option.kind.startswith("allow")
         if option.kind.endswith("always"):
             turn.stored.remembered[kind] = remembered
     return None if remembered else "Rejected by the user."
 
 
-async def ask(turn: Turn, call: ToolCallUpdate, options: Sequence[PermissionOption]) -> PermissionOption:
+async def ask_client(
+    turn: Turn, call: ToolCallUpdate, options: Sequence[PermissionOption]
+) -> PermissionOption:
     """Ask the client, and return the option that was chosen.
 
     A client answers `cancelled` when the turn was cancelled, so there is nothing left to do then.
     """
     answer = await turn.client.request_permission(turn.session_id, call, list(options))
     if not isinstance(answer.outcome, AllowedOutcome):
-        raise TurnOver("cancelled")
+        raise EndTurn("cancelled")
     for option in options:
         if option.option_id == answer.outcome.option_id:
             return option
     await turn.say(f"Your client chose `{answer.outcome.option_id}`, which was not among the options.")
-    raise TurnOver("end_turn")
+    raise EndTurn("end_turn")

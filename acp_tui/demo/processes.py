@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from acp import RequestError, text_block, tool_content, tool_terminal_ref, update_tool_call
 from acp.schema import EnvVariable, TerminalOutputResponse, WaitForTerminalExitResponse
 
-from acp_tui.demo.permission import refusal
-from acp_tui.demo.toolcall import Call
+from acp_tui.demo.permission import request_permission
+from acp_tui.demo.tool_call import ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     from acp_tui.demo.turn import Turn
 
-KEPT = 64 * 1024
+OUTPUT_BYTE_LIMIT = 64 * 1024
 """Bytes of output that are of interest to the agent; the user sees it all."""
 
 
 @dataclass(frozen=True)
-class Ended:
+class CommandResult:
     """How a command ended."""
 
     exit_code: int | None
@@ -37,7 +37,7 @@ class Ended:
     output: str
 
     @property
-    def well(self) -> bool:
+    def succeeded(self) -> bool:
         """Did it succeed?"""
         return self.exit_code == 0
 
@@ -49,16 +49,16 @@ class Ended:
 
 async def run(
     turn: Turn, argv: Sequence[str], *, title: str | None = None, env: Mapping[str, str] | None = None
-) -> Ended | None:
+) -> CommandResult | None:
     """Run a command as a visible tool call, once the user agrees. None: it never ran."""
     env = env or {}
     command = shlex.join(argv)
     raw_input: dict[str, Any] = {"command": command, "cwd": str(turn.cwd)}
     if env:
         raw_input["env"] = dict(env)
-    call = Call(turn, title or command, "execute", raw_input=raw_input)
+    call = ToolCall(turn, title or command, "execute", raw_input=raw_input)
     await call.start()
-    reason = await refusal(turn, call.question())
+    reason = await request_permission(turn, call.question())
     if reason is not None:
         await call.fail(reason)
         return None
@@ -70,7 +70,7 @@ async def run(
         await call.fail(f"Could not be run: {error}")
         return None
     # The history keeps the text: nobody can show a terminal again that is gone.
-    status: ToolCallStatus = "completed" if ended.well else "failed"
+    status: ToolCallStatus = "completed" if ended.succeeded else "failed"
     turn.keep(call.ended(status, [tool_content(text_block(ended.output))], ended.raw))
     await turn.update(call.ended(status, None, ended.raw), keep=False)
     await turn.rest(15)
@@ -80,7 +80,9 @@ async def run(
 # --------------------------------------------------------------------------- the client's terminal
 
 
-async def _run_in_client(turn: Turn, call: Call, argv: Sequence[str], env: Mapping[str, str]) -> Ended:
+async def _run_in_client(
+    turn: Turn, call: ToolCall, argv: Sequence[str], env: Mapping[str, str]
+) -> CommandResult:
     client, session_id = turn.client, turn.session_id
     terminal = await client.create_terminal(
         session_id,
@@ -88,7 +90,7 @@ async def _run_in_client(turn: Turn, call: Call, argv: Sequence[str], env: Mappi
         args=list(argv[1:]),
         env=[EnvVariable(name=name, value=value) for name, value in env.items()],
         cwd=str(turn.cwd),
-        output_byte_limit=KEPT,
+        output_byte_limit=OUTPUT_BYTE_LIMIT,
     )
     terminal_id = terminal.terminal_id
     try:
@@ -96,7 +98,7 @@ async def _run_in_client(turn: Turn, call: Call, argv: Sequence[str], env: Mappi
         await turn.update(shown, keep=False)
         end: WaitForTerminalExitResponse = await client.wait_for_terminal_exit(session_id, terminal_id)
         output: TerminalOutputResponse = await client.terminal_output(session_id, terminal_id)
-        return Ended(end.exit_code, end.signal, output.output)
+        return CommandResult(end.exit_code, end.signal, output.output)
     finally:
         # Releasing kills what still runs, and the screen keeps the output. Nobody waits for the answer,
         # because this happens also when the turn was cancelled and has to end at once.
@@ -111,7 +113,9 @@ async def _release(turn: Turn, terminal_id: str) -> None:
 # --------------------------------------------------------------------------- our own process
 
 
-async def _run_ourselves(turn: Turn, call: Call, argv: Sequence[str], env: Mapping[str, str]) -> Ended:
+async def _run_ourselves(
+    turn: Turn, call: ToolCall, argv: Sequence[str], env: Mapping[str, str]
+) -> CommandResult:
     process = await asyncio.create_subprocess_exec(
         *argv,
         cwd=turn.cwd,
@@ -131,10 +135,10 @@ async def _run_ourselves(turn: Turn, call: Call, argv: Sequence[str], env: Mappi
             await asyncio.shield(process.wait())
     name = signal.Signals(-code).name if code < 0 else None
     await _tell(turn, call, "terminal_exit", exit_code=None if name else code, signal=name)
-    return Ended(None if name else code, name, output)
+    return CommandResult(None if name else code, name, output)
 
 
-async def _stream(turn: Turn, call: Call, process: asyncio.subprocess.Process) -> str:
+async def _stream(turn: Turn, call: ToolCall, process: asyncio.subprocess.Process) -> str:
     """Pass the output on while it comes.
 
     A client that shows terminals of agents (`_meta.terminal_output`) gets the pieces; any other gets
@@ -145,9 +149,9 @@ async def _stream(turn: Turn, call: Call, process: asyncio.subprocess.Process) -
     kept = ""
     await _tell(turn, call, "terminal_info", cwd=str(turn.cwd))
     while True:
-        data = await process.stdout.read(KEPT)
+        data = await process.stdout.read(OUTPUT_BYTE_LIMIT)
         piece = decoder.decode(data, final=not data)
-        kept = (kept + piece)[-KEPT:]
+        kept = (kept + piece)[-OUTPUT_BYTE_LIMIT:]
         if piece and _shows_terminals(turn):
             await _tell(turn, call, "terminal_output", data=piece)
         elif piece:
@@ -160,7 +164,7 @@ def _shows_terminals(turn: Turn) -> bool:
     return bool((turn.capabilities.field_meta or {}).get("terminal_output"))
 
 
-async def _tell(turn: Turn, call: Call, what: str, **facts: Any) -> None:
+async def _tell(turn: Turn, call: ToolCall, what: str, **facts: Any) -> None:
     if not _shows_terminals(turn):
         return
     update = update_tool_call(call.id)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 OWN_FILE = "acp-tui-demo.txt"
 """The only file that the demo writes in a folder that is not a sample project."""
 
-COLOURFUL = [sys.executable, "-P", "-m", "acp_tui.demo.colours"]
+COLOUR_DEMO = [sys.executable, "-P", "-m", "acp_tui.demo.colours"]
 """A command that only prints. `-P`: nothing is imported from the folder it runs in."""
 
 
@@ -28,14 +28,14 @@ class Job:
     """What to read, to change and to run in one folder."""
 
     sample: bool
-    reading: Path | None  # a file to look at first
+    file_to_read: Path | None  # a file to look at first
     target: Path  # the file to change
     command: list[str]
 
     @property
-    def repairs(self) -> bool:
+    def fixes_bug(self) -> bool:
         """True when the edit is the repair of the bug."""
-        return self.target == self.reading
+        return self.target == self.file_to_read
 
     def changed(self, old: str | None) -> str:
         """The new text of the target."""
@@ -45,7 +45,7 @@ class Job:
         return (old or "") + line
 
 
-def job_in(folder: Path, pause: float) -> Job:
+def plan_job(folder: Path, pause: float) -> Job:
     """Decide by what is there."""
     module = folder / MODULE
     slowly = ["--pause", f"{pause:.2f}"] if pause else []
@@ -54,7 +54,7 @@ def job_in(folder: Path, pause: float) -> Job:
         broken = BUG in module.read_text(encoding="utf-8")
         command = [sys.executable, CHECKER, *slowly]
         return Job(True, module, module if broken else folder / OWN_FILE, command)
-    return Job(False, _something_to_read(folder), folder / OWN_FILE, [*COLOURFUL, *slowly])
+    return Job(False, _something_to_read(folder), folder / OWN_FILE, [*COLOUR_DEMO, *slowly])
 
 
 def _something_to_read(folder: Path) -> Path | None:

@@ -13,8 +13,8 @@ from acp_tui.config.paths import paths, private_directory
 from acp_tui.demo.sample_files import BUG, FILES, FIX, MODULE
 from acp_tui.errors import UserError
 
-NAME = "basket"
-KEPT_DAYS = 14
+PROJECT_NAME = "basket"
+MAX_AGE_DAYS = 14
 """Long enough to come back to a session; copies nobody touched since then go away."""
 
 
@@ -24,7 +24,7 @@ def make_project() -> Path:
     try:
         private_directory(home)
         _remove_old_copies(home)
-        project = Path(tempfile.mkdtemp(prefix="sample-", dir=home)) / NAME
+        project = Path(tempfile.mkdtemp(prefix="sample-", dir=home)) / PROJECT_NAME
         project.mkdir()
         for name, text in FILES.items():
             (project / name).write_text(text, encoding="utf-8")
@@ -40,11 +40,11 @@ def is_sample(folder: Path) -> bool:
         text = (folder / MODULE).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return False
-    return folder.name == NAME and (BUG in text or FIX in text)
+    return folder.name == PROJECT_NAME and (BUG in text or FIX in text)
 
 
 def _remove_old_copies(home: Path) -> None:
-    oldest = time.time() - KEPT_DAYS * 24 * 3600
+    oldest = time.time() - MAX_AGE_DAYS * 24 * 3600
     for copy in home.glob("sample-*"):
         try:
             touched = max(entry.stat().st_mtime for entry in (copy, *copy.rglob("*")))

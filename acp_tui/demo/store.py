@@ -20,8 +20,8 @@ from acp_tui.demo.settings import Settings
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGE = 20
-KEPT = 200
+PAGE_SIZE = 20
+MAX_SESSIONS = 200
 """The demo is no archive: the oldest sessions beyond this go away."""
 
 _ID = re.compile(r"demo-[0-9a-f]{12}")
@@ -51,7 +51,7 @@ class StoredSession:
     history: History = field(default_factory=History)
 
 
-class Store:
+class SessionStore:
     """The folder they are in."""
 
     def __init__(self, folder: Path) -> None:
@@ -106,8 +106,8 @@ class Store:
         sessions.sort(key=_place, reverse=True)
         if cursor is not None:
             sessions = [session for session in sessions if _place(session) < cursor]
-        page = sessions[:PAGE]
-        return page, _place(page[-1]) if len(sessions) > PAGE else None
+        page = sessions[:PAGE_SIZE]
+        return page, _place(page[-1]) if len(sessions) > PAGE_SIZE else None
 
     # ------------------------------------------------------------------ files
 
@@ -132,7 +132,7 @@ class Store:
     def _prune(self) -> None:
         """Remove what is too old. By the files' times, which costs no reading of whole sessions."""
         files = sorted(self._folder.glob("*.json"), key=_modified, reverse=True)
-        for file in files[KEPT:]:
+        for file in files[MAX_SESSIONS:]:
             with contextlib.suppress(OSError):
                 file.unlink()
 

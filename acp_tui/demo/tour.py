@@ -5,47 +5,47 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.demo import files, processes
-from acp_tui.demo.project import OWN_FILE, Job, job_in
+from acp_tui.demo.project import OWN_FILE, Job, plan_job
 
 if TYPE_CHECKING:
-    from acp_tui.demo.processes import Ended
+    from acp_tui.demo.processes import CommandResult
     from acp_tui.demo.turn import Turn
 
 STEPS = ("Look around", "Read a file", "Make one edit", "Run a command", "Sum it up")
 
-LEAVE_NOTHING = {"PYTHONDONTWRITEBYTECODE": "1"}
+NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
 """Running Python in a folder would otherwise leave `__pycache__` there."""
 
 
 async def tour(turn: Turn) -> None:
     """Look, read, edit, run, tell."""
-    job = job_in(turn.cwd, turn.stored.settings.delay * 10)
+    job = plan_job(turn.cwd, turn.stored.settings.delay * 10)
     await turn.say(_WELCOME if job.sample else _WELCOME_ELSEWHERE)
     await turn.plan(STEPS, 0)
     await turn.think(_THOUGHT if job.sample else _THOUGHT_ELSEWHERE)
     await turn.plan(STEPS, 1)
-    text = await files.read(turn, job.reading) if job.reading else None
+    text = await files.read(turn, job.file_to_read) if job.file_to_read else None
     await turn.plan(STEPS, 2)
     edited = await _edit(turn, job, text)
     await turn.plan(STEPS, 3)
-    ended = await processes.run(turn, job.command, title=_title(job), env=LEAVE_NOTHING)
+    ended = await processes.run(turn, job.command, title=_title(job), env=NO_BYTECODE)
     await turn.plan(STEPS, 4)
     await turn.say(_summary(job, text is not None, edited, ended) + _next(turn))
     await turn.plan(STEPS, len(STEPS))
 
 
 async def _edit(turn: Turn, job: Job, text: str | None) -> bool:
-    if job.repairs and text is None:
+    if job.fixes_bug and text is None:
         await turn.say("I could not read the file, so I leave it alone.\n")
         return False
-    if job.repairs:
+    if job.fixes_bug:
         await turn.think("A discount in percent has to be divided by 100. That is the whole bug.")
         return await files.edit(turn, job.target, text, job.changed(text))
     await turn.say(_REPAIRED_BEFORE if job.sample else _ONE_FILE)
-    return await change(turn, job)
+    return await edit_target(turn, job)
 
 
-async def change(turn: Turn, job: Job) -> bool:
+async def edit_target(turn: Turn, job: Job) -> bool:
     """Make the edit of a job whose target was not read yet. Did it happen?"""
     old = None
     if job.target.is_file():
@@ -59,19 +59,19 @@ def _title(job: Job) -> str:
     return "Run the tests in colour" if job.sample else "Print something colourful"
 
 
-def _summary(job: Job, read: bool, edited: bool, ended: Ended | None) -> str:
+def _summary(job: Job, read: bool, edited: bool, ended: CommandResult | None) -> str:
     rows = (
-        ("Read", job.reading.name if job.reading else "nothing to read here", read),
+        ("Read", job.file_to_read.name if job.file_to_read else "nothing to read here", read),
         ("Edited", job.target.name, edited),
-        ("Ran", _title(job).lower(), ended is not None and ended.well),
+        ("Ran", _title(job).lower(), ended is not None and ended.succeeded),
     )
     table = "\n".join(
         f"| {what} | `{subject}` | {'✅ yes' if done else '❌ no'} |" for what, subject, done in rows
     )
     lines = [f"## What happened\n\n| Step | What | Done |\n|---|---|:---:|\n{table}\n"]
-    if job.repairs and edited:
+    if job.fixes_bug and edited:
         lines.append(_REPAIRED)
-    elif job.repairs:
+    elif job.fixes_bug:
         lines.append("The bug is still there, so two tests go on failing.\n")
     return "\n".join(lines)
 

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
         | EmbeddedResourceContentBlock
     )
 
-Cut = Literal["character", "word", "line"]
+Chunking = Literal["character", "word", "line"]
 
-_PIECES: dict[Cut, Callable[[str], list[str]]] = {
+_PIECES: dict[Chunking, Callable[[str], list[str]]] = {
     "character": list,
     "word": re.compile(r"\S+\s*|\s+").findall,
     "line": lambda text: text.splitlines(keepends=True),
@@ -57,7 +57,7 @@ _PIECES: dict[Cut, Callable[[str], list[str]]] = {
 """How a text is cut into chunks; joined again they are the text."""
 
 
-class TurnOver(Exception):  # noqa: N818 - an end, not an error
+class EndTurn(Exception):  # noqa: N818 - an end, not an error
     """Raised anywhere below a command to end the turn with this reason."""
 
     def __init__(self, reason: StopReason) -> None:
@@ -87,11 +87,11 @@ class Turn:
         self.request_id = wire.request_id
         self.argument = ""
         """What followed the name of the command."""
-        self.deaf = False
+        self.ignores_cancel = False
         """True: `session/cancel` is ignored. Only the command that shows such an agent sets it."""
         self.withdrawn = False
         """True: the client took the prompt back with `$/cancel_request`."""
-        self.spoken = 0
+        self.characters_sent = 0
         """Characters sent in this turn: the basis of the made-up usage."""
 
     @property
@@ -131,7 +131,7 @@ class Turn:
 
     # ------------------------------------------------------------------ speech
 
-    async def say(self, text: str, *, by: Cut = "word") -> None:
+    async def say(self, text: str, *, by: Chunking = "word") -> None:
         """Speak: one message, in chunks."""
         await self._stream(AgentMessageChunk, "agent_message_chunk", _PIECES[by](text))
 
@@ -153,7 +153,7 @@ class Turn:
         for piece in pieces:
             content = text_block(piece)
             await self.update(chunk(session_update=kind, content=content, message_id=message_id))
-            self.spoken += len(piece)
+            self.characters_sent += len(piece)
             await self.rest()
 
     async def plan(self, steps: Sequence[str], done: int) -> None:
@@ -176,7 +176,7 @@ class Turn:
     @property
     def tokens(self) -> Usage:
         """What this turn used, at four characters for a token. No model counted them."""
-        read, said = len(self.text) // 4, self.spoken // 4
+        read, said = len(self.text) // 4, self.characters_sent // 4
         return Usage(input_tokens=read, output_tokens=said, total_tokens=read + said)
 
     async def count(self) -> None:
@@ -193,6 +193,6 @@ class Turn:
         await asyncio.sleep(beats * self.stored.settings.delay)
 
 
-def revive(session_id: str, update: dict[str, Any]) -> Any:
+def update_from_history(session_id: str, update: dict[str, Any]) -> Any:
     """The model of an update that was kept in the history."""
     return SessionNotification.model_validate({"sessionId": session_id, "update": update}).update

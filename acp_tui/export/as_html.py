@@ -10,22 +10,22 @@ from acp_tui import __version__
 from acp_tui.diffing.diff_text import diff_lines
 from acp_tui.entry_display import ICONS, OTHER, STATUS, default_folded, title_of
 from acp_tui.export import html_text
-from acp_tui.export.output import output_lines
 from acp_tui.export.pieces import (
     Piece,
     call_facts,
     call_pieces,
-    cleared,
     content_facts,
+    document_title,
     exit_fact,
-    facts,
-    folder,
-    said,
+    header_facts,
+    is_cleared,
+    short_entry,
     terminal_title,
     thought_title,
-    title,
+    working_folder,
 )
 from acp_tui.export.style_sheet import style_sheet
+from acp_tui.export.terminal_output import output_lines
 from acp_tui.session.raw_entry import failure_note, raw_text
 from acp_tui.session.state import (
     AgentMessage,
@@ -44,7 +44,7 @@ from acp_tui.session.text import GrowingText, visible_json, visible_line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from acp_tui.export import About
+    from acp_tui.export.metadata import SessionMetadata
     from acp_tui.session.state import Entry, Session
 
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -58,11 +58,13 @@ _STATUS_LOOKS = {
 }
 
 
-def as_html(session: Session, about: About, theme: str) -> str:
+def as_html(session: Session, metadata: SessionMetadata, theme: str) -> str:
     """The document."""
-    name = escape(title(session, about))
-    known = "".join(f"<dt>{label}</dt><dd>{escape(text)}</dd>" for label, text in facts(session, about))
-    writer = _Writer(session, folder(session, about))
+    name = escape(document_title(session, metadata))
+    known = "".join(
+        f"<dt>{label}</dt><dd>{escape(text)}</dd>" for label, text in header_facts(session, metadata)
+    )
+    writer = _Writer(session, working_folder(session, metadata))
     body = "\n".join(block for entry in session.entries for block in _blocks_of(entry, writer))
     return _PAGE.format(
         title=name, style=style_sheet(theme), facts=known, body=body, version=escape(__version__)
@@ -158,7 +160,7 @@ class _Writer:
         return _details(f"{classes} call", first, inner, opened=not default_folded(call))
 
     def _said(self, entry: Entry, classes: str) -> Iterator[str]:
-        found = said(entry, self._session, self._cwd)
+        found = short_entry(entry, self._session, self._cwd)
         if found is None:
             return
         look = "dim" if found.level == "info" else found.level
@@ -225,7 +227,7 @@ def _content(content: Content) -> str:
 
 
 def _plan(plan: Plan) -> str:
-    if cleared(plan):
+    if is_cleared(plan):
         return '<p class="aside">The plan was cleared</p>'
     rows = "".join(
         f'<li><span class="{_STATUS_LOOKS.get(item.status, "dim")}">'

@@ -12,12 +12,12 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.export.output import output_text
+from acp_tui.export.terminal_output import output_text
 from acp_tui.session.state import Terminal
 from acp_tui.session.text import GrowingText
 
 if TYPE_CHECKING:
-    from acp_tui.export import About
+    from acp_tui.export.metadata import SessionMetadata
     from acp_tui.session.state import Entry, Session
 
 FORMAT = 1
@@ -28,11 +28,11 @@ _FACTS = frozenset(
 """Fields that hold the entries once more, or only serve the program. The queue has not been said yet."""
 
 
-def as_json(session: Session, about: About) -> str:
+def as_json(session: Session, metadata: SessionMetadata) -> str:
     """The document. Escapes keep it harmless on a terminal, and lose nothing."""
     document = {
         "format": FORMAT,
-        "about": _plain(about),
+        "about": _plain(metadata),
         "session": _fields(session, _FACTS),
         "entries": [_entry(entry) for entry in session.entries],
     }

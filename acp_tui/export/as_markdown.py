@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 
 from acp_tui.diffing.diff_text import diff_lines
 from acp_tui.entry_display import ICONS, OTHER, STATUS, default_folded, title_of
-from acp_tui.export.output import output_text
 from acp_tui.export.pieces import (
     Piece,
     call_facts,
     call_pieces,
-    cleared,
     content_facts,
+    document_title,
     exit_fact,
-    facts,
-    folder,
-    said,
+    header_facts,
+    is_cleared,
+    short_entry,
     terminal_title,
     thought_title,
-    title,
+    working_folder,
 )
-from acp_tui.export.safe_markdown import code_span, contained, fenced, literal
+from acp_tui.export.safe_markdown import code_block, code_span, contain, escape_markdown
+from acp_tui.export.terminal_output import output_text
 from acp_tui.session.raw_entry import failure_note, raw_text
 from acp_tui.session.state import (
     AgentMessage,
@@ -39,28 +39,30 @@ from acp_tui.session.text import GrowingText, visible_json, visible_line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from acp_tui.export import About
+    from acp_tui.export.metadata import SessionMetadata
     from acp_tui.session.state import Entry, Session
 
 _BOXES = {"completed": "[x]"}
 
 
-def as_markdown(session: Session, about: About) -> str:
+def as_markdown(session: Session, metadata: SessionMetadata) -> str:
     """The document."""
-    known = "  \n".join(f"**{label}:** {literal(text)}" for label, text in facts(session, about))
-    blocks = [f"# {literal(title(session, about))}", known]
-    writer = _Writer(session, folder(session, about), _name(session, about))
+    known = "  \n".join(
+        f"**{label}:** {escape_markdown(text)}" for label, text in header_facts(session, metadata)
+    )
+    blocks = [f"# {escape_markdown(document_title(session, metadata))}", known]
+    writer = _Writer(session, working_folder(session, metadata), _name(session, metadata))
     for entry in session.entries:
         try:
             blocks += list(writer.blocks(entry))
         except Exception as error:  # one entry must not cost the whole document
-            blocks += [literal(failure_note(entry, error)), fenced(raw_text(entry))]
+            blocks += [escape_markdown(failure_note(entry, error)), code_block(raw_text(entry))]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _name(session: Session, about: About) -> str:
+def _name(session: Session, metadata: SessionMetadata) -> str:
     agent = session.agent
-    return visible_line(about.agent or (agent and (agent.title or agent.name)) or "Agent")
+    return visible_line(metadata.agent or (agent and (agent.title or agent.name)) or "Agent")
 
 
 class _Writer:
@@ -101,12 +103,12 @@ class _Writer:
     def _heading(self) -> Iterator[str]:
         if self._speaker is not AgentMessage:
             self._speaker = AgentMessage
-            yield f"## {literal(self._agent)}"
+            yield f"## {escape_markdown(self._agent)}"
 
     def _parts(self, message: Message, *, plain: bool = False) -> Iterator[str]:
         for part in message.parts:
             if isinstance(part, GrowingText):
-                yield _as_typed(str(part)) if plain else contained(str(part))
+                yield _as_typed(str(part)) if plain else contain(str(part))
             else:
                 yield from _content(part)
 
@@ -119,72 +121,72 @@ class _Writer:
         if blocks and default_folded(call):
             yield from _details(f"{icon} {_in_tag(name)} · {_in_tag(beside)}", iter(blocks))
         else:
-            shown = code_span(name) if call.kind == "execute" else f"**{literal(name)}**"
-            yield f"{icon} {shown} {literal(f'· {beside}')}"
+            shown = code_span(name) if call.kind == "execute" else f"**{escape_markdown(name)}**"
+            yield f"{icon} {shown} {escape_markdown(f'· {beside}')}"
             yield from blocks
 
     def _said(self, entry: Entry) -> Iterator[str]:
-        found = said(entry, self._session, self._cwd)
+        found = short_entry(entry, self._session, self._cwd)
         if found is None:
             return
         if found.detail:
-            yield from _details(_in_tag(f"{found.sign} {found.text}"), iter([fenced(found.detail)]))
+            yield from _details(_in_tag(f"{found.sign} {found.text}"), iter([code_block(found.detail)]))
         else:
-            yield f"*{found.sign} {literal(found.text)}*"
+            yield f"*{found.sign} {escape_markdown(found.text)}*"
 
 
 def _piece(piece: Piece) -> Iterator[str]:
     match piece.sort:
         case "places":
-            yield "\n".join(f"- {literal(place)}" for place in piece.what)
+            yield "\n".join(f"- {escape_markdown(place)}" for place in piece.what)
         case "command":
-            yield fenced(piece.what, "sh")
+            yield code_block(piece.what, "sh")
         case "diff":
-            yield f"{literal(piece.label)}:"
-            yield fenced("\n".join(diff_lines(piece.what, piece.first)), "diff")
+            yield f"{escape_markdown(piece.label)}:"
+            yield code_block("\n".join(diff_lines(piece.what, piece.first)), "diff")
         case "terminal":
             yield _terminal(piece.what, piece.label)
         case "content" if piece.what.kind == "text" and not piece.what.text.lstrip().startswith("```"):
-            yield fenced(piece.what.text)
+            yield code_block(piece.what.text)
         case "content":
             yield from _content(piece.what)
         case "raw":
             yield f"{piece.label}:"
-            yield fenced(piece.what)
+            yield code_block(piece.what)
 
 
 def _terminal(terminal: Terminal, name: str) -> str:
-    return fenced(f"{name}\n{output_text(terminal.output)}[{exit_fact(terminal)}]", "console")
+    return code_block(f"{name}\n{output_text(terminal.output)}[{exit_fact(terminal)}]", "console")
 
 
 def _content(content: Content) -> Iterator[str]:
     """Pictures and sounds are named; a text is shown whole."""
     if content.kind == "text":
-        yield contained(content.text)
+        yield contain(content.text)
         return
-    where = f" {literal(visible_line(content.uri))}" if content.uri else ""
-    yield f"*[{literal(content_facts(content))}]*{where}"
+    where = f" {escape_markdown(visible_line(content.uri))}" if content.uri else ""
+    yield f"*[{escape_markdown(content_facts(content))}]*{where}"
     if content.text:
-        yield fenced(content.text)
+        yield code_block(content.text)
     if content.raw is not None:
-        yield fenced(visible_json(content.raw), "json")
+        yield code_block(visible_json(content.raw), "json")
 
 
 def _plan(plan: Plan) -> Iterator[str]:
-    if cleared(plan):
+    if is_cleared(plan):
         yield "*The plan was cleared*"
         return
     yield "**Plan**"
     if plan.items:
         yield "\n".join(
-            f"- {_BOXES.get(item.status, '[ ]')} {literal(visible_line(item.content))}"
+            f"- {_BOXES.get(item.status, '[ ]')} {escape_markdown(visible_line(item.content))}"
             + (" *(in progress)*" if item.status == "in_progress" else "")
             for item in plan.items
         )
     if plan.markdown:
-        yield contained(plan.markdown)
+        yield contain(plan.markdown)
     if plan.uri:
-        yield literal(visible_line(plan.uri))
+        yield escape_markdown(visible_line(plan.uri))
 
 
 # --------------------------------------------------------------------------- small things
@@ -203,7 +205,7 @@ def _details(summary: str, blocks: Iterator[str]) -> Iterator[str]:
 
 def _as_typed(text: str) -> str:
     """Words of the user's: lines stay lines."""
-    return "  \n".join(literal(line) for line in text.split("\n"))
+    return "  \n".join(escape_markdown(line) for line in text.split("\n"))
 
 
 def _quoted(blocks: Iterator[str]) -> Iterator[str]:

@@ -23,7 +23,7 @@ _STEPS = {"completed": "[x]", "in_progress": "[~]", "pending": "[ ]"}
 _LEVELS = {"info": "-", "warning": "!", "error": "!!"}
 
 
-def transcript(session: state.Session, *, thoughts: bool = False) -> Iterator[str]:
+def transcript_lines(session: state.Session, *, thoughts: bool = False) -> Iterator[str]:
     """The lines of the transcript, safe for a terminal; thoughts are only counted unless asked for."""
     text = _Text(session, thoughts)
     for entry in session.entries:

@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.export.safe_markdown import parser, tokens_of
+from acp_tui.export.safe_markdown import parse_blocks, parser
 from acp_tui.pygments_names import NAMES
 
 if TYPE_CHECKING:
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from acp_tui.workspace.terminals.line_model import Line
     from acp_tui.workspace.terminals.sgr import Color, Style
 
-SCHEMES = ("http://", "https://", "mailto:")
+SAFE_SCHEMES = ("http://", "https://", "mailto:")
 """Links that may be followed."""
-BOXES = {"[ ] ": "☐", "[x] ": "☑"}
+CHECKBOXES = {"[ ] ": "☐", "[x] ": "☑"}
 """Before what is to be done, and what is."""
-LONGEST = 4000
+MAX_LINE_LENGTH = 4000
 """Characters of a line; one that is longer is no code to be read, and may cost a lexer dearly."""
-MOST = 200_000
+MAX_COLOURED_CHARACTERS = 200_000
 """Characters of code that are coloured."""
 
 
@@ -35,7 +35,7 @@ MOST = 200_000
 
 def markdown(text: str) -> str:
     """Markdown as it looks."""
-    tokens = tokens_of(text)
+    tokens = parse_blocks(text)
     if tokens is None:
         return plain(text)
     for token, before in zip(tokens, [None, None, *tokens], strict=False):
@@ -77,7 +77,7 @@ def _image(tokens: Sequence[Token], number: int, *_: Any) -> str:
 
 def _show_box(first: Token) -> None:
     """A list item that begins with `[ ]` is one to be done."""
-    box = BOXES.get(first.content[:4].lower()) if first.type == "text" else None
+    box = CHECKBOXES.get(first.content[:4].lower()) if first.type == "text" else None
     if box is not None:
         first.content = f"{box} {first.content[4:]}"
 
@@ -88,7 +88,7 @@ def _keep_harmless(tokens: Sequence[Token]) -> None:
     for token in tokens:
         if token.type == "link_open":
             where = str(token.attrs.get("href", ""))
-            opened.append(safe_link(where))
+            opened.append(is_safe_link(where))
             if opened[-1]:
                 token.attrs = {"href": where, "rel": "noopener noreferrer nofollow", "class": "link"}
             else:
@@ -99,14 +99,14 @@ def _keep_harmless(tokens: Sequence[Token]) -> None:
             token.meta["in link"] = bool(opened)
 
 
-def safe_link(where: str) -> bool:
+def is_safe_link(where: str) -> bool:
     """May this be followed?"""
-    return where.lower().startswith(SCHEMES)
+    return where.lower().startswith(SAFE_SCHEMES)
 
 
 def link(where: str, text: str) -> str:
     """A link, where it is one that may be followed; else the text, and where it would have led."""
-    if not safe_link(where):
+    if not is_safe_link(where):
         return f'<span title="{escape(where)}">{escape(text)}</span>'
     return f'<a class="link" rel="noopener noreferrer nofollow" href="{escape(where)}">{escape(text)}</a>'
 
@@ -131,7 +131,11 @@ def _length(text: str) -> str:
 
 def _coloured(text: str, language: str) -> str:
     lexer = _lexer(language.lower())
-    if lexer is None or len(text) > MOST or any(len(line) > LONGEST for line in text.split("\n")):
+    if (
+        lexer is None
+        or len(text) > MAX_COLOURED_CHARACTERS
+        or any(len(line) > MAX_LINE_LENGTH for line in text.split("\n"))
+    ):
         return escape(text)
     pieces: list[str] = []
     for sort, piece in lexer.get_tokens(text):

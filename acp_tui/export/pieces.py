@@ -35,7 +35,7 @@ from acp_tui.session.text import visible, visible_json, visible_line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from acp_tui.export import About
+    from acp_tui.export.metadata import SessionMetadata
     from acp_tui.session.state import Plan, Session
 
 
@@ -48,7 +48,7 @@ class Piece(NamedTuple):
     first: int = 1  # the number of a diff's first line; 0: not known
 
 
-class Said(NamedTuple):
+class ShortEntry(NamedTuple):
     """A short entry: how bad it is, one line, and what is folded below it."""
 
     level: Literal["info", "success", "warning", "error"]
@@ -57,29 +57,29 @@ class Said(NamedTuple):
     detail: str = ""
 
 
-def facts(session: Session, about: About) -> list[tuple[str, str]]:
+def header_facts(session: Session, metadata: SessionMetadata) -> list[tuple[str, str]]:
     """What stands above the conversation."""
     agent = session.agent
-    name = about.agent or (agent and (agent.title or agent.name)) or ""
+    name = metadata.agent or (agent and (agent.title or agent.name)) or ""
     version = f" {agent.version}" if agent is not None and agent.version else ""
     at = next((entry.at for entry in session.entries), None)
     known = [
         ("Agent", visible_line(f"{name}{version}" if name else "")),
-        ("Folder", visible_line(folder(session, about))),
+        ("Folder", visible_line(working_folder(session, metadata))),
         ("Begun", _day(at) if at is not None else ""),
-        ("Session", visible_line(about.id)),
+        ("Session", visible_line(metadata.id)),
     ]
     return [(label, text) for label, text in known if text]
 
 
-def title(session: Session, about: About) -> str:
+def document_title(session: Session, metadata: SessionMetadata) -> str:
     """What the conversation is called."""
-    return visible_line(session.title or about.title) or "A conversation with an agent"
+    return visible_line(session.title or metadata.title) or "A conversation with an agent"
 
 
-def folder(session: Session, about: About) -> str:
+def working_folder(session: Session, metadata: SessionMetadata) -> str:
     """Where it was held."""
-    return session.cwd or about.cwd
+    return session.cwd or metadata.cwd
 
 
 def _day(at: float) -> str:
@@ -163,7 +163,7 @@ def content_facts(content: Content) -> str:
     return visible_line(f"{content.kind}: {', '.join(part for part in parts if part)}".rstrip(": "))
 
 
-def cleared(plan: Plan) -> bool:
+def is_cleared(plan: Plan) -> bool:
     """Is nothing planned any more?"""
     return plan.removed or not (plan.items or plan.markdown or plan.uri)
 
@@ -189,7 +189,7 @@ _NOTICES: dict[str, tuple[Literal["info", "warning", "error"], str]] = {
 }
 
 
-def said(entry: Any, session: Session, cwd: str) -> Said | None:
+def short_entry(entry: Any, session: Session, cwd: str) -> ShortEntry | None:
     """The entries that are one line; None for a turn that ended as it should."""
     match entry:
         case Permission():
@@ -197,37 +197,39 @@ def said(entry: Any, session: Session, cwd: str) -> Said | None:
         case Elicitation():
             url = visible_line(entry.url or "")
             outcome = entry.outcome or "not answered"
-            return Said("info", "?", f"the agent asks: {visible_line(entry.message)} — {outcome}", url)
+            return ShortEntry("info", "?", f"the agent asks: {visible_line(entry.message)} — {outcome}", url)
         case Notice():
             level, sign = _NOTICES.get(entry.level, ("info", "·"))
             source = {"rule": "rule: ", "policy": "policy: ", "agent": "the agent: "}.get(entry.source, "")
-            return Said(level, sign, f"{source}{visible_line(entry.text)}", visible(entry.detail or ""))
+            return ShortEntry(level, sign, f"{source}{visible_line(entry.text)}", visible(entry.detail or ""))
         case TurnEnd():
             return _turn_end(entry)
         case Compaction():
             level = "error" if entry.status == "failed" else "info"
             detail = "\n".join(filter(None, (entry.error, str(entry.summary))))
-            return Said(level, "·", f"the agent condensed its context ({visible_line(entry.status)})", detail)
-    return Said("info", "·", f"not recognised: {visible_line(entry.what)}", visible_json(entry.raw))
+            return ShortEntry(
+                level, "·", f"the agent condensed its context ({visible_line(entry.status)})", detail
+            )
+    return ShortEntry("info", "·", f"not recognised: {visible_line(entry.what)}", visible_json(entry.raw))
 
 
-def _permission(entry: Permission, session: Session, cwd: str) -> Said:
+def _permission(entry: Permission, session: Session, cwd: str) -> ShortEntry:
     sign, words, good = verdict(entry)
     call = session.tool_calls.get(entry.call_id)
     what = title_of(call, cwd) if call is not None else visible_line(entry.call_id)
     by = answered_by(entry)
     level: Any = good if good in ("success", "warning", "error") else "info"
-    return Said(level, sign, visible_line(f"{words}: {what}{f' — {by}' if by else ''}"))
+    return ShortEntry(level, sign, visible_line(f"{words}: {what}{f' — {by}' if by else ''}"))
 
 
-def _turn_end(entry: TurnEnd) -> Said | None:
+def _turn_end(entry: TurnEnd) -> ShortEntry | None:
     if entry.error is not None:
         text = visible(entry.error.message or "the agent gave no reason").strip()
         code = f" (error {entry.error.code})" if entry.error.code else ""
-        return Said("error", "✘", f"{visible_line(text)}{code}", visible(entry.error.detail or ""))
+        return ShortEntry("error", "✘", f"{visible_line(text)}{code}", visible(entry.error.detail or ""))
     if entry.empty:
-        return Said("warning", "!", "nothing came back")
+        return ShortEntry("warning", "!", "nothing came back")
     if entry.stop_reason in (None, "end_turn"):
         return None
     words = _ENDS.get(entry.stop_reason, f"ended: {visible_line(entry.stop_reason)}")
-    return Said("info" if entry.stop_reason == "cancelled" else "warning", "!", words)
+    return ShortEntry("info" if entry.stop_reason == "cancelled" else "warning", "!", words)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-DEEPEST = 60
+MAX_NESTING = 60
 _MEANT = re.compile(r"[\\`*\[\]|<>~$]|&(?=[#\w])|(?<!\w)_|_(?!\w)")
 _AT_START = re.compile(r"(?:[#+=:-]|\d+(?=[.)]))")
 _STEP = re.compile(r"\\.|(?P<ticks>`+)|(?P<less><)|[^\\`<]+|.", re.DOTALL)
@@ -28,7 +28,7 @@ def parser() -> MarkdownIt:
     """CommonMark with tables and strikethrough; HTML is text like any other."""
     from markdown_it import MarkdownIt
 
-    made = MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST})
+    made = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
     made.validateLink = _any_link  # type: ignore[method-assign]
     return made.enable(["table", "strikethrough"])
 
@@ -38,20 +38,20 @@ def _any_link(url: str) -> bool:  # noqa: ARG001  # the parser's signature
     return True
 
 
-def tokens_of(text: str) -> list[Token] | None:
+def parse_blocks(text: str) -> list[Token] | None:
     """The text in blocks; None when it is nested too deep to be understood."""
     tokens = parser().parse(text)
-    return None if any(token.level >= DEEPEST - 1 for token in tokens) else tokens
+    return None if any(token.level >= MAX_NESTING - 1 for token in tokens) else tokens
 
 
-def contained(text: str) -> str:
+def contain(text: str) -> str:
     """The text as Markdown that stays within its place."""
     if not text.strip():
         return ""
     text = text.strip("\n")
-    tokens = tokens_of(text)
+    tokens = parse_blocks(text)
     if tokens is None:
-        return fenced(text)
+        return code_block(text)
     lines = text.split("\n")
     code: set[int] = set()
     done: set[int] = set()
@@ -115,7 +115,7 @@ def _end_of_code(text: str, start: int, ticks: str) -> int:
     return closing.end() if closing else 0
 
 
-def literal(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Any text on one line, as it is."""
     line = _MEANT.sub(r"\\\g<0>", " ".join(text.split()))
     start = _AT_START.match(line)
@@ -133,7 +133,7 @@ def code_span(text: str) -> str:
     return f"{ticks}{space}{line}{space}{ticks}"
 
 
-def fenced(text: str, language: str = "") -> str:
+def code_block(text: str, language: str = "") -> str:
     """Any text as a block of code, between fences longer than any in it."""
     fence = "`" * max(3, _longest_run(text) + 1)
     return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}"

@@ -14,8 +14,9 @@ from markdown_it import MarkdownIt
 
 from acp_tui.entry_display import default_folded, title_of
 from acp_tui.errors import UserError
-from acp_tui.export import FORMATS, About, export
-from acp_tui.export.safe_markdown import code_span, contained, fenced, literal
+from acp_tui.export import FORMATS, export
+from acp_tui.export.metadata import SessionMetadata
+from acp_tui.export.safe_markdown import code_block, code_span, contain, escape_markdown
 from acp_tui.session.events import TerminalCreated, TerminalExited, TerminalOutput
 from tests.support.recordings import WIRELOGS, records
 from tests.support.talk import Talk, properties
@@ -109,7 +110,7 @@ def everything(word: str = HOSTILE) -> Talk:
 @pytest.mark.parametrize("path", WIRELOGS, ids=lambda path: path.stem)
 def test_whatever_an_agent_did_can_be_exported_in_every_form(path: Path) -> None:
     for form in FORMATS:
-        text = export(records(path), form, About(id=path.stem))
+        text = export(records(path), form, SessionMetadata(id=path.stem))
         assert text.endswith("\n")
         if form == "html":
             Page(text)
@@ -307,7 +308,7 @@ nasty = st.lists(st.sampled_from(PIECES), max_size=16).map("".join)
 @properties
 @given(nasty)
 def test_markdown_of_others_stays_in_its_place_whatever_it_is(text: str) -> None:
-    together = f"{contained(text)}\n\n## after\n"
+    together = f"{contain(text)}\n\n## after\n"
     assert tags_in(together) == []
     tokens = HTML.parse(together)
     assert [token.type for token in tokens[-3:]] == ["heading_open", "inline", "heading_close"]
@@ -320,20 +321,20 @@ def test_markdown_of_others_looks_as_it_was_meant(text: str) -> None:
     # Where a definition leads may be written differently; and a tag that begins a line within a code span.
     assume("]:" not in text and not re.search(r"\n[ \t>]*<", text))
     meant = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    looks, wanted = HTML.render(contained(text)), meant.render(text.strip("\n"))
+    looks, wanted = HTML.render(contain(text)), meant.render(text.strip("\n"))
     assert "".join(looks.split()) == "".join(wanted.split())
 
 
 @properties
 @given(nasty)
 def test_any_text_can_be_a_block_a_span_or_a_line_of_its_own(text: str) -> None:
-    (block,) = HTML.parse(fenced(text))
+    (block,) = HTML.parse(code_block(text))
     assert block.content.rstrip("\n") == text.rstrip("\n")
     line = " ".join(text.split())
     if line:
         paragraph = HTML.parse(f"x {code_span(text)}")[1].children or []
         assert paragraph[-1].content == line
-        tokens = HTML.parse(literal(text))
+        tokens = HTML.parse(escape_markdown(text))
         assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
         assert "".join(one.content for one in tokens[1].children or []) == line
 
@@ -350,7 +351,7 @@ def test_the_conversation_reads_from_top_to_bottom() -> None:
     talk.tool_update("c", status="completed")
     talk.says("Done.")
     talk.end(number)
-    text = export(talk.records, "md", About(id="s-1", title="Login"))
+    text = export(talk.records, "md", SessionMetadata(id="s-1", title="Login"))
     told = ["# Login", "/w", "## You", "> fix it", "> please", "## Agent", "thought for", "hm", "Looking.",
             "`pytest -q`", "$ pytest -q", "1 passed", "[exit code 0]", "Done."]  # fmt: skip
     places = [text.index(words) for words in told]
@@ -379,7 +380,7 @@ def test_how_a_command_ended_is_said_as_far_as_it_is_known(ends: list[TerminalEx
 
 def test_json_holds_the_state_entry_by_entry() -> None:
     talk = everything("word")
-    plain = json.loads(export(talk.records, "json", About(id="s-1")))
+    plain = json.loads(export(talk.records, "json", SessionMetadata(id="s-1")))
     assert plain["format"] == 1
     assert plain["about"]["id"] == "s-1"
     assert plain["session"]["cwd"] == "/w"

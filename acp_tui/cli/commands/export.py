@@ -12,7 +12,8 @@ from acp_tui.cli.options import USAGE
 from acp_tui.cli.streams import content_stream
 from acp_tui.config.paths import paths, write_private
 from acp_tui.errors import UserError
-from acp_tui.export import FORMATS, About, export
+from acp_tui.export import FORMATS, export
+from acp_tui.export.metadata import SessionMetadata
 from acp_tui.store.folders import read_folder, sessions_directory
 
 if TYPE_CHECKING:
@@ -50,15 +51,15 @@ def run(args: argparse.Namespace) -> int:
     path = recording_of(args.session)
     records, problems = read_records(path)
     stored = read_folder(path.parent)  # who it was held with, when it is one of ours
-    about = About.of(stored) if stored.meta else About(path.stem)
-    cwd = Path(about.cwd or ".")
+    metadata = SessionMetadata.from_folder(stored) if stored.meta else SessionMetadata(path.stem)
+    cwd = Path(metadata.cwd or ".")
     workbench = Workbench.open(cwd)
     form, theme = args.form or _by_ending(args.output), args.theme
     if form == "html" and theme is None:
         theme, wrong = _usual_theme(workbench.settings)
         problems = [*problems, *wrong]
     hides = workbench.is_sensitive_in(cwd)
-    text = export(records, form, about, theme=theme or DEFAULT_THEME, is_sensitive=hides)
+    text = export(records, form, metadata, theme=theme or DEFAULT_THEME, is_sensitive=hides)
     if args.output is None:
         print_safely()
         content_stream().write(text)

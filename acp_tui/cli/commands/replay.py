@@ -11,7 +11,7 @@ from acp_tui.cli.screen_runner import add_theme_option, need_a_terminal, show
 from acp_tui.config import early_settings
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
-from acp_tui.export.as_text import transcript
+from acp_tui.export.as_text import transcript_lines
 from acp_tui.protocol.fold import fold
 from acp_tui.session.text import visible_line
 from acp_tui.store.folders import WIRE, open_folder, read_folder
@@ -84,7 +84,7 @@ def print_recording(path: Path, *, thoughts: bool = False) -> None:
     """Print the conversation that this file records, and say when parts of it cannot be read."""
     print_safely()
     records, problems = read_records(path)
-    for line in transcript(fold(records), thoughts=thoughts):
+    for line in transcript_lines(fold(records), thoughts=thoughts):
         print(line)
     for problem in problems:
         print(f"acp-tui: {problem}", file=sys.stderr)

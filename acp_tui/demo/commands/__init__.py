@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp import RequestError
-from acp.schema import AvailableCommand, AvailableCommandInput, UnstructuredCommandInput
 
 from acp_tui.demo.commands import asking, content, endings, guide, oddities, state, work
-from acp_tui.demo.commands.registry import COMMANDS, Command
+from acp_tui.demo.commands.registry import COMMANDS, SlashCommand
 
 if TYPE_CHECKING:
     from acp.schema import StopReason
@@ -16,25 +15,7 @@ if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn
 
 for _module in (guide, work, asking, content, state, endings, oddities):
-    COMMANDS.update((each.name, each) for each in vars(_module).values() if isinstance(each, Command))
-
-FEW = ("help", "tour", "commands")
-"""What `/commands few` leaves."""
-
-
-def available(*, few: bool = False) -> list[AvailableCommand]:
-    """The commands as the client is told of them."""
-    return [
-        AvailableCommand(
-            name=command.name,
-            description=command.description,
-            input=AvailableCommandInput(UnstructuredCommandInput(hint=command.hint))
-            if command.hint
-            else None,
-        )
-        for command in COMMANDS.values()
-        if not few or command.name in FEW
-    ]
+    COMMANDS.update((each.name, each) for each in vars(_module).values() if isinstance(each, SlashCommand))
 
 
 async def answer(turn: Turn) -> StopReason:

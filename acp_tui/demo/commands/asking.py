@@ -16,9 +16,9 @@ from acp.schema import (
     ToolCallUpdate,
 )
 
-from acp_tui.demo.commands.registry import command, number
-from acp_tui.demo.permission import ask, usual_options
-from acp_tui.demo.toolcall import Call
+from acp_tui.demo.commands.registry import number_argument, slash_command
+from acp_tui.demo.permission import ask_client, standard_options
+from acp_tui.demo.tool_call import ToolCall
 
 if TYPE_CHECKING:
     from acp.schema import PermissionOptionKind
@@ -34,7 +34,7 @@ def _options(*given: tuple[str, PermissionOptionKind]) -> list[PermissionOption]
 
 
 _SETS = {
-    "four": usual_options("execute"),
+    "four": standard_options("execute"),
     "twins": _options(
         ("Allow", "allow_once"),
         ("Always allow for this project", "allow_always"),
@@ -53,7 +53,7 @@ _SETS = {
 }
 
 
-@command(
+@slash_command(
     "permission",
     "Permission requests with odd sets of options; nothing is done, whatever you answer",
     "[" + "|".join((*_SETS, "bare", "many")) + "]",
@@ -62,7 +62,9 @@ async def permission(turn: Turn) -> None:
     """Several options of a kind, missing kinds, an unannounced call, several requests at once."""
     if turn.argument == "bare":
         await _tell(
-            turn, "bare", await ask(turn, ToolCallUpdate(tool_call_id="never-announced"), _SETS["four"])
+            turn,
+            "bare",
+            await ask_client(turn, ToolCallUpdate(tool_call_id="never-announced"), _SETS["four"]),
         )
         return
     if turn.argument == "many":
@@ -75,7 +77,7 @@ async def permission(turn: Turn) -> None:
 
 
 async def _question(turn: Turn, title: str, options: list[PermissionOption]) -> PermissionOption:
-    call = Call(
+    call = ToolCall(
         turn,
         title,
         "execute",
@@ -86,7 +88,7 @@ async def _question(turn: Turn, title: str, options: list[PermissionOption]) -> 
         ],
     )
     await call.start()
-    option = await ask(turn, call.question(), options)
+    option = await ask_client(turn, call.question(), options)
     await (call.done() if option.kind.startswith("allow") else call.fail("Rejected by the user."))
     return option
 
@@ -95,13 +97,15 @@ async def _tell(turn: Turn, title: str, option: PermissionOption) -> None:
     await turn.say(f"{title}: you chose “{option.name}” (`{option.option_id}`, {option.kind}).\n")
 
 
-@command("withdraw", "Asks for permission and takes the question back", "[seconds]")
+@slash_command("withdraw", "Asks for permission and takes the question back", "[seconds]")
 async def withdraw(turn: Turn) -> None:
     """The agent's side of `$/cancel_request`: the dialog should go away by itself."""
-    call = await Call(turn, "A question that is taken back", "execute", raw_input={"command": "true"}).start()
-    question = asyncio.ensure_future(ask(turn, call.question(), _SETS["four"]))
+    call = await ToolCall(
+        turn, "A question that is taken back", "execute", raw_input={"command": "true"}
+    ).start()
+    question = asyncio.ensure_future(ask_client(turn, call.question(), _SETS["four"]))
     try:
-        async with asyncio.timeout(number(turn.argument, 2, most=60)):
+        async with asyncio.timeout(number_argument(turn.argument, 2, most=60)):
             option = await asyncio.shield(question)
     except TimeoutError:
         for request_id in turn.wire.unanswered("session/request_permission", turn.session_id):
@@ -145,7 +149,7 @@ _FORM = {
 }
 
 
-@command("elicit", "Asks for structured input: a form, or a page to visit", "[form|url]")
+@slash_command("elicit", "Asks for structured input: a form, or a page to visit", "[form|url]")
 async def elicit(turn: Turn) -> None:
     """Only what the client advertised may be asked for."""
     mode = "url" if turn.argument == "url" else "form"

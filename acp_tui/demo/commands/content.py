@@ -19,20 +19,20 @@ from acp.schema import Annotations, TextContentBlock
 from acp.utils import serialize_params
 
 from acp_tui.demo import media, texts
-from acp_tui.demo.commands.registry import command
-from acp_tui.demo.toolcall import Call
+from acp_tui.demo.commands.registry import slash_command
+from acp_tui.demo.tool_call import ToolCall
 
 if TYPE_CHECKING:
     from acp_tui.demo.turn import ContentBlock, Turn
 
 
-@command("markdown", "Everything that Markdown has")
+@slash_command("markdown", "Everything that Markdown has")
 async def markdown(turn: Turn) -> None:
     """Headings, lists, tables, code …"""
     await turn.say(texts.MARKDOWN)
 
 
-@command("thoughts", "Thinking aloud, between words")
+@slash_command("thoughts", "Thinking aloud, between words")
 async def thoughts(turn: Turn) -> None:
     """Thoughts and messages in turn; a thought has Markdown too."""
     if not turn.stored.settings.thoughts:
@@ -44,24 +44,24 @@ async def thoughts(turn: Turn) -> None:
     await turn.say("And the conclusion: none of this was thought by anybody.")
 
 
-@command("image", "A picture, in a message and in a tool call")
+@slash_command("image", "A picture, in a message and in a tool call")
 async def image(turn: Turn) -> None:
     """A PNG of 64 by 32 pixels."""
-    picture = image_block(media.picture(), "image/png")
+    picture = image_block(media.gradient_png(), "image/png")
     await turn.say("A gradient:")
     await turn.show(picture)
-    call = await Call(turn, "Pretend to take a screenshot", "other").start("in_progress")
+    call = await ToolCall(turn, "Pretend to take a screenshot", "other").start("in_progress")
     await call.done(content=[tool_content(picture), tool_content(text_block("The same picture."))])
 
 
-@command("audio", "A sound")
+@slash_command("audio", "A sound")
 async def audio(turn: Turn) -> None:
     """A WAV of half a second."""
     await turn.say("Half a second of the note A:")
-    await turn.show(audio_block(media.sound(), "audio/wav"))
+    await turn.show(audio_block(media.tone_wav(), "audio/wav"))
 
 
-@command("resource", "A link to a file, a file inside the message, or bytes", "[link|embedded|blob]")
+@slash_command("resource", "A link to a file, a file inside the message, or bytes", "[link|embedded|blob]")
 async def resource(turn: Turn) -> None:
     """All three when none is named."""
     uri = (turn.cwd / "poem.md").as_uri()
@@ -77,7 +77,9 @@ async def resource(turn: Turn) -> None:
             mime_type="text/markdown",
         ),
         "embedded": resource_block(text),
-        "blob": resource_block(embedded_blob_resource(uri + ".png", media.picture(), mime_type="image/png")),
+        "blob": resource_block(
+            embedded_blob_resource(uri + ".png", media.gradient_png(), mime_type="image/png")
+        ),
     }
     for name, block in blocks.items():
         if turn.argument in ("", name):
@@ -85,7 +87,7 @@ async def resource(turn: Turn) -> None:
             await turn.show(block)
 
 
-@command("annotations", "Content that says whom it is for, and how much it matters")
+@slash_command("annotations", "Content that says whom it is for, and how much it matters")
 async def annotated(turn: Turn) -> None:
     """`audience` names who should see a piece, `priority` how much it matters."""
     for text, audience, priority in (
@@ -100,13 +102,13 @@ async def annotated(turn: Turn) -> None:
         )
 
 
-@command("unicode", "Wide, combining and right-to-left characters, emoji")
+@slash_command("unicode", "Wide, combining and right-to-left characters, emoji")
 async def unicode(turn: Turn) -> None:
     """What makes columns go astray."""
     await turn.say(texts.UNICODE)
 
 
-@command("escape", "Hostile text: a client must not obey it")
+@slash_command("escape", "Hostile text: a client must not obey it")
 async def escape(turn: Turn) -> None:
     """One character at a time, so that every sequence is cut in its middle."""
     await turn.say(
@@ -114,12 +116,12 @@ async def escape(turn: Turn) -> None:
     )
     for what, sequence in texts.HOSTILE.items():
         await turn.say(f"- {what}: {sequence} (end)\n", by="character")
-    call = Call(turn, f"A title {texts.HOSTILE['clear the screen']} that clears", "other")
+    call = ToolCall(turn, f"A title {texts.HOSTILE['clear the screen']} that clears", "other")
     await call.start("in_progress")
     await call.done(content=[tool_content(text_block("".join(texts.HOSTILE.values())))])
 
 
-@command("echo", "What reached the agent of your prompt", "[anything, with attachments]")
+@slash_command("echo", "What reached the agent of your prompt", "[anything, with attachments]")
 async def echo(turn: Turn) -> None:
     """Files, pictures and mentions, as they came."""
     blocks = [serialize_params(block) for block in turn.blocks]

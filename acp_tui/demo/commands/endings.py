@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from acp import update_agent_message_text
 from acp.schema import StopReason
 
-from acp_tui.demo.commands.registry import command, number
+from acp_tui.demo.commands.registry import number_argument, slash_command
 
 if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn
@@ -45,13 +45,13 @@ _ERRORS: dict[str, Any] = {
 }
 
 
-@command("error", "The prompt is answered with an error", "[" + "|".join(_ERRORS) + "]")
+@slash_command("error", "The prompt is answered with an error", "[" + "|".join(_ERRORS) + "]")
 async def error(turn: Turn) -> None:
     """Shapes that were seen in the wild; the last two are not even JSON-RPC."""
     turn.wire.answer_instead(error=_ERRORS.get(turn.argument, _ERRORS["details"]))
 
 
-@command("refuse", "The agent refuses the prompt: it and all after it leave the context")
+@slash_command("refuse", "The agent refuses the prompt: it and all after it leave the context")
 async def refuse(turn: Turn) -> StopReason:
     """The stop reason `refusal`."""
     await turn.say("I will not do that. (This is a pretended refusal.)")
@@ -61,7 +61,7 @@ async def refuse(turn: Turn) -> StopReason:
 _REASONS: tuple[StopReason, ...] = get_args(StopReason)
 
 
-@command("stop", "The turn ends with this stop reason", "[" + "|".join((*_REASONS, "unknown")) + "]")
+@slash_command("stop", "The turn ends with this stop reason", "[" + "|".join((*_REASONS, "unknown")) + "]")
 async def stop(turn: Turn) -> StopReason:
     """`unknown` is a reason that the protocol does not have."""
     await turn.say("This sentence is cut off in the mid")
@@ -70,34 +70,34 @@ async def stop(turn: Turn) -> StopReason:
     return next((reason for reason in _REASONS if reason == turn.argument), "max_tokens")
 
 
-@command("slow", "Works for so many seconds; can be cancelled at any time", "[seconds]")
+@slash_command("slow", "Works for so many seconds; can be cancelled at any time", "[seconds]")
 async def slow(turn: Turn) -> None:
     """One word each second."""
-    seconds = number(turn.argument, 10, most=24 * 3600)
+    seconds = number_argument(turn.argument, 10, most=24 * 3600)
     for second in range(seconds):
         await turn.update(update_agent_message_text(f"{second + 1} "))
         await asyncio.sleep(1)
     await turn.say("\nDone.")
 
 
-@command("hang", "Never ends, and ignores a cancel: only ending the agent helps")
+@slash_command("hang", "Never ends, and ignores a cancel: only ending the agent helps")
 async def hang(turn: Turn) -> None:
     """What a stuck agent looks like."""
-    turn.deaf = True
+    turn.ignores_cancel = True
     await turn.say("From now on I am stuck, and I ignore `session/cancel`. Restart me.")
     await asyncio.Event().wait()
 
 
-@command("silence", "Ends at once without a word")
+@slash_command("silence", "Ends at once without a word")
 async def silence(turn: Turn) -> None:
     """An empty answer: some agents do this after a cancel."""
 
 
-@command("flood", "So many chunks, as fast as they go", "[chunks] [characters]")
+@slash_command("flood", "So many chunks, as fast as they go", "[chunks] [characters]")
 async def flood(turn: Turn) -> None:
     """They are not kept in the history."""
-    chunks = number(turn.argument, 2000, most=1_000_000)
-    size = number(" ".join(turn.argument.split()[1:]), 40, most=100_000)
+    chunks = number_argument(turn.argument, 2000, most=1_000_000)
+    size = number_argument(" ".join(turn.argument.split()[1:]), 40, most=100_000)
     text = ("The quick brown fox jumps over the lazy dog. " * (size // 45 + 1))[:size]
     update = update_agent_message_text(text)
     for index in range(chunks):
@@ -107,7 +107,7 @@ async def flood(turn: Turn) -> None:
     await turn.say(f"\n\nThose were {chunks} chunks of {size} characters.")
 
 
-@command("crash", "The agent dies in the middle of the turn", "[code|signal|zero]")
+@slash_command("crash", "The agent dies in the middle of the turn", "[code|signal|zero]")
 async def crash(turn: Turn) -> None:
     """With something on stderr, by exit code 3 unless another way is named."""
     await turn.say("I am about to die.")
@@ -115,10 +115,10 @@ async def crash(turn: Turn) -> None:
     print("demo: the last line before the end", file=sys.stderr, flush=True)
     if turn.argument == "signal":
         os.kill(os.getpid(), signal.SIGKILL)
-    os._exit(0 if turn.argument == "zero" else number(turn.argument, 3, most=255))
+    os._exit(0 if turn.argument == "zero" else number_argument(turn.argument, 3, most=255))
 
 
-@command("later", "Something more comes after the turn has ended")
+@slash_command("later", "Something more comes after the turn has ended")
 async def later(turn: Turn) -> None:
     """Some agents report from the background."""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp.schema import TextContentBlock
 
-from acp_tui.demo.commands.registry import COMMANDS, command
+from acp_tui.demo.commands.registry import COMMANDS, slash_command
 from acp_tui.demo.tour import tour as walk
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ I am the demo agent of acp-tui: a script, not a language model. I cannot answer 
 what an agent can do over the Agent Client Protocol."""
 
 
-@command("help", "What this agent is, and everything it can show")
+@slash_command("help", "What this agent is, and everything it can show")
 async def help_(turn: Turn) -> None:
     """Also the answer to any prompt that is no command."""
     lines = [_INTRODUCTION]
@@ -35,7 +35,7 @@ async def help_(turn: Turn) -> None:
     await turn.say("\n\n".join(lines) + "\n\n" + "\n".join(listing) + "\n", by="line")
 
 
-@command("tour", "Thoughts, a plan, a file read, an edit, a command and an answer")
+@slash_command("tour", "Thoughts, a plan, a file read, an edit, a command and an answer")
 async def tour(turn: Turn) -> None:
     """The whole show."""
     await walk(turn)

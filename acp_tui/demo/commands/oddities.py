@@ -8,13 +8,13 @@ import sys
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.demo.commands.registry import command, number
+from acp_tui.demo.commands.registry import number_argument, slash_command
 
 if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn
 
 
-@command("notice", "An advisory notice (unstable)", "[info|warning|error]")
+@slash_command("notice", "An advisory notice (unstable)", "[info|warning|error]")
 async def notice(turn: Turn) -> None:
     """All three when none is named."""
     for severity in ("info", "warning", "error"):
@@ -30,7 +30,7 @@ async def notice(turn: Turn) -> None:
             await turn.rest(20)
 
 
-@command("compact", "The agent pretends to condense its context (unstable)")
+@slash_command("compact", "The agent pretends to condense its context (unstable)")
 async def compact(turn: Turn) -> None:
     """Only for clients that advertise it, which the SDK's model does not know: the raw words are read."""
     session = turn.wire.initialize.get("clientCapabilities", {}).get("session") or {}
@@ -47,7 +47,7 @@ async def compact(turn: Turn) -> None:
     turn.stored.used //= 10
 
 
-@command(
+@slash_command(
     "unknown", "What is in no version of the protocol", "[update|content|tool|status|notification|request]"
 )
 async def unknown(turn: Turn) -> None:
@@ -77,7 +77,7 @@ async def unknown(turn: Turn) -> None:
         await turn.say(f"It knew the method: `{json.dumps(answer)}`")
 
 
-@command("stray", "Updates out of place: a call nobody announced, another session")
+@slash_command("stray", "Updates out of place: a call nobody announced, another session")
 async def stray(turn: Turn) -> None:
     """Agents do this; nothing should be lost."""
     await turn.update_raw(
@@ -93,7 +93,7 @@ async def stray(turn: Turn) -> None:
     await turn.say("I sent an update for a call and one for a session that do not exist.")
 
 
-@command("noise", "Writes lines to stdout that are no protocol at all")
+@slash_command("noise", "Writes lines to stdout that are no protocol at all")
 async def noise(turn: Turn) -> None:
     """As a stray print statement does."""
     for line in ("Loading configuration...", "{broken json", '"only a text"', "[]"):
@@ -101,10 +101,10 @@ async def noise(turn: Turn) -> None:
     await turn.say("I wrote four lines of noise to stdout. You should still be reading this.")
 
 
-@command("stderr", "Writes to stderr", "[lines]")
+@slash_command("stderr", "Writes to stderr", "[lines]")
 async def stderr(turn: Turn) -> None:
     """Nothing a user must see, but it must not be lost or fill a pipe."""
-    lines = number(turn.argument, 10, most=1_000_000)
+    lines = number_argument(turn.argument, 10, most=1_000_000)
     for line in range(1, lines + 1):
         print(f"demo: line {line} of {lines} on stderr", file=sys.stderr)
         if line % 100 == 0:
@@ -113,7 +113,7 @@ async def stderr(turn: Turn) -> None:
     await turn.say(f"I wrote {lines} lines to stderr.")
 
 
-@command("logout", "The agent forgets the sign-in; what comes next is refused if it wants one")
+@slash_command("logout", "The agent forgets the sign-in; what comes next is refused if it wants one")
 async def logout(turn: Turn) -> None:
     """Sign-ins end without being asked to."""
     turn.session.sign_out()

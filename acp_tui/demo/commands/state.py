@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from acp.helpers import update_available_commands
 from acp.schema import McpServerStdio, SessionInfoUpdate, UsageUpdate
 
-from acp_tui.demo import announce, commands
-from acp_tui.demo.commands.registry import command, number
+from acp_tui.demo import announce
+from acp_tui.demo.commands.registry import available_commands, number_argument, slash_command
 from acp_tui.demo.settings import MODELS, MODES
 
 if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn
 
 
-@command("mode", "The agent changes its mode by itself", "[" + "|".join(MODES) + "]")
+@slash_command("mode", "The agent changes its mode by itself", "[" + "|".join(MODES) + "]")
 async def mode(turn: Turn) -> None:
     """The next one, when none is named."""
     settings = turn.stored.settings
@@ -27,7 +27,7 @@ async def mode(turn: Turn) -> None:
     await turn.say(f"I switched to **{name}**: {description.lower()}.")
 
 
-@command("title", "Changes the title of the session, or takes it away", "[title]")
+@slash_command("title", "Changes the title of the session, or takes it away", "[title]")
 async def title(turn: Turn) -> None:
     """Without a title: null, which clears it."""
     turn.stored.title = turn.argument or None
@@ -38,20 +38,20 @@ async def title(turn: Turn) -> None:
     await turn.say(f"The title is now “{turn.argument}”." if turn.argument else "The title is gone.")
 
 
-@command("commands", "Changes the list of commands while you look", "[few|all]")
+@slash_command("commands", "Changes the list of commands while you look", "[few|all]")
 async def change_commands(turn: Turn) -> None:
     """Each update is the complete list."""
     few = turn.argument == "few" or (turn.argument != "all" and not turn.session.few_commands)
     turn.session.few_commands = few
-    listed = commands.available(few=few)
+    listed = available_commands(few=few)
     await turn.client.session_update(turn.session_id, update_available_commands(listed))
     await turn.say(f"I now offer {len(listed)} commands. `/commands {'all' if few else 'few'}` changes that.")
 
 
-@command("usage", "The context window fills up and the cost grows; all made up", "[percent]")
+@slash_command("usage", "The context window fills up and the cost grows; all made up", "[percent]")
 async def usage(turn: Turn) -> None:
     """Ten steps up to the given share of the window."""
-    percent = number(turn.argument, 90, most=100)
+    percent = number_argument(turn.argument, 90, most=100)
     model = MODELS[turn.stored.settings.model]
     for step in range(1, 11):
         turn.stored.used = model.window * percent * step // 1000
@@ -62,7 +62,7 @@ async def usage(turn: Turn) -> None:
     await turn.say("The last update came without a cost: the one before stays true.")
 
 
-@command("session", "What the agent knows of this session: folders, mode, options, MCP servers")
+@slash_command("session", "What the agent knows of this session: folders, mode, options, MCP servers")
 async def session(turn: Turn) -> None:
     """Everything `session/new` told, and what was set since."""
     stored, settings = turn.stored, turn.stored.settings
@@ -81,7 +81,7 @@ async def session(turn: Turn) -> None:
     await turn.say(f"| What | Value |\n|---|---|\n{rows}\n")
 
 
-@command("mcp", "The MCP servers that the client gave; the demo does not connect to them")
+@slash_command("mcp", "The MCP servers that the client gave; the demo does not connect to them")
 async def mcp(turn: Turn) -> None:
     """Values of environment variables and headers may be secret: only their names are told."""
     if not turn.session.mcp_servers:
@@ -99,7 +99,7 @@ async def mcp(turn: Turn) -> None:
     await turn.say("I got these, and connect to none of them:\n\n" + "\n".join(lines) + "\n")
 
 
-@command("client", "What your client said about itself")
+@slash_command("client", "What your client said about itself")
 async def client(turn: Turn) -> None:
     """As sent with `initialize`, and the `_meta` of this prompt."""
     said: dict[str, Any] = {"initialize": turn.wire.initialize}

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from acp import text_block, tool_content, tool_diff_content
 
 from acp_tui.demo import files, processes
-from acp_tui.demo.commands.registry import command, number
-from acp_tui.demo.project import COLOURFUL, job_in
-from acp_tui.demo.toolcall import Call
-from acp_tui.demo.tour import change
+from acp_tui.demo.commands.registry import number_argument, slash_command
+from acp_tui.demo.project import COLOUR_DEMO, plan_job
+from acp_tui.demo.tool_call import ToolCall
+from acp_tui.demo.tour import edit_target
 
 if TYPE_CHECKING:
     from acp.schema import ToolKind
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn
 
 
-@command(
+@slash_command(
     "plan", "A plan that progresses step by step; or clear it, or the unstable kinds of plan", "[clear|kinds]"
 )
 async def plan(turn: Turn) -> None:
@@ -55,35 +55,35 @@ async def _plan_kinds(turn: Turn) -> None:
     await turn.say("I sent three plans of different kinds and took the first one back.")
 
 
-@command("read", "Read a file, or the one the tour reads", "[path] [line] [limit]")
+@slash_command("read", "Read a file, or the one the tour reads", "[path] [line] [limit]")
 async def read(turn: Turn) -> None:
     """Shows also what a client answers for a file that is missing or outside the folder."""
     try:
         words = shlex.split(turn.argument)
     except ValueError:  # an apostrophe in a name, most likely
         words = turn.argument.split()
-    path = turn.cwd / words[0] if words else job_in(turn.cwd, 0).reading
+    path = turn.cwd / words[0] if words else plan_job(turn.cwd, 0).file_to_read
     if path is None:
         await turn.say("There is nothing here that I would know how to read; name a file.")
         return
-    line, limit = (number(" ".join(words[at:]), 0, most=1_000_000_000) or None for at in (1, 2))
+    line, limit = (number_argument(" ".join(words[at:]), 0, most=1_000_000_000) or None for at in (1, 2))
     text = await files.read(turn, path, line=line, limit=limit)
     if text is not None:
         await turn.say(f"I got {len(text.splitlines())} lines.")
 
 
-@command("edit", "An edit with a diff, behind a permission")
+@slash_command("edit", "An edit with a diff, behind a permission")
 async def edit(turn: Turn) -> None:
     """In the sample project the bug; elsewhere only the demo's own file."""
-    job = job_in(turn.cwd, 0)
-    done = await change(turn, job)
+    job = plan_job(turn.cwd, 0)
+    done = await edit_target(turn, job)
     await turn.say(f"`{job.target.name}` {'is written' if done else 'is as it was'}.")
 
 
-@command("diff", "Diffs of every kind; nothing is written")
+@slash_command("diff", "Diffs of every kind; nothing is written")
 async def diff(turn: Turn) -> None:
     """New, changed, emptied, without a last newline, and a long one, all in one call."""
-    long = [f"line {number} of a file that is long\n" for number in range(1, 201)]
+    long = [f"line {number_argument} of a file that is long\n" for number_argument in range(1, 201)]
     changed = [f"changed {line}" if index % 40 == 20 else line for index, line in enumerate(long)]
     content = [
         tool_diff_content(str(turn.cwd / "new.py"), 'print("a new file")\n', None),
@@ -93,30 +93,30 @@ async def diff(turn: Turn) -> None:
         tool_diff_content(str(turn.cwd / "wide.txt"), "漢字とかな 🎉\n", "kanji and kana\n"),
         tool_diff_content(str(turn.cwd / "long.txt"), "".join(changed), "".join(long)),
     ]
-    call = Call(turn, "Show six diffs (nothing is written)", "edit", content=content)
+    call = ToolCall(turn, "Show six diffs (nothing is written)", "edit", content=content)
     await call.start("in_progress")
     await call.done()
     await turn.say("These files do not exist; the diffs are only shown.")
 
 
-@command("terminal", "A command with live colours, or one of yours", "[command line]")
+@slash_command("terminal", "A command with live colours, or one of yours", "[command line]")
 async def terminal(turn: Turn) -> None:
     """A command line is run by a shell, as typed, in the session's folder."""
     argv = (
         ["/bin/sh", "-c", turn.argument]
         if turn.argument
-        else job_in(turn.cwd, turn.stored.settings.delay * 10).command
+        else plan_job(turn.cwd, turn.stored.settings.delay * 10).command
     )
     await _report(turn, await processes.run(turn, argv, title=turn.argument or "A colourful command"))
 
 
-@command("fail", "A command that fails")
+@slash_command("fail", "A command that fails")
 async def fail(turn: Turn) -> None:
     """Writes to both streams and ends with code 3."""
-    await _report(turn, await processes.run(turn, [*COLOURFUL, "--fail"], title="A command that fails"))
+    await _report(turn, await processes.run(turn, [*COLOUR_DEMO, "--fail"], title="A command that fails"))
 
 
-async def _report(turn: Turn, ended: processes.Ended | None) -> None:
+async def _report(turn: Turn, ended: processes.CommandResult | None) -> None:
     if ended is None:
         await turn.say("The command did not run.")
     elif ended.signal:
@@ -130,12 +130,12 @@ _KINDS: tuple[ToolKind | None, ...] = (
 )  # fmt: skip
 
 
-@command("tools", "Tool calls of every kind, at once, updating in place", "[how many]")
+@slash_command("tools", "Tool calls of every kind, at once, updating in place", "[how many]")
 async def tools(turn: Turn) -> None:
     """Nothing is done: only the calls are shown."""
-    count = number(turn.argument, len(_KINDS), most=200)
+    count = number_argument(turn.argument, len(_KINDS), most=200)
     calls = [
-        Call(
+        ToolCall(
             turn,
             f"Pretend to {(kind or 'do something without a kind').replace('_', ' ')}",
             kind,
@@ -151,7 +151,7 @@ async def tools(turn: Turn) -> None:
     await turn.say(f"{count} calls, every fourth failed. Nothing was really done.")
 
 
-async def _pretend(turn: Turn, call: Call, index: int) -> None:
+async def _pretend(turn: Turn, call: ToolCall, index: int) -> None:
     await call.start()
     await call.go()
     await turn.rest(10 + index * 3)

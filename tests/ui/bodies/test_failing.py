@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.export import About
 from acp_tui.export.as_html import as_html
 from acp_tui.export.as_markdown import as_markdown
-from acp_tui.export.as_text import transcript
+from acp_tui.export.as_text import transcript_lines
+from acp_tui.export.metadata import SessionMetadata
 from acp_tui.session.state import AgentMessage, Diff, Permission, Session, ToolCall
 from acp_tui.session.text import GrowingText
 from acp_tui.ui.drawing.body import Lines
@@ -26,12 +26,12 @@ NINES = "9" * 5000
 CALL = ToolCall(id=1, at=0.0, call_id="call-7", title="Edit the basket")
 
 
-def as_dark_html(session: Session, about: About) -> str:
-    return as_html(session, about, "dark")
+def as_dark_html(session: Session, metadata: SessionMetadata) -> str:
+    return as_html(session, metadata, "dark")
 
 
-def as_text(session: Session, _: About) -> str:
-    return "\n".join(transcript(session))
+def as_text(session: Session, _: SessionMetadata) -> str:
+    return "\n".join(transcript_lines(session))
 
 
 class Failing(Lines):
@@ -115,7 +115,7 @@ def test_an_entry_that_cannot_be_exported_is_exported_raw(
         monkeypatch.setattr(module, failing_in("make"))
     monkeypatch.setattr("acp_tui.export.as_text._Text._outcome", failing_in("make"))
     session.entries.append(Permission(id=3, at=0.0, call_id="call-7", request_id=1, options=[]))
-    text = write(session, About())
+    text = write(session, SessionMetadata())
     assert "could not be drawn: ValueError: a mistake" in text
     assert "call-7" in text
     assert "afterwards" in text

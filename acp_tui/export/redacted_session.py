@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
 
 
-def gathered(records: Iterable[Record], is_sensitive: Callable[[str], object]) -> Session:
+def build_redacted_session(records: Iterable[Record], is_sensitive: Callable[[str], object]) -> Session:
     """The session that these records give, without secrets.
 
     Our own logs have been redacted already, those of others have not. And a secret that came in two chunks

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Content = ContentToolCallContent | FileEditToolCallContent | TerminalToolCallContent
 
 
-class Call:
+class ToolCall:
     """Announced with `start`; every later word is an update by the same id."""
 
     def __init__(
@@ -48,7 +48,7 @@ class Call:
         self.content = list(content)
         self.locations = [ToolCallLocation(path=str(path), line=line)] if path else None
 
-    async def start(self, status: ToolCallStatus = "pending") -> Call:
+    async def start(self, status: ToolCallStatus = "pending") -> ToolCall:
         """Announce it."""
         await self._turn.update(
             start_tool_call(

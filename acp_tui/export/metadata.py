@@ -1,0 +1,31 @@
+"""What a document says of its session besides the log: title, agent and folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from acp_tui.store.folders import StoredSession
+
+
+@dataclass(frozen=True, slots=True)
+class SessionMetadata:
+    """Facts from the session's folder. All are empty for a recording that has no folder."""
+
+    id: str = ""
+    agent: str = ""
+    title: str = ""
+    cwd: str = ""
+
+    @classmethod
+    def from_folder(cls, stored: StoredSession) -> SessionMetadata:
+        """Read the facts that the session's folder holds."""
+        return cls(
+            stored.id,
+            visible_line(stored.text("agent_title") or stored.text("agent") or ""),
+            visible_line(stored.text("title") or ""),
+            stored.text("cwd") or "",
+        )
