@@ -16,7 +16,7 @@ from acp_tui.session.text import visible, visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.toasts import Standing, tell_problems
 from acp_tui.ui.terminal import error_containment
-from acp_tui.ui.theme.themes import DEFAULT, PREFIX, Loaded, load
+from acp_tui.ui.theme.themes import DEFAULT_THEME, PREFIX, LoadedTheme, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,17 +84,17 @@ class AcpTui(App[int]):
 
     def get_driver_class(self) -> type[Driver]:
         """What knows the terminal."""
-        from acp_tui.ui.terminal.driver import Terminal
+        from acp_tui.ui.terminal.driver import TerminalDriver
 
-        return Terminal
+        return TerminalDriver
 
     # ------------------------------------------------------------------------- what the user wants otherwise
 
-    def _loaded(self, name: str | None) -> Loaded:
+    def _loaded(self, name: str | None) -> LoadedTheme:
         wishes = self._wishes
         if name is None and wishes is not None and wishes.theme is not None:
             return load(wishes.theme, lambda: f"{wishes.place('theme')}: theme")
-        return load(DEFAULT if name is None else name)
+        return load(DEFAULT_THEME if name is None else name)
 
     def _own_keys(self) -> dict[str, str]:
         wishes = self._wishes
@@ -179,7 +179,7 @@ class AcpTui(App[int]):
         """As it is called in the settings."""
         return self.theme.removeprefix(PREFIX)
 
-    def _put_on(self, loaded: Loaded) -> None:
+    def _put_on(self, loaded: LoadedTheme) -> None:
         self._palettes[loaded.theme.name] = loaded.palette
         self.register_theme(loaded.theme)
         self.theme = loaded.theme.name
@@ -235,10 +235,10 @@ class AcpTui(App[int]):
         self.run_worker(self._copy(text), group="clipboard")
 
     async def _copy(self, text: str) -> None:
-        from acp_tui.ui.terminal.clipboard_write import copied
-        from acp_tui.ui.terminal.passthrough import to_terminal
+        from acp_tui.ui.terminal.clipboard_write import copy
+        from acp_tui.ui.terminal.passthrough import write_to_terminal
 
-        self.notify(await copied(text, partial(to_terminal, self), os.environ), timeout=3, markup=False)
+        self.notify(await copy(text, partial(write_to_terminal, self), os.environ), timeout=3, markup=False)
 
     # ------------------------------------------------------------------------- the end
 
@@ -250,7 +250,7 @@ class AcpTui(App[int]):
             self.exit()
             return
         self._quit_asked_at = now
-        key = keys.named(self, "app.quit")
+        key = keys.bound_keys(self, "app.quit")
         self.notify(
             f"The agent is still working. Press {key} again to quit.", timeout=QUIT_PAUSE, markup=False
         )
@@ -267,9 +267,9 @@ class AcpTui(App[int]):
 
     def hurry(self) -> None:
         """A signal is about to end it: it waits for no terminal that stands still. May come amid anything."""
-        from acp_tui.ui.terminal.driver import Terminal
+        from acp_tui.ui.terminal.driver import TerminalDriver
 
-        if isinstance(self._driver, Terminal):
+        if isinstance(self._driver, TerminalDriver):
             self._driver.hurry()
 
     def end(self, number: int) -> None:

@@ -141,7 +141,7 @@ def test_only_what_is_looked_at_is_coloured(monkeypatch: pytest.MonkeyPatch) -> 
     from acp_tui.ui.theme import syntax
 
     coloured: list[int] = []
-    real = syntax.highlighted
+    real = syntax.highlight
 
     def counted(code: str, *other: object) -> object:
         coloured.append(code.count("\n"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.segment import Segment
 
-from acp_tui.ui.widgets.bar import Bar, Hints
+from acp_tui.ui.widgets.bar import Bar, KeyHints
 from tests.support.looks import Show
 
 HINTS = [("↑↓ Enter", "choose"), ("Esc", "close"), ("PgUp PgDn", "scroll")]
@@ -34,10 +34,10 @@ async def test_what_stands_at_the_left_gives_way_and_shows_that_it_does(width: i
     ],
 )
 async def test_keys_are_told_whole_or_not_at_all(width: int, drawn: str) -> None:
-    hints: list[Hints] = []
+    hints: list[KeyHints] = []
 
     def widgets(palette):  # type: ignore[no-untyped-def]  # one of them
-        hints.append(Hints(HINTS, palette))
+        hints.append(KeyHints(HINTS, palette))
         return hints
 
     async with Show("dark", widgets=widgets).run_test(size=(width, 3)):

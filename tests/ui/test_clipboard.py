@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.ui.terminal import clipboard_write
-from acp_tui.ui.terminal.clipboard_write import MOST, copied, osc52, programs
-from acp_tui.ui.terminal.passthrough import SCREEN_LIMIT, passed
+from acp_tui.ui.terminal.clipboard_write import MAX_BASE64_CHARS, copy, osc52, programs
+from acp_tui.ui.terminal.passthrough import SCREEN_LIMIT, wrap_for_multiplexer
 from tests.support.leftovers import processes_with
 from tests.support.recordings import WIRELOGS
 from tests.support.terminal import PROGRAM, Terminal
@@ -61,7 +61,7 @@ def at_work(folder: Path, **more: str) -> list[str]:
 async def test_the_systems_program_gets_all_of_it(bin_folder: Path, tmp_path: Path) -> None:
     program(bin_folder, "wl-copy", f"cat > {shlex.quote(str(tmp_path / 'got'))}")
     sent: list[str] = []
-    assert await copied(TEXT, sent.append, environ(bin_folder, WAYLAND_DISPLAY="w")) == "Copied."
+    assert await copy(TEXT, sent.append, environ(bin_folder, WAYLAND_DISPLAY="w")) == "Copied."
     assert (tmp_path / "got").read_text() == TEXT
     assert sent == []
 
@@ -69,7 +69,7 @@ async def test_the_systems_program_gets_all_of_it(bin_folder: Path, tmp_path: Pa
 @pytest.mark.skipif(sys.platform == "darwin", reason="pbcopy comes first there")
 async def test_windows_gets_its_own_encoding(bin_folder: Path, tmp_path: Path) -> None:
     program(bin_folder, "clip.exe", f"cat > {shlex.quote(str(tmp_path / 'got'))}")
-    assert await copied(TEXT, None, environ(bin_folder, WSL_DISTRO_NAME="x")) == "Copied."
+    assert await copy(TEXT, None, environ(bin_folder, WSL_DISTRO_NAME="x")) == "Copied."
     assert (tmp_path / "got").read_bytes().decode("utf-16-le") == TEXT
 
 
@@ -80,9 +80,9 @@ async def test_a_program_that_fails_took_nothing(
     program(bin_folder, "xclip", "cat > /dev/null; exit 1")
     program(bin_folder, "xsel", "exit 1")  # does not even read
     sent: list[str] = []
-    told = await copied(TEXT * 5000, sent.append, environ(bin_folder, DISPLAY=":9"))
+    told = await copy(TEXT * 5000, sent.append, environ(bin_folder, DISPLAY=":9"))
     assert "Copied" not in told
-    assert await copied(TEXT, sent.append, environ(bin_folder, DISPLAY=":9")) == (
+    assert await copy(TEXT, sent.append, environ(bin_folder, DISPLAY=":9")) == (
         "Sent to the terminal's clipboard."
     )
 
@@ -93,7 +93,7 @@ async def test_a_program_that_hangs_is_given_up(
     monkeypatch.setattr(clipboard_write, "PATIENCE", 0.1)
     program(bin_folder, "xclip", "exec sleep 600")
     sent: list[str] = []
-    assert "Sent" in await copied("text", sent.append, environ(bin_folder, DISPLAY=":9"))
+    assert "Sent" in await copy("text", sent.append, environ(bin_folder, DISPLAY=":9"))
     assert sent
 
 
@@ -112,13 +112,13 @@ def test_only_programs_that_can_reach_the_user_are_asked(bin_folder: Path) -> No
 
 async def test_the_terminal_is_told_but_cannot_be_asked(tmp_path: Path) -> None:
     sent: list[str] = []
-    told = await copied(TEXT, sent.append, {"TERM": "xterm", "PATH": ""})
+    told = await copy(TEXT, sent.append, {"TERM": "xterm", "PATH": ""})
     assert told == "Sent to the terminal's clipboard."
     assert sent == [f"\x1b]52;c;{base64.b64encode(TEXT.encode()).decode()}\x07"]
 
 
 def test_what_stands_between_is_passed_through() -> None:
-    assert passed("\x1b]9;x\x07", {"TMUX": "t"}) == "\x1bPtmux;\x1b\x1b]9;x\x07\x1b\\"
+    assert wrap_for_multiplexer("\x1b]9;x\x07", {"TMUX": "t"}) == "\x1bPtmux;\x1b\x1b]9;x\x07\x1b\\"
     assert osc52("QQ==", {"TMUX": "t"}) == "\x1b]52;c;QQ==\x07\x1bPtmux;\x1b\x1b]52;c;QQ==\x07\x1b\\"
     long = osc52("Q" * 1000, {"STY": "s"})
     pieces = long.removeprefix("\x1bP").removesuffix("\x1b\\").split("\x1b\\\x1bP")
@@ -128,14 +128,17 @@ def test_what_stands_between_is_passed_through() -> None:
 
 @pytest.mark.parametrize(
     ("text", "term", "why"),
-    [("x" * MOST, "xterm", "Too large for the terminal's clipboard"), ("x", "linux", "has no clipboard")],
+    [
+        ("x" * MAX_BASE64_CHARS, "xterm", "Too large for the terminal's clipboard"),
+        ("x", "linux", "has no clipboard"),
+    ],
 )
 async def test_the_last_resort_is_a_private_file(
     text: str, term: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     sent: list[str] = []
-    told = await copied(text, sent.append, {"TERM": term, "PATH": ""})
+    told = await copy(text, sent.append, {"TERM": term, "PATH": ""})
     assert why in told
     (file,) = tmp_path.glob("acp-tui-*.txt")
     assert told.endswith(str(file))
@@ -146,7 +149,7 @@ async def test_the_last_resort_is_a_private_file(
 
 async def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", "/dev/null")
-    assert "could not be written" in await copied("x", None, {"PATH": ""})
+    assert "could not be written" in await copy("x", None, {"PATH": ""})
 
 
 # --------------------------------------------------------------------------- in the program
@@ -172,7 +175,7 @@ def test_the_bytes_reach_the_terminal(tmp_path: Path, between: dict[str, str]) -
     with Terminal("replay", RECORDED, "--speed", "max", cwd=tmp_path, **between) as terminal:
         terminal.wait_for(LAST)
         terminal.type("y")
-        expected = passed(OSC, between).encode()
+        expected = wrap_for_multiplexer(OSC, between).encode()
         terminal.until(lambda: expected in terminal.raw, "the sequence")
         terminal.wait_for("Sent to the terminal's clipboard.")
 

@@ -9,7 +9,7 @@ import pytest
 
 from acp_tui.config.paths import paths
 from acp_tui.session.state import Permission
-from acp_tui.ui.widgets.select_list import Rows
+from acp_tui.ui.widgets.select_list import SelectList
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,7 +71,7 @@ async def test_a_click_answers(open_desk: Open) -> None:
     async with open_desk() as desk:
         await desk.send(*asks())
         dialog = await desk.asked()
-        options = dialog.query_one(Rows)
+        options = dialog.query_one(SelectList)
         await desk.pilot.click(options, offset=(6, 0))
         assert await answered(desk) == {"outcome": "selected", "optionId": "allow_once"}
 

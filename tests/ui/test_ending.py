@@ -302,14 +302,14 @@ class Ringing(Terminal):
         """
 from textual.app import App
 from acp_tui.ui.terminal.driver import Terminal
-from acp_tui.ui.terminal.suspend import handed_over, run_program
-from acp_tui.ui.terminal.passthrough import to_terminal
+from acp_tui.ui.terminal.suspend import release_terminal, run_program
+from acp_tui.ui.terminal.passthrough import write_to_terminal
 
 class Ring(App):
     async def on_ready(self):
-        with handed_over(self):
+        with release_terminal(self):
             for _ in range(1000):
-                to_terminal(self, "\a")
+                write_to_terminal(self, "\a")
             await run_program(["true"])
         self.exit()
 

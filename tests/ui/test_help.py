@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Static
 
-from acp_tui.ui.keys import PLACES, TABLE
+from acp_tui.ui.keys import SCOPES, TABLE
 from acp_tui.ui.screens.help import HelpScreen
 from acp_tui.ui.screens.palette import PaletteScreen
 from tests.support.desk import desk
@@ -26,7 +26,7 @@ async def test_it_begins_with_what_has_the_focus() -> None:
         await pilot.press("f1")
         await pilot.pause()
         assert isinstance(app.screen, HelpScreen)
-        assert titles(app.screen)[0] == PLACES["prompt"].title
+        assert titles(app.screen)[0] == SCOPES["prompt"].title
         await pilot.press("escape")
         await pilot.pause()
         app.show_queue("one")
@@ -35,8 +35,8 @@ async def test_it_begins_with_what_has_the_focus() -> None:
         await pilot.press("f1")
         await pilot.pause()
         assert isinstance(app.screen, HelpScreen)
-        assert titles(app.screen)[0] == PLACES["queue"].title
-        assert sorted(titles(app.screen)) == sorted(place.title for place in PLACES.values())
+        assert titles(app.screen)[0] == SCOPES["queue"].title
+        assert sorted(titles(app.screen)) == sorted(place.title for place in SCOPES.values())
 
 
 async def test_every_key_is_in_it_as_it_is_bound_now() -> None:
@@ -49,7 +49,7 @@ async def test_every_key_is_in_it_as_it_is_bound_now() -> None:
         words = set(text.split())
         for key in TABLE:
             if key.id != "prompt.send":
-                assert set(key.named().split()) <= words, key.id
+                assert set(key.key_names().split()) <= words, key.id
 
 
 async def test_its_own_keys_close_it() -> None:
@@ -69,12 +69,12 @@ async def test_a_question_mark_in_the_conversation_and_f1_over_any_list_explain(
         one.transcript.focus()
         await one.press("?")
         await one.until(lambda: isinstance(one.app.screen, HelpScreen))
-        assert titles(one.app.screen)[0] == PLACES["transcript"].title  # type: ignore[arg-type]
+        assert titles(one.app.screen)[0] == SCOPES["transcript"].title  # type: ignore[arg-type]
         await one.press("escape", "ctrl+p")
         await one.until(lambda: isinstance(one.app.screen, PaletteScreen))
         await one.press("f1")
         await one.until(lambda: isinstance(one.app.screen, HelpScreen))
-        assert titles(one.app.screen)[0] == PLACES["choose"].title  # type: ignore[arg-type]
+        assert titles(one.app.screen)[0] == SCOPES["choose"].title  # type: ignore[arg-type]
         await one.press("f1")
         await one.until(lambda: isinstance(one.app.screen, PaletteScreen))
 

@@ -19,7 +19,7 @@ from acp_tui.session.text import GrowingText
 from acp_tui.store.recordings import read_recording
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.keys import KEYS
-from acp_tui.ui.keys.palette_commands import Command
+from acp_tui.ui.keys.palette_commands import PaletteCommand
 from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.screens.choose import ChooseScreen
 from acp_tui.ui.screens.confirm import ConfirmScreen
@@ -79,7 +79,9 @@ DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
     DetailScreen: lambda palette: DetailScreen(EVIL, EVIL, palette),
     HelpScreen: lambda _: HelpScreen((), dict.fromkeys(KEYS, EVIL)),
     OutputScreen: lambda palette: OutputScreen(terminal(), palette, session=Session()),
-    PaletteScreen: lambda palette: PaletteScreen(EVIL, [Command(EVIL, str, EVIL, EVIL, EVIL)], palette),
+    PaletteScreen: lambda palette: PaletteScreen(
+        EVIL, [PaletteCommand(EVIL, str, EVIL, EVIL, EVIL)], palette
+    ),
     PermissionScreen: lambda palette: PermissionScreen(
         question(), palette, agent=EVIL, cwd=EVIL, remember_words={"allow_once": EVIL}
     ),

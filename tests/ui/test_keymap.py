@@ -8,9 +8,9 @@ import pytest
 from textual.widgets import Input
 
 from acp_tui.config.settings import load
-from acp_tui.ui.keys import PLACES, TABLE, Where
+from acp_tui.ui.keys import SCOPES, TABLE, ScopeName
 from acp_tui.ui.keys.command_titles import COMMAND_TITLES
-from acp_tui.ui.keys.keymap import keymap, normal, problems
+from acp_tui.ui.keys.keymap import keymap, normalize_key, problems
 from acp_tui.ui.keys.palette_commands import title_of
 from acp_tui.ui.screens.help import HelpScreen
 from tests.support.desk import app_of
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("key", [key for entry in TABLE for key in entry.keys.split(",")])
 def test_every_key_of_the_table_can_be_written(key: str) -> None:
-    assert normal(key) == key
+    assert normalize_key(key) == key
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_every_key_of_the_table_can_be_written(key: str) -> None:
     ],
 )
 def test_keys_may_be_written_as_people_write_them(word: str, key: str | None) -> None:
-    assert normal(word) == key
+    assert normalize_key(word) == key
 
 
 def test_wishes_are_taken_as_textual_wants_them() -> None:
@@ -142,8 +142,8 @@ def test_complaints_have_file_and_line(home: Path, tmp_path: Path) -> None:
     assert str(problem).startswith(f"{file}:3: keys.app.hlep: there is no such action")
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_in_the_list_of_commands_every_key_of_a_place_has_a_name_of_its_own(place: Where) -> None:
+@pytest.mark.parametrize("place", SCOPES)
+def test_in_the_list_of_commands_every_key_of_a_place_has_a_name_of_its_own(place: ScopeName) -> None:
     names = [title_of(key) for key in TABLE if key.where == place and key.where != "launcher"]
     assert len(set(names)) == len(names)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.ui.app import AcpTui
-from acp_tui.ui.keys import PLACES, TABLE, Where, bindings, key_name
+from acp_tui.ui.keys import SCOPES, TABLE, ScopeName, bindings, key_name
 from acp_tui.ui.panes.pane import Pane
 from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.prompt import Prompt
@@ -31,7 +31,7 @@ from tests.ui.prompt.host import Host, write
 if TYPE_CHECKING:
     from textual.dom import DOMNode
 
-OWNERS: dict[Where, type[DOMNode]] = {
+OWNERS: dict[ScopeName, type[DOMNode]] = {
     "app": AcpTui,
     "launcher": LauncherScreen,
     "anywhere": SessionScreen,
@@ -53,7 +53,7 @@ OWNERS: dict[Where, type[DOMNode]] = {
 }
 
 
-def keys_of(*places: Where) -> list[str]:
+def keys_of(*places: ScopeName) -> list[str]:
     return [key for entry in TABLE if entry.where in places for key in entry.keys.split(",")]
 
 
@@ -61,8 +61,8 @@ def test_ids_are_unique() -> None:
     assert [name for name, count in Counter(key.id for key in TABLE).items() if count > 1] == []
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_no_key_means_two_things_in_one_place(place: Where) -> None:
+@pytest.mark.parametrize("place", SCOPES)
+def test_no_key_means_two_things_in_one_place(place: ScopeName) -> None:
     assert [key for key, count in Counter(keys_of(place)).items() if count > 1] == []
 
 
@@ -72,7 +72,7 @@ def test_what_is_typed_and_edited_hides_nothing_that_works_anywhere() -> None:
 
 
 def test_no_key_is_one_that_terminals_send_as_another() -> None:
-    assert {"ctrl+m", "ctrl+i", "ctrl+h", "ctrl+left_square_bracket"} & set(keys_of(*PLACES)) == set()
+    assert {"ctrl+m", "ctrl+i", "ctrl+h", "ctrl+left_square_bracket"} & set(keys_of(*SCOPES)) == set()
 
 
 def test_letters_act_only_where_nothing_is_written() -> None:
@@ -95,7 +95,7 @@ def test_every_key_is_bound_under_its_id_to_something_that_is_done(entry: object
 
 
 def test_every_place_is_bound_somewhere_and_explained() -> None:
-    assert set(OWNERS) == set(PLACES) == {key.where for key in TABLE}
+    assert set(OWNERS) == set(SCOPES) == {key.where for key in TABLE}
     assert all(key.help for key in TABLE)
     assert all(key.label for key in TABLE if key.rank)
 

@@ -7,7 +7,7 @@ from textual import events
 
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.screens.choose import ChooseScreen
-from acp_tui.ui.widgets.input_line import Line
+from acp_tui.ui.widgets.input_line import InputLine
 from tests.ui.panes.stage import Stage, session, stage
 
 
@@ -62,7 +62,7 @@ async def test_nothing_pasted_into_a_line_reaches_the_terminal_as_a_command(wher
         else:
             app.push_screen(ChooseScreen("One of", [], app.palette))
         await pilot.pause()
-        line = app.screen.query_one(Line)
+        line = app.screen.query_one(InputLine)
         line.post_message(events.Paste("a\x1b[31m\x07b"))
         await pilot.pause()
         assert line.value == "ab"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_tui.ui.theme.palette import NO_STYLE
-from acp_tui.ui.theme.syntax import LONGEST, Highlighter, highlighted, language_of, lexer_of
+from acp_tui.ui.theme.syntax import MAX_LINE_CHARS, Highlighter, highlight, language_of, lexer_of
 from tests.ui.bodies.drawn import PALETTE
 
 LANGUAGES = [
@@ -28,7 +28,7 @@ LANGUAGES = [
 
 
 def style_of(code: str, piece: str, language: str) -> object:
-    spans = (span for line in highlighted(code, language, PALETTE) for span in line)
+    spans = (span for line in highlight(code, language, PALETTE) for span in line)
     return next(span.style for span in spans if piece in span.text)
 
 
@@ -38,7 +38,7 @@ def style_of(code: str, piece: str, language: str) -> object:
     code=st.text(alphabet="abc 123\n\"'/*#<>{}()=:\\-é名", max_size=200),
 )
 def test_no_character_of_the_code_is_lost(language: str, code: str) -> None:
-    lines = highlighted(code, language, PALETTE)
+    lines = highlight(code, language, PALETTE)
     assert ["".join(span.text for span in line) for line in lines] == code.removesuffix("\n").split("\n")
 
 
@@ -60,7 +60,7 @@ def test_tokens_have_the_palettes_colours(language: str, code: str, piece: str, 
 
 def test_what_is_in_no_known_language_has_no_colours() -> None:
     assert lexer_of("no such language") is None
-    assert [span.style for line in highlighted("def f()\n", "nope", PALETTE) for span in line] == [NO_STYLE]
+    assert [span.style for line in highlight("def f()\n", "nope", PALETTE) for span in line] == [NO_STYLE]
 
 
 def test_a_stretch_goes_on_in_the_state_the_one_before_ended_in() -> None:
@@ -71,8 +71,8 @@ def test_a_stretch_goes_on_in_the_state_the_one_before_ended_in() -> None:
 
 
 def test_a_line_too_long_to_be_read_is_not_coloured() -> None:
-    code = "x = 1; " * LONGEST
-    assert [span.style for span in highlighted(code, "python", PALETTE)[0]] == [NO_STYLE]
+    code = "x = 1; " * MAX_LINE_CHARS
+    assert [span.style for span in highlight(code, "python", PALETTE)[0]] == [NO_STYLE]
 
 
 @pytest.mark.parametrize(

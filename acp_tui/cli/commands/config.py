@@ -52,13 +52,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _keys(settings: Settings) -> list[str]:
     """The table of keys, with the user's own in it."""
-    from acp_tui.ui.keys import PLACES, TABLE
+    from acp_tui.ui.keys import SCOPES, TABLE
     from acp_tui.ui.keys.keymap import keymap
     from acp_tui.ui.keys.palette_commands import title_of
 
     own = keymap(settings.keys).keys
     rows = [("ACTION", "KEYS", "PLACE", "WHAT IT DOES")]
-    rows += [(key.id, own.get(key.id, key.keys), PLACES[key.where].title, title_of(key)) for key in TABLE]
+    rows += [(key.id, own.get(key.id, key.keys), SCOPES[key.where].title, title_of(key)) for key in TABLE]
     return aligned(rows)
 
 

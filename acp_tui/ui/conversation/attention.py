@@ -14,7 +14,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.session.text import visible_line
-from acp_tui.ui.terminal.passthrough import osc, passed, to_terminal
+from acp_tui.ui.terminal.passthrough import osc, wrap_for_multiplexer, write_to_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -60,7 +60,7 @@ class Attention:
     @classmethod
     def of(cls, screen: Screen[Any]) -> Attention:
         """For the conversation on a screen."""
-        return cls(lambda sequence: to_terminal(screen.app, sequence), lambda: screen.app.app_focus)
+        return cls(lambda sequence: write_to_terminal(screen.app, sequence), lambda: screen.app.app_focus)
 
     def follow(self, settings: Settings) -> list[Problem]:
         """Do as the user wishes; what of it cannot be done is told now, for nobody looks when it matters."""
@@ -104,7 +104,7 @@ class Attention:
         if self._wish in ("bell", "all"):
             self._send("\x07" * (2 if kind == "needs_you" else 1))
         if self._wish in ("terminal", "all"):
-            self._send(passed(self._notification(kind, text), self._environ))
+            self._send(wrap_for_multiplexer(self._notification(kind, text), self._environ))
         if self._command:
             self._run(kind, text)
 

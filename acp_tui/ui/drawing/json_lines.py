@@ -73,9 +73,9 @@ def excerpt(value: Any, characters: int, *, indent: int | None = 2) -> tuple[str
 
 
 def _coloured(text: str, palette: Palette) -> list[list[Segment]]:
-    from acp_tui.ui.theme.syntax import highlighted  # loads Pygments
+    from acp_tui.ui.theme.syntax import highlight  # loads Pygments
 
     return [
         [Segment(text, style or palette.dim) for text, style, _ in line]
-        for line in highlighted(text, "json", palette)
+        for line in highlight(text, "json", palette)
     ]

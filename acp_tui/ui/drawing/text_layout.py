@@ -44,7 +44,7 @@ def short_headed(first: Spans, spans: Spans, context: Context) -> list[Strip]:
     missing = len(lines) - MAX_HEADED
     if context.whole or missing <= 1:
         return lines
-    key = KEYS["transcript.whole"].named(context.keymap)
+    key = KEYS["transcript.whole"].key_names(context.keymap)
     words = shortened(f"▸ {missing:,} more lines · {key} shows all", context.width - INDENT)
     more = left_out(words, context.palette.dim)
     return [*lines[:MAX_HEADED], Strip([Segment(" " * INDENT), more])]

@@ -30,12 +30,16 @@ def body(entry: TurnEnd, context: Context) -> Body:
     """The end of a turn."""
     if entry.error is not None:
         return _failed(entry.error, context)
+    again = keys.KEYS["turn.again"].key_names(context.keymap)
     if entry.stop_reason == "refusal":
         return _offer(
-            "✘", _REFUSAL, [(keys.KEYS["turn.again"].named(context.keymap), "edit and send again")], context
+            "✘",
+            _REFUSAL,
+            [(again, "edit and send again")],
+            context,
         )
     if entry.empty:
-        return _offer("!", _EMPTY, [(keys.KEYS["turn.again"].named(context.keymap), "send again")], context)
+        return _offer("!", _EMPTY, [(again, "send again")], context)
     if entry.stop_reason in (None, "end_turn"):
         return Lines([], "")
     sign, words = _REASONS.get(entry.stop_reason, ("!", f"ended: {entry.stop_reason}"))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from acp_tui.ui.keys import KEYS, PLACES, TABLE, Key, Where, key_name
+from acp_tui.ui.keys import KEYS, SCOPES, TABLE, Key, ScopeName, key_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,17 +23,17 @@ SYNONYMS = {"esc": "escape", "return": "enter", "del": "delete", "pgup": "pageup
 SENT_AS = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+left_square_bracket": "escape"}
 """Keys that cannot be told from others on most terminals."""
 
-WRITTEN: tuple[Where, ...] = (
+TEXT_SCOPES: tuple[ScopeName, ...] = (
     *("prompt", "menu", "edit", "history", "find", "choose", "launcher"),
     *("dialog", "conversation", "anywhere", "app"),
 )
 """Places where text is typed, so that a letter cannot be a key."""
-CONVERSATION: tuple[tuple[Where, ...], ...] = (("conversation", "anywhere"), ("app",))
-REPLAY: tuple[tuple[Where, ...], ...] = (("replay", "anywhere"), ("app",))
-WAYS: tuple[tuple[tuple[Where, ...], ...], ...] = (
-    (("menu", "edit"), ("prompt",), *CONVERSATION),
-    *(((place,), *CONVERSATION) for place in ("history", "queue", "transcript", "pane", "find")),
-    *(((place,), *REPLAY) for place in ("transcript", "find")),
+CONVERSATION_PATH: tuple[tuple[ScopeName, ...], ...] = (("conversation", "anywhere"), ("app",))
+REPLAY_PATH: tuple[tuple[ScopeName, ...], ...] = (("replay", "anywhere"), ("app",))
+FOCUS_PATHS: tuple[tuple[tuple[ScopeName, ...], ...], ...] = (
+    (("menu", "edit"), ("prompt",), *CONVERSATION_PATH),
+    *(((place,), *CONVERSATION_PATH) for place in ("history", "queue", "transcript", "pane", "find")),
+    *(((place,), *REPLAY_PATH) for place in ("transcript", "find")),
     (("launcher",), ("app",)),
     *(((place, "dialog"), ("app",)) for place in ("permission", "choose", "detail", "help")),
 )
@@ -41,7 +41,7 @@ WAYS: tuple[tuple[tuple[Where, ...], ...], ...] = (
 
 Keys with priority come before all others. From what lies over the screen only those get to the program.
 """
-OVER: frozenset[Where] = frozenset({"permission", "choose", "detail", "help"})
+MODAL_SCOPES: frozenset[ScopeName] = frozenset({"permission", "choose", "detail", "help"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +59,15 @@ def keymap(wishes: Mapping[str, str]) -> Keymap:
         if name not in KEYS:
             found.complaints[name] = _unknown(name)
             continue
-        keys, wrong = _checked(KEYS[name], wish)
+        keys, wrong = _parse_keys(KEYS[name], wish)
         if wrong is None:
-            wrong = _taken(KEYS[name], keys, found.keys)
+            wrong = _conflict(KEYS[name], keys, found.keys)
         if wrong is None:
             found.keys[name] = ",".join(keys)
         else:
             found.complaints[name] = f"{wrong}; not used"
     for name in found.keys:
-        if clash := _clash(KEYS[name], found.keys):
+        if clash := _side_effect(KEYS[name], found.keys):
             found.complaints[name] = clash
     return found
 
@@ -95,22 +95,22 @@ def _unknown(name: str) -> str:
 # --------------------------------------------------------------------------- one key
 
 
-def _checked(action: Key, wish: str) -> tuple[list[str], str | None]:
+def _parse_keys(action: Key, wish: str) -> tuple[list[str], str | None]:
     """The keys as Textual calls them, or why one of them cannot be used."""
     keys = []
     for word in wish.split(","):
-        key = normal(word.strip())
+        key = normalize_key(word.strip())
         if key is None:
             return [], f"{word.strip()!r} is no key; keys are such as 'ctrl+j', 'alt+up', 'f5' or 'x'"
         if key in SENT_AS:
             return [], f"terminals send {key_name(key)} as {key_name(SENT_AS[key])}"
-        if action.where in WRITTEN and key not in _bound(action) and _types(key):
+        if action.where in TEXT_SCOPES and key not in _keys_of(action) and _is_printable(key):
             return [], f"{key_name(key)} is typed as text in this place"
         keys.append(key)
     return keys, None
 
 
-def normal(word: str) -> str | None:
+def normalize_key(word: str) -> str | None:
     """A key as Textual calls it, however it was written; None: there is no such key."""
     *modifiers, last = word.split("+") if len(word) > 1 and not word.endswith("+") else [word]
     modifiers = sorted({modifier.strip().lower() for modifier in modifiers})
@@ -122,10 +122,10 @@ def normal(word: str) -> str | None:
         last = _characters().get(last.lower() if modifiers else last, "")
     else:
         last = SYNONYMS.get(last.lower(), last.lower())
-    return "+".join([*modifiers, last]) if last in _names() else None
+    return "+".join([*modifiers, last]) if last in _key_names() else None
 
 
-def _types(key: str) -> bool:
+def _is_printable(key: str) -> bool:
     """Does it write something?"""
     return key in _characters().values()
 
@@ -139,7 +139,7 @@ def _characters() -> dict[str, str]:
 
 
 @cache
-def _names() -> frozenset[str]:
+def _key_names() -> frozenset[str]:
     """All keys without modifiers."""
     from textual.keys import Keys
 
@@ -150,18 +150,18 @@ def _names() -> frozenset[str]:
 # --------------------------------------------------------------------------- several
 
 
-def _bound(action: Key, chosen: Mapping[str, str] | None = None) -> list[str]:
+def _keys_of(action: Key, chosen: Mapping[str, str] | None = None) -> list[str]:
     return (chosen or {}).get(action.id, action.keys).split(",")
 
 
-def _together(one: Key, other: Key) -> bool:
+def _same_widget(one: Key, other: Key) -> bool:
     """Can a key be only one of them?"""
-    return any({one.where, other.where} <= set(places) for way in WAYS for places in way)
+    return any({one.where, other.where} <= set(places) for way in FOCUS_PATHS for places in way)
 
 
 def _hides(one: Key, other: Key) -> bool:
     """Is there a way on which the one gets a key that is meant for the other?"""
-    for way in WAYS:
+    for way in FOCUS_PATHS:
         step, other_step = _step(way, one), _step(way, other)
         if step is None or other_step is None or step == other_step:
             continue
@@ -170,35 +170,35 @@ def _hides(one: Key, other: Key) -> bool:
     return False
 
 
-def _step(way: tuple[tuple[Where, ...], ...], action: Key) -> int | None:
-    if action.where == "app" and not action.priority and way[0][0] in OVER:
+def _step(way: tuple[tuple[ScopeName, ...], ...], action: Key) -> int | None:
+    if action.where == "app" and not action.priority and way[0][0] in MODAL_SCOPES:
         return None
     return next((number for number, places in enumerate(way) if action.where in places), None)
 
 
-def _taken(action: Key, keys: list[str], chosen: Mapping[str, str]) -> str | None:
+def _conflict(action: Key, keys: list[str], chosen: Mapping[str, str]) -> str | None:
     """Another action of the place that the user gave one of these keys."""
     for name in chosen:
         for key in keys:
-            if _together(action, KEYS[name]) and key in _bound(KEYS[name], chosen):
+            if _same_widget(action, KEYS[name]) and key in _keys_of(KEYS[name], chosen):
                 return f"{key_name(key)} is given to {name} as well"
     return None
 
 
-def _clash(action: Key, chosen: Mapping[str, str]) -> str | None:
+def _side_effect(action: Key, chosen: Mapping[str, str]) -> str | None:
     """Something else that loses its key by this, or gets it first."""
     for other in TABLE:
-        for key in _bound(action, chosen):
-            if other is action or key in _bound(action) or key not in _bound(other, chosen):
+        for key in _keys_of(action, chosen):
+            if other is action or key in _keys_of(action) or key not in _keys_of(other, chosen):
                 continue  # or so it has always been
             name = key_name(key)
             what = f"{other.id} ({other.help[:1].lower()}{other.help[1:]})"
             always = action.where == "app" and action.priority
-            if _together(action, other) or (always and _hides(action, other)):
+            if _same_widget(action, other) or (always and _hides(action, other)):
                 return f"{name} was the key of {what}: give that another one"
             if _hides(action, other):
                 return f"{name} no longer reaches {what} from there"
             if other.id not in chosen and _hides(other, action):
-                place = "everywhere" if other.priority else f"in the place “{PLACES[other.where].title}”"
+                place = "everywhere" if other.priority else f"in the place “{SCOPES[other.where].title}”"
                 return f"{place} {name} is still {what}"
     return None

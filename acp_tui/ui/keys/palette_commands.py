@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from acp_tui.config.policies import SUMMARIES
 from acp_tui.session.settings import offered_settings, value_name
-from acp_tui.ui.keys import KEYS, PLACES, Key
+from acp_tui.ui.keys import KEYS, SCOPES, Key
 from acp_tui.ui.keys.command_titles import COMMAND_TITLES
 from acp_tui.ui.theme import themes
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class PaletteCommand:
     """One line of the list. Its texts are shown as they are, so an agent's need not be trusted."""
 
     title: str
@@ -39,7 +39,7 @@ class Command:
     is_value: bool = False  # one value among several: listed after the commands
 
 
-def commands_of(screen: Screen[Any], keymap: Mapping[str, str]) -> list[Command]:
+def commands_of(screen: Screen[Any], keymap: Mapping[str, str]) -> list[PaletteCommand]:
     """Everything that the screen, what has the focus on it, and the program can do; the most useful first."""
     from acp_tui.ui.screens.base import BottomScreen
 
@@ -53,18 +53,18 @@ def commands_of(screen: Screen[Any], keymap: Mapping[str, str]) -> list[Command]
 # --------------------------------------------------------------------------- keys
 
 
-def _by_key(screen: Screen[Any], keymap: Mapping[str, str]) -> list[Command]:
+def _by_key(screen: Screen[Any], keymap: Mapping[str, str]) -> list[PaletteCommand]:
     """The keys that act now and have a title of their own."""
     nodes = {active.binding.id: active.node for active in screen.active_bindings.values() if active.enabled}
     for widget in screen.query("Transcript"):  # its keys act on the entry of its cursor, focused or not
         for _, binding in widget._bindings:
             nodes.setdefault(binding.id, widget)
     return [
-        Command(
+        PaletteCommand(
             title,
             partial(screen.app.run_action, KEYS[name].action, nodes[name]),
-            PLACES[KEYS[name].where].title,
-            KEYS[name].named(keymap),
+            SCOPES[KEYS[name].where].title,
+            KEYS[name].key_names(keymap),
             KEYS[name].label,
         )
         for name, title in COMMAND_TITLES.items()
@@ -74,22 +74,22 @@ def _by_key(screen: Screen[Any], keymap: Mapping[str, str]) -> list[Command]:
 
 def title_of(key: Key) -> str:
     """What one key alone does."""
-    return TITLES.get(key.id) or key.help
+    return SINGLE_KEY_TITLES.get(key.id) or key.help
 
 
 # --------------------------------------------------------------------------- the program
 
 
-def _of_the_app(app: AcpTui) -> Iterator[Command]:
+def _of_the_app(app: AcpTui) -> Iterator[PaletteCommand]:
     if app.has_launcher:
-        yield Command("Switch agent or session", app.action_launcher, "Program", word="other launcher")
-    yield Command("Change theme", app.action_theme, "Program")
+        yield PaletteCommand("Switch agent or session", app.action_launcher, "Program", word="other launcher")
+    yield PaletteCommand("Change theme", app.action_theme, "Program")
 
 
-def theme_commands(app: AcpTui) -> list[Command]:
+def theme_commands(app: AcpTui) -> list[PaletteCommand]:
     """One for each theme. The previewed one is kept when it is taken."""
     return [
-        Command(
+        PaletteCommand(
             f"Theme: {name}",
             partial(_use_theme, app, name),
             "Program",
@@ -111,35 +111,35 @@ def _use_theme(app: AcpTui, name: str) -> None:
 # --------------------------------------------------------------------------- the agent
 
 
-def option_commands(session: Session, choose: Callable[[str, str | bool], None]) -> Iterable[Command]:
+def option_commands(session: Session, choose: Callable[[str, str | bool], None]) -> Iterable[PaletteCommand]:
     """Every value of every option, modes and models among them, without a way through menus."""
     for option in offered_settings(session):
         yield from _values(option, choose)
 
 
-def _values(option: ConfigOption, choose: Callable[[str, str | bool], None]) -> Iterator[Command]:
+def _values(option: ConfigOption, choose: Callable[[str, str | bool], None]) -> Iterator[PaletteCommand]:
     if option.kind == "boolean":
         title = f"{option.name}: {'off' if option.current else 'on'}"
         run = partial(choose, option.id, not option.current)
-        yield Command(title, run, f"now {value_name(option)}", is_value=True)
+        yield PaletteCommand(title, run, f"now {value_name(option)}", is_value=True)
         return
     for choice in option.choices:
         title = f"{option.name}: {choice.name or choice.value}"
         current = choice.value == option.current
         run = partial(choose, option.id, choice.value)
-        yield Command(title, run, "Agent", current=current, is_value=True)
+        yield PaletteCommand(title, run, "Agent", current=current, is_value=True)
 
 
-def policy_commands(current: str, choose: Callable[[Policy], None]) -> Iterator[Command]:
+def policy_commands(current: str, choose: Callable[[Policy], None]) -> Iterator[PaletteCommand]:
     """One for each policy."""
     for name in SUMMARIES:
         title, run = f"Policy: {name}", partial(choose, name)
-        yield Command(title, run, "Permissions", current=name == current, is_value=True)
+        yield PaletteCommand(title, run, "Permissions", current=name == current, is_value=True)
 
 
 # --------------------------------------------------------------------------- names
 
-TITLES: Mapping[str, str] = {
+SINGLE_KEY_TITLES: Mapping[str, str] = {
     "pane.before": "Go to the pane before",
     "pane.after": "Go to the next pane",
     "pane.1": "Go to the plan",

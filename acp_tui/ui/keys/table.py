@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.dom import DOMNode
 
-Where = Literal[
+ScopeName = Literal[
     "app",
     "launcher",
     "anywhere",
@@ -40,38 +40,38 @@ Where = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class KeyScope:
     """A part of the screen that has keys of its own."""
 
     title: str
     help: str  # what it is for, in a few words
 
 
-PLACES: dict[Where, Place] = {
-    "launcher": Place("Launcher", "Start an agent, or go on with a session. What you type narrows the list."),
-    "prompt": Place(
+SCOPES: dict[ScopeName, KeyScope] = {
+    "launcher": KeyScope("Launcher", "Start an agent or resume a session. Type to filter."),
+    "prompt": KeyScope(
         "Prompt",
         "Write to the agent. While it works, what you send waits in the queue. @ attaches a file"
         " (@file:10-20 some lines of it), ! at the beginning runs a command of your own.",
     ),
-    "menu": Place("Menus", "The agent's commands after / at the beginning, files after @."),
-    "history": Place("History search", "What was asked in this project; all words you type must occur."),
-    "queue": Place("Queue", "Prompts that wait until the agent has finished."),
-    "transcript": Place("Conversation", "Everything that was said and done. Letters act only here."),
-    "pane": Place(
+    "menu": KeyScope("Menus", "The agent's commands after / at the beginning, files after @."),
+    "history": KeyScope("History search", "What was asked in this project; all words you type must occur."),
+    "queue": KeyScope("Queue", "Prompts that wait until the agent has finished."),
+    "transcript": KeyScope("Conversation", "Everything that was said and done. Letters act only here."),
+    "pane": KeyScope(
         "Panes", "Plan, files, terminals and session, beside the conversation. Letters act only here."
     ),
-    "find": Place("Search", "Finds words in the conversation."),
-    "permission": Place("Permission", "The agent waits for your answer."),
-    "choose": Place("List", "Choose one; what you type narrows the list."),
-    "detail": Place("Details", "All of a text, as it is."),
-    "dialog": Place("Dialogs", "Whatever opens over the conversation: questions, lists, pages."),
-    "replay": Place("Replay", "Plays what was recorded; nothing is sent to any agent."),
-    "conversation": Place("Turn and agent", "These work wherever the cursor is."),
-    "anywhere": Place("Anywhere", "Moving about, wherever the cursor is."),
-    "app": Place("Program", "These always work."),
-    "edit": Place("Editing", "Moving and deleting in the prompt."),
-    "help": Place("Help", "This page."),
+    "find": KeyScope("Search", "Finds words in the conversation."),
+    "permission": KeyScope("Permission", "The agent waits for your answer."),
+    "choose": KeyScope("List", "Choose one; what you type narrows the list."),
+    "detail": KeyScope("Details", "All of a text, as it is."),
+    "dialog": KeyScope("Dialogs", "Whatever opens over the conversation: questions, lists, pages."),
+    "replay": KeyScope("Replay", "Plays what was recorded; nothing is sent to any agent."),
+    "conversation": KeyScope("Turn and agent", "These work wherever the cursor is."),
+    "anywhere": KeyScope("Anywhere", "Moving about, wherever the cursor is."),
+    "app": KeyScope("Program", "These always work."),
+    "edit": KeyScope("Editing", "Moving and deleting in the prompt."),
+    "help": KeyScope("Help", "This page."),
 }
 """In the order of the help page."""
 
@@ -84,12 +84,12 @@ class Key:
     keys: str  # separated by commas; the first is the one that is shown
     action: str
     label: str  # for the footer, a word or two
-    where: Where
+    where: ScopeName
     help: str
     rank: int = 0  # in the footer: the lowest is shown first, 0 never
     priority: bool = False  # before whatever has the focus
 
-    def named(self, keymap: Mapping[str, str] | None = None) -> str:
+    def key_names(self, keymap: Mapping[str, str] | None = None) -> str:
         """Its keys as a person writes them, after rebinding."""
         keys = (keymap or {}).get(self.id, self.keys).split(",")
         return " ".join(key_name(key.strip()) for key in keys)
@@ -493,7 +493,7 @@ KEYS: dict[str, Key] = {key.id: key for key in TABLE}
 """By id."""
 
 
-def bindings(*places: Where) -> list[BindingType]:
+def bindings(*places: ScopeName) -> list[BindingType]:
     """What a widget binds: all keys of one or several places."""
     return [
         Binding(key.keys, key.action, key.help, show=False, priority=key.priority, id=key.id)
@@ -502,9 +502,9 @@ def bindings(*places: Where) -> list[BindingType]:
     ]
 
 
-def named(node: DOMNode, key_id: str) -> str:
+def bound_keys(node: DOMNode, key_id: str) -> str:
     """The keys of an action as they are bound now."""
-    return KEYS[key_id].named(getattr(node.app, "keymap", None))
+    return KEYS[key_id].key_names(getattr(node.app, "keymap", None))
 
 
 _NAMES = {

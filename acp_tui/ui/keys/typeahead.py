@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
 
-def handed_on(widget: Widget, event: Key) -> bool:
+def forward_typeahead(widget: Widget, event: Key) -> bool:
     """Give a key to what a key before it has opened; False: it is for the widget.
 
     Keys go into the queue of what has the focus when they are pressed, which may be another one by the time

@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from textual.layout import ArrangeResult
     from textual.widget import Widget
 
-SIDE_FROM = 100
+MIN_SIDE_COLUMNS = 100
 """Columns from which on there is room beside the transcript."""
-LEAST, MOST = 40, 64
+MIN_PANE_COLUMNS, MAX_PANE_COLUMNS = 40, 64
 """Columns of the panes."""
 
 
 def is_beside(columns: int) -> bool:
     """Is there room beside the transcript?"""
-    return columns >= SIDE_FROM
+    return columns >= MIN_SIDE_COLUMNS
 
 
-def columns_of(columns: int) -> int:
+def pane_columns(columns: int) -> int:
     """How wide the panes are on a screen of so many columns: what is cut in two cannot be read."""
-    return max(LEAST, min(MOST, columns * 2 // 5)) if is_beside(columns) else columns
+    return max(MIN_PANE_COLUMNS, min(MAX_PANE_COLUMNS, columns * 2 // 5)) if is_beside(columns) else columns
 
 
-class Beside(VerticalLayout):
+class SidePanesLayout(VerticalLayout):
     """Everything from top to bottom as before; only the transcript makes room for the panes."""
 
     def __init__(self, transcript: Widget, panes: Widget) -> None:
@@ -48,7 +48,7 @@ class Beside(VerticalLayout):
         if at is None or len(others) == len(children):
             return placements
         page = placements[at].region
-        width = columns_of(size.width)
+        width = pane_columns(size.width)
         if is_beside(size.width):
             narrow = Region(page.x, page.y, page.width - width, page.height)
             placements[at] = placements[at]._replace(region=narrow)

@@ -13,7 +13,7 @@ from acp_tui.ui.entries.tool_call.headline import changed_lines, relative
 from acp_tui.ui.panes.listing import Item
 from acp_tui.ui.panes.pane import Pane
 from acp_tui.ui.panes.pieces import EDGE, heading, row, words
-from acp_tui.ui.panes.seen_files import SeenFile, SeenFiles
+from acp_tui.ui.panes.seen_files import TouchedFile, TouchedFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from acp_tui.controller import FileChange
     from acp_tui.session.change import Change
     from acp_tui.ui.drawing.body import Spans
-    from acp_tui.ui.panes.pane import Source
+    from acp_tui.ui.panes.pane import PaneSource
     from acp_tui.ui.theme.palette import Palette
 
-LETTERS = {"added": "A", "modified": "M", "deleted": "D", "mode": "x", "unknown": "?"}
-HERE = "➤"
+STATUS_LETTERS = {"added": "A", "modified": "M", "deleted": "D", "mode": "x", "unknown": "?"}
+AGENT_MARK = "➤"
 """The mark of a file that the agent is at."""
 
 
@@ -44,9 +44,9 @@ class FilesPane(Pane):
     TITLE: ClassVar = "Files"
     ACTIONS: ClassVar = frozenset({"open", "diff", "revert", "follow", "look"})
 
-    def __init__(self, source: Source, palette: Palette) -> None:
+    def __init__(self, source: PaneSource, palette: Palette) -> None:
         super().__init__(source, palette)
-        self._seen = SeenFiles(source.session, source.cwd)
+        self._seen = TouchedFiles(source.session, source.cwd)
         self._changes: dict[str, FileChange] | None = None  # None: nobody has looked yet
         self._counts: Mapping[str, Counts] = {}
         self._touched: dict[str, int | None] = {}  # where the agent is, with lines
@@ -58,7 +58,7 @@ class FilesPane(Pane):
 
     def renew(self) -> None:
         """Gather everything again."""
-        self._seen = SeenFiles(self.source.session, self.source.cwd)
+        self._seen = TouchedFiles(self.source.session, self.source.cwd)
         self._touched = self._touched_now()
         self._open = {name for name, call in self.source.session.tool_calls.items() if not call.done}
         super().renew()
@@ -75,7 +75,7 @@ class FilesPane(Pane):
         """How the disk differs there from what it was."""
         return (self._changes or {}).get(path)
 
-    def file(self, path: str) -> SeenFile | None:
+    def file(self, path: str) -> TouchedFile | None:
         """What tool calls told of it."""
         return self._seen.files.get(path)
 
@@ -147,7 +147,7 @@ class FilesPane(Pane):
 
     def _row(self, path: str, width: int) -> list[Strip]:
         palette, change = self.palette, self.change_of(path)
-        left: Spans = [Segment(f"{HERE if path in self._touched else ' '} ", palette.accent)]
+        left: Spans = [Segment(f"{AGENT_MARK if path in self._touched else ' '} ", palette.accent)]
         left.append(self._letter(path))
         right = self._facts(path)
         line = self._touched.get(path)
@@ -166,7 +166,7 @@ class FilesPane(Pane):
         palette, change = self.palette, self.change_of(path)
         if change is not None:
             look = {"added": palette.success, "deleted": palette.error}.get(change.kind, palette.warning)
-            return Segment(f"{LETTERS[change.kind]} ", look)
+            return Segment(f"{STATUS_LETTERS[change.kind]} ", look)
         file = self.file(path)
         told = (self._changes is None or not self._finds_all) and file is not None and file.diffs
         return Segment("M " if told else "  ", palette.warning)

@@ -11,7 +11,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from acp_tui.ui.drawing.heights import Heights
-from acp_tui.ui.theme.component_style import as_chosen
+from acp_tui.ui.theme.component_style import highlight_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SIGN = 2
 """Cells before each line, for the sign of the chosen one."""
-LEAST_WIDTH = 16
+MIN_WIDTH = 16
 NEAR = 2
 """Lines beyond the screen that the next one to choose may be away; until then the list is scrolled."""
 
@@ -36,11 +36,11 @@ class Item:
     height: int | None = 1  # how many lines; None: as many as are drawn
 
 
-class Listing(ScrollView, can_focus=True):
+class PaneList(ScrollView, can_focus=True):
     """Shows items. What is chosen stays chosen when others come or go around it."""
 
     DEFAULT_CSS = """
-    Listing {
+    PaneList {
         height: 1fr;
         background: transparent;
         color: $foreground;
@@ -105,7 +105,7 @@ class Listing(ScrollView, can_focus=True):
     def _lines(self, index: int) -> list[Strip]:
         lines = self._drawn.get(index)
         if lines is None:
-            lines = self._drawn[index] = self._items[index].draw(max(LEAST_WIDTH, self._width - SIGN))
+            lines = self._drawn[index] = self._items[index].draw(max(MIN_WIDTH, self._width - SIGN))
         return lines
 
     # ------------------------------------------------------------------------- choosing
@@ -173,4 +173,4 @@ class Listing(ScrollView, can_focus=True):
         strip = Strip([sign, *line]).crop_extend(0, width, None)
         if not chosen:
             return strip.apply_style(base)
-        return as_chosen(strip, base + self.palette.selected)
+        return highlight_row(strip, base + self.palette.selected)

@@ -6,23 +6,23 @@ from typing import Literal
 
 from textual.message import Message
 
-What = Literal["edit", "diff", "revert", "look", "output", "kill", "set"]
-Step = Literal["leave", "zoom", "close"]
+ActionName = Literal["edit", "diff", "revert", "look", "output", "kill", "set"]
+StepName = Literal["leave", "zoom", "close"]
 
 
-class Wanted(Message):
+class PaneAction(Message):
     """The user wants something done that is not a pane's to do."""
 
-    def __init__(self, what: What, key: str = "", line: int | None = None) -> None:
+    def __init__(self, what: ActionName, key: str = "", line: int | None = None) -> None:
         super().__init__()
         self.what = what
         self.key = key  # a path, the id of a terminal or of an option
         self.line = line
 
 
-class Frame(Message):
+class PaneStep(Message):
     """Something about the panes as a whole."""
 
-    def __init__(self, step: Step) -> None:
+    def __init__(self, step: StepName) -> None:
         super().__init__()
         self.step = step

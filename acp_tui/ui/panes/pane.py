@@ -10,9 +10,9 @@ from textual.message import Message
 
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import Context
-from acp_tui.ui.panes.listing import Item, Listing
-from acp_tui.ui.panes.messages import Frame, Wanted
-from acp_tui.ui.widgets.abstract import Abstract
+from acp_tui.ui.panes.listing import Item, PaneList
+from acp_tui.ui.panes.messages import PaneAction, PaneStep
+from acp_tui.ui.widgets.abstract import AbstractWidgetMeta
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from acp_tui.controller import Conversation
     from acp_tui.session.change import Change
     from acp_tui.session.state import Session
-    from acp_tui.ui.panes.messages import What
+    from acp_tui.ui.panes.messages import ActionName
     from acp_tui.ui.theme.palette import Palette
 
 
 @dataclass(slots=True)
-class Source:
+class PaneSource:
     """Where panes read."""
 
     session: Session
@@ -35,7 +35,7 @@ class Source:
     conversation: Conversation | None = None  # None: what is shown is only a recording
 
 
-class Pane(Listing, metaclass=Abstract):
+class Pane(PaneList, metaclass=AbstractWidgetMeta):
     """One pane. Letters act only while it has the focus."""
 
     BINDINGS: ClassVar = keys.bindings("pane")
@@ -51,7 +51,7 @@ class Pane(Listing, metaclass=Abstract):
             self.to = to
             self.relative = relative
 
-    def __init__(self, source: Source, palette: Palette) -> None:
+    def __init__(self, source: PaneSource, palette: Palette) -> None:
         super().__init__(palette)
         self.source = source
 
@@ -99,10 +99,10 @@ class Pane(Listing, metaclass=Abstract):
         if event.chain == 2 and self.key_at(event.y) is not None:
             self.action_open()
 
-    def want(self, what: What, line: int | None = None) -> None:
+    def want(self, what: ActionName, line: int | None = None) -> None:
         """Ask for something to be done with the chosen item."""
         if self.chosen is not None:
-            self.post_message(Wanted(what, self.chosen, line))
+            self.post_message(PaneAction(what, self.chosen, line))
 
     def action_move(self, step: int) -> None:
         """Up and down."""
@@ -130,11 +130,11 @@ class Pane(Listing, metaclass=Abstract):
 
     def action_zoom(self) -> None:
         """The full screen, and back."""
-        self.post_message(Frame("zoom"))
+        self.post_message(PaneStep("zoom"))
 
     def action_leave(self) -> None:
         """Back to the prompt."""
-        self.post_message(Frame("leave"))
+        self.post_message(PaneStep("leave"))
 
     def action_open(self) -> None:
         """What Enter does with the chosen item."""
@@ -157,7 +157,7 @@ class Pane(Listing, metaclass=Abstract):
     def action_look(self) -> None:
         """Look at the disk again."""
         # Whoever makes us ask may be above us, and a message does not rise beyond its maker.
-        self.call_later(lambda: self.post_message(Wanted("look")))
+        self.call_later(lambda: self.post_message(PaneAction("look")))
 
 
 OFFERED = frozenset({"open", "diff", "revert", "kill", "follow", "look"})

@@ -8,7 +8,7 @@ from textual import on
 from textual.containers import Vertical
 
 from acp_tui.ui.panes.files import FilesPane
-from acp_tui.ui.panes.messages import Frame
+from acp_tui.ui.panes.messages import PaneStep
 from acp_tui.ui.panes.pane import Pane
 from acp_tui.ui.panes.plan import PlanPane
 from acp_tui.ui.panes.session import SessionPane
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from acp_tui.session.change import Change
-    from acp_tui.ui.panes.pane import Source
+    from acp_tui.ui.panes.pane import PaneSource
     from acp_tui.ui.theme.palette import Palette
 
 Kind = TypeVar("Kind", bound=Pane)
@@ -35,7 +35,7 @@ class Panes(Vertical):
     Panes > Pane { margin: 1 0 0 0; display: none; }
     """
 
-    def __init__(self, source: Source, palette: Palette, first: str = "plan") -> None:
+    def __init__(self, source: PaneSource, palette: Palette, first: str = "plan") -> None:
         """`first`: the one to begin with, by its title."""
         super().__init__()
         self.source = source
@@ -121,4 +121,4 @@ class Panes(Vertical):
     @on(PaneTabs.Clicked)
     def _clicked_sign(self, event: PaneTabs.Clicked) -> None:
         event.stop()
-        self.post_message(Frame(event.step))
+        self.post_message(PaneStep(event.step))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class SeenFile:
+class TouchedFile:
     """One file that tool calls named."""
 
     path: str
@@ -21,12 +21,12 @@ class SeenFile:
     diffs: dict[str, Diff] = field(default_factory=dict)  # by tool call, in order
 
 
-class SeenFiles:
+class TouchedFiles:
     """All of them, by path, those named first first."""
 
     def __init__(self, session: Session, cwd: str) -> None:
         self._cwd = cwd
-        self.files: dict[str, SeenFile] = {}
+        self.files: dict[str, TouchedFile] = {}
         for entry in session.entries:
             if isinstance(entry, ToolCall):
                 self.take(entry)
@@ -50,10 +50,10 @@ class SeenFiles:
         """The same file under one name, whichever way it was named."""
         return os.path.normpath(os.path.join(self._cwd, path))  # noqa: PTH118  # no look at the disk
 
-    def _file(self, path: str) -> tuple[SeenFile, bool]:
+    def _file(self, path: str) -> tuple[TouchedFile, bool]:
         path = self.absolute(path)
         known = self.files.get(path)
         if known is not None:
             return known, False
-        file = self.files[path] = SeenFile(path)
+        file = self.files[path] = TouchedFile(path)
         return file, True

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Agent
     from acp_tui.ui.panes.listing import Item
 
-CONCERNING = frozenset(
+SHOWN_FACTS = frozenset(
     {"agent", "config_options", "cwd", "dialect", "directories", "mode", "model", "models", "modes"}
     | {"process", "session_id", "title"}
 )
@@ -33,7 +33,7 @@ class SessionPane(Pane):
 
     def concerned(self, changes: Iterable[Change]) -> bool:
         """Is any of what is told here different now?"""
-        return any(change.fact in CONCERNING for change in changes)
+        return any(change.fact in SHOWN_FACTS for change in changes)
 
     def items(self) -> Sequence[Item]:
         """What can be set comes first."""
@@ -118,7 +118,7 @@ class SessionPane(Pane):
         self.want("set")
 
 
-_WORDS = {
+CAPABILITY_LABELS = {
     "promptCapabilities.image": "pictures in prompts",
     "promptCapabilities.audio": "sound in prompts",
     "promptCapabilities.embeddedContext": "files in prompts",
@@ -136,7 +136,7 @@ def _capabilities(agent: Agent) -> Iterator[str]:
     for name in _names(agent.capabilities):
         parent, _, child = name.rpartition(".")
         plain = f"{child} sessions" if parent == "sessionCapabilities" else name
-        yield _WORDS.get(name, plain)
+        yield CAPABILITY_LABELS.get(name, plain)
 
 
 def _names(value: dict[str, Any], before: str = "") -> Iterator[str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from acp_tui.session.change import Change
     from acp_tui.session.state import ToolCall
-    from acp_tui.ui.panes.pane import Source
+    from acp_tui.ui.panes.pane import PaneSource
     from acp_tui.ui.theme.palette import Palette
 
 
@@ -33,7 +33,7 @@ class TerminalsPane(Pane):
     TITLE: ClassVar = "Terminals"
     ACTIONS: ClassVar = frozenset({"open", "kill"})
 
-    def __init__(self, source: Source, palette: Palette) -> None:
+    def __init__(self, source: PaneSource, palette: Palette) -> None:
         super().__init__(source, palette)
         self._shown: dict[str, tuple[object, ...]] = {}  # what is seen of each
 

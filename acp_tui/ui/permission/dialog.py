@@ -20,10 +20,10 @@ from acp_tui.ui.permission.option_wording import wording_of
 from acp_tui.ui.permission.question import asked, asks_to, raw_input
 from acp_tui.ui.permission.typing_guard import Quiet
 from acp_tui.ui.screens.dialog import Dialog
-from acp_tui.ui.widgets.bar import Bar, Hints
+from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.long_text import LongText
 from acp_tui.ui.widgets.page import Page
-from acp_tui.ui.widgets.select_list import Row, Rows
+from acp_tui.ui.widgets.select_list import Row, SelectList
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -111,8 +111,8 @@ class PermissionScreen(Dialog[Taken | None]):
         with Vertical(id="dialog", classes="dangerous" if self.question.subject.dangerous else ""):
             yield Bar(self._head(), self._where(), id="head")
             yield Page(self._bodies, id="what")
-            yield Rows(self._rows(), self._palette, selected=self._first_choice(), id="options")
-            yield Hints(self._hints(), self._palette, id="keys")
+            yield SelectList(self._rows(), self._palette, selected=self._first_choice(), id="options")
+            yield KeyHints(self._hints(), self._palette, id="keys")
 
     def on_mount(self) -> None:
         """From now on keystrokes are watched."""
@@ -170,7 +170,7 @@ class PermissionScreen(Dialog[Taken | None]):
         rows: list[Row] = []
         for number, option in enumerate(self.question.options, 1):
             digit = str(number) if number < 10 else " "
-            letter = keys.named(self, _LETTERS[option.kind]) if option.kind in _LETTERS else " "
+            letter = keys.bound_keys(self, _LETTERS[option.kind]) if option.kind in _LETTERS else " "
             lead = [Segment(f"{digit} ", palette.key), Segment(f"{letter}  ", palette.key)]
             words, note = wording_of(option, self.question, self._remember_words)
             text = [Segment(reveal_line(words), palette.text)]
@@ -190,7 +190,7 @@ class PermissionScreen(Dialog[Taken | None]):
         if not self._quiet.armed:
             return [("…", "keys count when you stop typing")]
         names = ("permission.take", "permission.diff", "permission.raw", "permission.cancel")
-        take, full, raw, cancel = (keys.named(self, name) for name in names)
+        take, full, raw, cancel = (keys.bound_keys(self, name) for name in names)
         if self._choice_needed:
             return [(f"↑↓ {take}", self._choice_needed), (cancel, "stop")]
         size = "smaller" if self._full else "full size"
@@ -201,7 +201,7 @@ class PermissionScreen(Dialog[Taken | None]):
 
     def _hint(self) -> None:
         """Show the keys that count; look again when that will have changed."""
-        self.query_one("#keys", Hints).tell(self._hints(), self._palette)
+        self.query_one("#keys", KeyHints).tell(self._hints(), self._palette)
         if not self._quiet.armed:
             self.set_timer(max(0.05, self._quiet.left), self._hint)
 
@@ -212,7 +212,7 @@ class PermissionScreen(Dialog[Taken | None]):
         width, height = self.app.size
         roomy = height >= ROOMY
         self.query_one("#dialog").set_class(roomy, "roomy")
-        page, options = self.query_one(Page), self.query_one(Rows)
+        page, options = self.query_one(Page), self.query_one(SelectList)
         inner = width - 4  # border and padding
         spared = 0 if self._full else height // 4 if roomy else LEAST_SPARED
         limit = height - spared
@@ -238,7 +238,7 @@ class PermissionScreen(Dialog[Taken | None]):
         self._quiet.stroke(steering=False)
         self._hint()
 
-    def on_rows_taken(self, event: Rows.Taken) -> None:
+    def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
         """A click on an option."""
         self._answer(event.index)
 
@@ -248,7 +248,7 @@ class PermissionScreen(Dialog[Taken | None]):
         if len(fitting) == 1:
             self._answer(fitting[0])
         elif fitting:
-            rows = self.query_one(Rows)
+            rows = self.query_one(SelectList)
             after = [n for n in fitting if n > rows.selected]
             again = rows.selected in fitting and self._pressed == kind
             rows.selected = (after or fitting)[0] if again else fitting[0]
@@ -267,7 +267,7 @@ class PermissionScreen(Dialog[Taken | None]):
 
     def action_take(self) -> None:
         """The chosen option."""
-        selected = self.query_one(Rows).selected
+        selected = self.query_one(SelectList).selected
         if selected >= 0:
             self._answer(selected)
         else:
@@ -276,7 +276,7 @@ class PermissionScreen(Dialog[Taken | None]):
 
     def action_move(self, step: int) -> None:
         """To another option."""
-        self.query_one(Rows).move(step)
+        self.query_one(SelectList).move(step)
 
     def action_close(self) -> None:
         """Hide the raw input, else go back to the normal size, else put the question away."""
@@ -324,7 +324,7 @@ class PermissionScreen(Dialog[Taken | None]):
     def use_palette(self, palette: Palette) -> None:
         """The theme has changed."""
         self._palette = palette
-        options = self.query_one(Rows)
+        options = self.query_one(SelectList)
         self.query_one("#head", Bar).show(self._head(), self._where())
         self.query_one(Page).show(self._bodies)
         options.use_palette(palette)

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from acp_tui.session.attachment import Attachment
     from acp_tui.ui.prompt.command_menu import CommandMenu
-    from acp_tui.ui.prompt.file_search import Files
+    from acp_tui.ui.prompt.file_search import FileIndex
 
     Output = tuple[str, Callable[[], str]]
     """The command, and what gives its output."""
 
 
-COPYING = "clipboard"
+CLIPBOARD_WORKERS = "clipboard"
 """The app's workers that copy."""
 NOTHING_TO_PASTE = "There is nothing here to be pasted. Your terminal's own key may have more."
 
@@ -39,7 +39,7 @@ class AttachingPrompt(Vertical):
         self._editor = PromptEditor(menu, self._files, self._attachments)
         self._offered: Output | None = None
 
-    def use_files(self, folder: str, look: Callable[[], Files]) -> None:
+    def use_files(self, folder: str, look: Callable[[], FileIndex]) -> None:
         """Mentions are of files in this folder; `look` gives what is known of them."""
         self._attachments.folder = folder
         self._files.look = look
@@ -87,10 +87,10 @@ class AttachingPrompt(Vertical):
 
     @on(PromptEditor.PasteWanted)
     def _paste_wanted(self, event: PromptEditor.PasteWanted) -> None:
-        from acp_tui.ui.terminal.clipboard_read import can_ask
+        from acp_tui.ui.terminal.clipboard_read import can_read_clipboard
 
         event.stop()
-        if can_ask(os.environ):
+        if can_read_clipboard(os.environ):
             self.run_worker(self._paste(), exclusive=True, group="paste")
         else:
             self._paste_text(self.app.clipboard)
@@ -99,7 +99,7 @@ class AttachingPrompt(Vertical):
         """What is in the clipboard, else what was copied in the program."""
         from acp_tui.ui.terminal.clipboard_read import clipboard_picture, clipboard_text
 
-        for worker in [one for one in self.app.workers if one.group == COPYING]:
+        for worker in [one for one in self.app.workers if one.group == CLIPBOARD_WORKERS]:
             await worker.wait()
         picture = await clipboard_picture()
         if picture is None:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from acp_tui.session.attachment import Attachment
 
-IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
-LONGEST_COMMAND = 30
-MOST_REMEMBERED = 1000
-_FORMS = r"\[image \d+\]|\[output of [^\]\n]+\]"
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+MAX_COMMAND_CELLS = 30
+MAX_CACHED_PATHS = 1000
+_ANY_REFERENCE = r"\[image \d+\]|\[output of [^\]\n]+\]"
 """Tokens of what is in no file. Compiled when it is needed, as all of them."""
 
 
@@ -61,7 +61,7 @@ class Attachments:
             return True
         known = self._existing.get(path)
         if known is None:
-            if len(self._existing) > MOST_REMEMBERED:
+            if len(self._existing) > MAX_CACHED_PATHS:
                 self._existing.clear()
             known = self._existing[path] = os.path.exists(self._whole(path))  # noqa: PTH110  also of no path
         return known
@@ -94,7 +94,9 @@ class Attachments:
             one = _without_file(block)
             if one is None:
                 continue
-            token = next((token for token in re.findall(_form(one), text) if token not in names), None)
+            token = next(
+                (token for token in re.findall(_reference_pattern(one), text) if token not in names), None
+            )
             if token is not None:
                 one = one._replace(token=token)
                 known = self._kept.setdefault(token, one) == one
@@ -105,7 +107,7 @@ class Attachments:
 
     def lost(self, text: str) -> list[str]:
         """Tokens in a text of another time that stand for nothing any more."""
-        return [token for token in re.findall(_FORMS, text) if token not in self._kept]
+        return [token for token in re.findall(_ANY_REFERENCE, text) if token not in self._kept]
 
     def _other(self, one: Picture | CommandOutput) -> str:
         if isinstance(one, Picture):
@@ -114,7 +116,7 @@ class Attachments:
 
     def output(self, command: str, text: str) -> str:
         """The token of what a command wrote; the same for the same."""
-        name = _called(command)
+        name = _output_name(command)
         number = 1
         while True:
             token = f"[output of {name}]" if number == 1 else f"[output of {name} #{number}]"
@@ -126,7 +128,7 @@ class Attachments:
     def pasted_image(self, text: str) -> str | None:
         """The mention of an image file whose path was pasted (terminals do that when a file is dropped)."""
         text = text.strip()
-        if len(text) > 4096 or "\n" in text or not text.lower().rstrip("'\"").endswith(IMAGES):
+        if len(text) > 4096 or "\n" in text or not text.lower().rstrip("'\"").endswith(IMAGE_SUFFIXES):
             return None
         try:
             words = (
@@ -184,12 +186,12 @@ def _without_file(block: Mapping[str, Any]) -> Picture | CommandOutput | None:
     return None
 
 
-def _form(one: Picture | CommandOutput) -> str:
+def _reference_pattern(one: Picture | CommandOutput) -> str:
     """What its token looks like."""
     if isinstance(one, Picture):
         return r"\[image \d+\]"
-    return rf"\[output of {re.escape(_called(one.command))}(?: #\d+)?\]"
+    return rf"\[output of {re.escape(_output_name(one.command))}(?: #\d+)?\]"
 
 
-def _called(command: str) -> str:
-    return shortened(visible_line(command), LONGEST_COMMAND)
+def _output_name(command: str) -> str:
+    return shortened(visible_line(command), MAX_COMMAND_CELLS)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.text import visible_line
-from acp_tui.ui.prompt.completion_list import Choice
-from acp_tui.ui.prompt.matching import matching
+from acp_tui.ui.prompt.completion_list import CompletionItem
+from acp_tui.ui.prompt.matching import match_commands
 from acp_tui.ui.prompt.menu import Completion, Menu
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class CommandMenu(Menu):
 
     def _look_for(self, typed: str) -> None:
         self._typed = typed
-        matches = matching(self.commands, typed)
+        matches = match_commands(self.commands, typed)
         self._found = [match.command for match in matches]
         if matches:
             self.show([_choice(match.command, match.places) for match in matches])
@@ -81,9 +81,9 @@ class CommandMenu(Menu):
         return Completion((0, 0), f"/{self.selected.name} ") if self.selected is not None else None
 
 
-def _choice(command: Command, places: frozenset[int]) -> Choice:
+def _choice(command: Command, places: frozenset[int]) -> CompletionItem:
     """Agents' texts are on one line here, whatever they are."""
-    return Choice(
+    return CompletionItem(
         f"/{visible_line(command.name)}",
         visible_line(command.hint or ""),
         visible_line(command.description),

@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from acp_tui.ui.drawing.wrap import shortened, shortened_path, wrap
-from acp_tui.ui.theme.component_style import as_chosen, foreground
+from acp_tui.ui.theme.component_style import foreground_style, highlight_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from acp_tui.ui.drawing.body import Spans
 
-ROWS = 8
+MAX_ROWS = 8
 """Never more are shown at once."""
 DETAIL_ROWS = 3
 """… and below them for the whole description of the one at the mark, where rows cut any."""
-LEAST_ROWS = 5
+MIN_ROWS = 5
 """Lines for choices before any for that."""
 EDGE = 3
 """Cells before a name, and between it and the description."""
@@ -35,7 +35,7 @@ NAME_SHARE = 0.45
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class CompletionItem:
     """One line of the list. All texts are data, already safe to display, on one line."""
 
     name: str
@@ -46,11 +46,11 @@ class Choice:
     is_path: bool = False  # its end matters most
 
 
-class Choices(Widget):
+class CompletionList(Widget):
     """The list. It never has the focus; whoever has it moves the mark."""
 
     DEFAULT_CSS = """
-    Choices {
+    CompletionList {
         height: auto;
         width: 1fr;
         background: $surface;
@@ -81,7 +81,7 @@ class Choices(Widget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._choices: Sequence[Choice] = ()
+        self._choices: Sequence[CompletionItem] = ()
         self._first = 0
         self._names = 0  # cells
         self._described = False
@@ -91,14 +91,16 @@ class Choices(Widget):
         self.details = 0
         """Lines below them for the whole description of the one at the mark."""
 
-    def show(self, choices: Sequence[Choice], current: int = 0, room: int = ROWS + DETAIL_ROWS) -> None:
+    def show(
+        self, choices: Sequence[CompletionItem], current: int = 0, room: int = MAX_ROWS + DETAIL_ROWS
+    ) -> None:
         """Show other choices, with the mark at one of them, in at most so many lines."""
         height = self.height
         self._choices = choices
         self._names = max((_name_width(choice) for choice in choices), default=0)
         self._described = any(choice.hint or choice.description for choice in choices)
-        self.details = min(self._details_wanted(), max(0, room - LEAST_ROWS))
-        self.rows = max(1, min(ROWS, len(choices), room - self.details)) if choices else 0
+        self.details = min(self._details_wanted(), max(0, room - MIN_ROWS))
+        self.rows = max(1, min(MAX_ROWS, len(choices), room - self.details)) if choices else 0
         self._first = 0
         self._mark(current)
         self.refresh(layout=self.height != height)
@@ -129,7 +131,7 @@ class Choices(Widget):
         cut = [choice for choice in self._choices if cell_len(choice.description) > room]
         return max((len(self._detail(choice, width)) for choice in cut), default=0)
 
-    def _detail(self, choice: Choice, width: int) -> list[Spans]:
+    def _detail(self, choice: CompletionItem, width: int) -> list[Spans]:
         text = shortened(choice.description, DETAIL_ROWS * max(8, width - 2 * EDGE - 8))
         return wrap([Segment(text)], max(8, width - 2 * EDGE)) if text else []
 
@@ -151,36 +153,36 @@ class Choices(Widget):
         strip = Strip(self._segments(self._choices[index], "❯" if current else " "))
         strip = strip.crop_extend(0, self.size.width, None)
         if current:
-            return as_chosen(strip, self.get_component_rich_style("choices--current"))
+            return highlight_row(strip, self.get_component_rich_style("choices--current"))
         return strip.apply_style(self.rich_style)
 
     def _detail_line(self, row: int) -> Strip:
         """A line of the description of the choice at the mark, which may be cut in its row."""
         width = self.size.width
-        chosen = self._choices[self.current] if self.current < len(self._choices) else Choice("")
+        chosen = self._choices[self.current] if self.current < len(self._choices) else CompletionItem("")
         cut = cell_len(chosen.description) > self._description_room(width)
         lines = self._detail(chosen, width) if cut else []
         line = lines[row] if row < len(lines) else []
-        dim = foreground(self, "choices--description")
+        dim = foreground_style(self, "choices--description")
         spans = [Segment(" " * EDGE), *(Segment(span.text, dim) for span in line)]
         return Strip(spans).crop_extend(0, width, None).apply_style(self.rich_style)
 
-    def _segments(self, choice: Choice, mark: str) -> list[Segment]:
+    def _segments(self, choice: CompletionItem, mark: str) -> list[Segment]:
         column = self._column(self.size.width)
         name, places = _fitted(choice, column)
-        matched = foreground(self, "choices--matched")
+        matched = foreground_style(self, "choices--matched")
         segments = [Segment(f" {mark} "), *_marked(name, places, matched)]
         if choice.off:
-            off = foreground(self, "choices--off")
+            off = foreground_style(self, "choices--off")
             segments = [Segment(segment.text, off) for segment in segments]
         left = column - cell_len(name)
         if choice.hint:
             hint = shortened(f" {choice.hint}", left)
-            segments.append(Segment(hint, foreground(self, "choices--hint")))
+            segments.append(Segment(hint, foreground_style(self, "choices--hint")))
             left -= cell_len(hint)
         if choice.description:
             description = shortened(choice.description, self._description_room(self.size.width))
-            dim = foreground(self, "choices--description")
+            dim = foreground_style(self, "choices--description")
             segments.append(Segment(" " * (left + 2) + description, dim))
         return segments
 
@@ -191,11 +193,11 @@ class Choices(Widget):
             self.post_message(self.Clicked(index))
 
 
-def _name_width(choice: Choice) -> int:
+def _name_width(choice: CompletionItem) -> int:
     return cell_len(choice.name) + (cell_len(choice.hint) + 1 if choice.hint else 0)
 
 
-def _fitted(choice: Choice, width: int) -> tuple[str, frozenset[int]]:
+def _fitted(choice: CompletionItem, width: int) -> tuple[str, frozenset[int]]:
     """The name in so many cells, and where it was hit now."""
     if not choice.is_path:
         return shortened(choice.name, width), choice.matched

@@ -14,9 +14,9 @@ from textual.widgets.text_area import Selection
 from acp_tui.session.text import visible_line, without_controls
 from acp_tui.ui.drawing.wrap import shortened
 from acp_tui.ui.keys import bindings
-from acp_tui.ui.keys.typeahead import handed_on
+from acp_tui.ui.keys.typeahead import forward_typeahead
 from acp_tui.ui.prompt.pastes import Pastes
-from acp_tui.ui.theme.component_style import foreground
+from acp_tui.ui.theme.component_style import foreground_style
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -107,7 +107,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         Textual would ask the bindings only when the key has passed through the queues of all that is around
         us, and what was typed after it would come before it: “teh”, twice backspace and “he” typed ahead.
         """
-        if handed_on(self, event):
+        if forward_typeahead(self, event):
             return
         if (event.key == "enter" or not event.is_printable) and self.has_focus:
             if self._ahead:  # a key that acts on a menu means the one that belongs to what was just typed
@@ -227,7 +227,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         """A line as it is shown: what stands for more than itself can be seen to."""
         line = super().get_line(line_index)
         if not self.is_command:
-            style = foreground(self, "prompt--token")
+            style = foreground_style(self, "prompt--token")
             for token in (*self.pastes.tokens(line.plain), *self._attachments.spans(line.plain)):
                 line.stylize(style, token.start, token.end)
         return line

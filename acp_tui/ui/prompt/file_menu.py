@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.attachment import begun_mention, written
 from acp_tui.session.invisible import reveal_line
-from acp_tui.ui.prompt.attachments import IMAGES, Attachments
-from acp_tui.ui.prompt.completion_list import Choice
-from acp_tui.ui.prompt.file_search import FileSearch, hit
+from acp_tui.ui.prompt.attachments import IMAGE_SUFFIXES, Attachments
+from acp_tui.ui.prompt.completion_list import CompletionItem
+from acp_tui.ui.prompt.file_search import FileSearch, locate_match
 from acp_tui.ui.prompt.menu import Completion, Menu
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.session.attachment import Begun
-    from acp_tui.ui.prompt.file_search import Files
+    from acp_tui.ui.prompt.file_search import FileIndex
 
-SLOT = 0.004
+SLICE_SECONDS = 0.004
 """Seconds of searching, then it is the keyboard's turn."""
-SOON = 0.05
+FIRST_RESULTS_SECONDS = 0.05
 """Seconds after which what has been found is shown, though there may be better."""
-PAUSE = 0.05
+RETRY_SECONDS = 0.05
 """… until a look at what was listed meanwhile."""
 
 
@@ -35,7 +35,7 @@ class FileMenu(Menu):
     def __init__(self, attachments: Attachments) -> None:
         super().__init__()
         self.display = False  # also before it is mounted, which it is when it is first needed
-        self.look: Callable[[], Files] | None = None
+        self.look: Callable[[], FileIndex] | None = None
         """Gives what is known of the files; None: nothing is, and the menu stays closed."""
         self.images_refused = ""
         """Why images cannot be attached."""
@@ -80,16 +80,16 @@ class FileMenu(Menu):
             start = began = perf_counter()
             shown = False
             while search.step():
-                if perf_counter() - began > SLOT:
+                if perf_counter() - began > SLICE_SECONDS:
                     await asyncio.sleep(0)
                     began = perf_counter()
-                if not shown and search.hits and began - start > SOON:
+                if not shown and search.hits and began - start > FIRST_RESULTS_SECONDS:
                     self._show(search)
                     shown = True
             self._show(search)
             if search.files.complete and search.size == len(search.files.paths):
                 return
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(RETRY_SECONDS)
             self._search = FileSearch(search.files, search.wanted)
 
     def _show(self, search: FileSearch) -> None:
@@ -100,14 +100,14 @@ class FileMenu(Menu):
             self.close()
             self.screen.refresh_bindings()  # nor is it about to be open
 
-    def _choice(self, path: str, wanted: str) -> Choice:
+    def _choice(self, path: str, wanted: str) -> CompletionItem:
         off = self.images_refused if self._is_refused(path) else ""
         shown = reveal_line(path)
-        matched = hit(path, wanted).places if shown == path else frozenset[int]()
-        return Choice(shown, description=off, matched=matched, off=bool(off), is_path=True)
+        matched = locate_match(path, wanted).places if shown == path else frozenset[int]()
+        return CompletionItem(shown, description=off, matched=matched, off=bool(off), is_path=True)
 
     def _is_refused(self, path: str) -> bool:
-        return bool(self.images_refused) and path.lower().endswith(IMAGES)
+        return bool(self.images_refused) and path.lower().endswith(IMAGE_SUFFIXES)
 
     @property
     def _selected(self) -> str | None:

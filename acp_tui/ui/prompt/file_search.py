@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     Sieve = Callable[[Sequence[int], Sequence[str], Sequence[str]], list[int]]
     """Takes places, with the paths and the last parts of the paths that stand there; gives those that fit."""
 
-MOST = 100
+MAX_HITS = 100
 """Hits that are offered."""
 SLICE = 2000
 ALL, PLENTY, SOME = 1 << 30, 5000, 1000
 """How many are found before the best are chosen: when many fit badly, none is meant more than the others."""
 
 
-class Files(Protocol):
+class FileIndex(Protocol):
     """What is known of the files by now: three lists that grow together, `paths` last."""
 
     bases: list[str]
@@ -37,7 +37,7 @@ class Files(Protocol):
 class FileSearch:
     """One search among files. `before` is the search for the first letters of the same name."""
 
-    def __init__(self, files: Files, wanted: str, before: FileSearch | None = None) -> None:
+    def __init__(self, files: FileIndex, wanted: str, before: FileSearch | None = None) -> None:
         self.files = files
         self.wanted = wanted.lower()
         self.size = len(files.paths)
@@ -75,7 +75,7 @@ class FileSearch:
             found: list[int] = []
             better = self.hits
             known = set(better)
-            room = MOST - len(better)
+            room = MAX_HITS - len(better)
             seen = 0
             for start in range(0, len(self._places), SLICE):
                 fresh = self._fitting(sift, self._places[start : start + SLICE], known)
@@ -86,7 +86,7 @@ class FileSearch:
                 yield False
                 if seen >= enough:
                     break
-            if len(self.hits) >= MOST:
+            if len(self.hits) >= MAX_HITS:
                 return
         self._all = True
 
@@ -118,7 +118,7 @@ def _sieves(wanted: str, touched: Collection[str]) -> Iterator[tuple[Sieve, int]
         folded = {path.lower() for path in touched}
         yield lambda places, paths, _: [n for n, p in zip(places, paths, strict=True) if p in folded], PLENTY
         yield lambda places, paths, _: [n for n, p in zip(places, paths, strict=True) if _at_top(p)], PLENTY
-        yield lambda places, _, __: list(places), MOST
+        yield lambda places, _, __: list(places), MAX_HITS
         return
     if "/" in wanted:
         yield (
@@ -152,7 +152,7 @@ class Hit(NamedTuple):
     places: frozenset[int]
 
 
-def hit(path: str, wanted: str) -> Hit:
+def locate_match(path: str, wanted: str) -> Hit:
     """Where a path that fits was hit."""
     low, wanted = path.lower(), wanted.lower()
     start = 0 if "/" in wanted else path.rfind("/", 0, -1) + 1

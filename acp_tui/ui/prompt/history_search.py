@@ -12,9 +12,9 @@ from textual.widgets import Input, Static
 
 from acp_tui.session.text import visible_line
 from acp_tui.ui.keys import bindings
-from acp_tui.ui.prompt.completion_list import Choice, Choices
+from acp_tui.ui.prompt.completion_list import CompletionItem, CompletionList
 from acp_tui.ui.prompt.popup import Popup
-from acp_tui.ui.widgets.input_line import Line
+from acp_tui.ui.widgets.input_line import InputLine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-MOST = 200
+MAX_HITS = 200
 """More hits than anybody looks through."""
-EXCERPT = 300
+EXCERPT_CHARS = 300
 """Characters of a prompt that can show in a line."""
 
 
-class SearchLine(Line):
+class SearchLine(InputLine):
     """What is searched for. The keys of the search are bound here, because it has keys of its own."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("history")
@@ -73,7 +73,7 @@ class HistorySearch(Popup):
 
     def compose(self) -> ComposeResult:
         """The list and the line."""
-        yield Choices()
+        yield CompletionList()
         with Horizontal():
             yield Static("search ❯", markup=False)
             yield SearchLine(select_on_focus=False)
@@ -94,7 +94,7 @@ class HistorySearch(Popup):
         for text, low in self._entries:
             if all(word in low for word in words):
                 found.append(text)
-                if len(found) == MOST:
+                if len(found) == MAX_HITS:
                     break
         self._found = found[::-1]
         choices = [_choice(text, words) for text in self._found]
@@ -114,14 +114,14 @@ class HistorySearch(Popup):
         if self._found:
             self.post_message(self.Taken(self._found[index]))
 
-    @on(Choices.Clicked)
-    def _clicked(self, event: Choices.Clicked) -> None:
+    @on(CompletionList.Clicked)
+    def _clicked(self, event: CompletionList.Clicked) -> None:
         event.stop()
         self._take(event.index)
 
 
-def _choice(text: str, words: list[str]) -> Choice:
-    line = visible_line(text[:EXCERPT].strip().replace("\n", " ⏎ "))
+def _choice(text: str, words: list[str]) -> CompletionItem:
+    line = visible_line(text[:EXCERPT_CHARS].strip().replace("\n", " ⏎ "))
     low = line.lower()
     places = (at + offset for word in words if (at := low.find(word)) >= 0 for offset in range(len(word)))
-    return Choice(line, matched=frozenset(places))
+    return CompletionItem(line, matched=frozenset(places))

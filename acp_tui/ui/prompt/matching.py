@@ -17,7 +17,7 @@ class Match(NamedTuple):
     places: frozenset[int]
 
 
-def matching(commands: Iterable[Command], typed: str) -> list[Match]:
+def match_commands(commands: Iterable[Command], typed: str) -> list[Match]:
     """The commands that fit; those that fit equally well stay in the agent's order."""
     found = []
     commands = list(commands)

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
 from acp_tui.ui.prompt.popup import Popup
-from acp_tui.ui.widgets.abstract import Abstract
+from acp_tui.ui.widgets.abstract import AbstractWidgetMeta
 
 if TYPE_CHECKING:
     from textual.widgets.text_area import Location
@@ -19,7 +19,7 @@ class Completion(NamedTuple):
     text: str
 
 
-class Menu(Popup, metaclass=Abstract):
+class Menu(Popup, metaclass=AbstractWidgetMeta):
     """What the keys of the menu act on while it is open."""
 
     @property

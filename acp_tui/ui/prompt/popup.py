@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.containers import Vertical
 from textual.widget import Widget
 
-from acp_tui.ui.prompt.completion_list import ROWS, Choice, Choices
+from acp_tui.ui.prompt.completion_list import MAX_ROWS, CompletionItem, CompletionList
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,21 +38,21 @@ class Popup(Vertical):
 
     def compose(self) -> ComposeResult:
         """The list."""
-        yield Choices()
+        yield CompletionList()
 
     @property
-    def choices(self) -> Choices:
+    def choices(self) -> CompletionList:
         """The list."""
-        return self.query_one(Choices)
+        return self.query_one(CompletionList)
 
     @property
     def is_open(self) -> bool:
         """Is it shown?"""
         return self.display
 
-    def show(self, choices: Sequence[Choice], current: int = 0) -> None:
+    def show(self, choices: Sequence[CompletionItem], current: int = 0) -> None:
         """Open it, or show other choices."""
-        above = self.parent.region.y if isinstance(self.parent, Widget) else ROWS
+        above = self.parent.region.y if isinstance(self.parent, Widget) else MAX_ROWS
         self.choices.show(choices, current, max(1, above - BORDER - self.EXTRA_ROWS))
         count = f" · {len(choices):,}" if len(choices) > self.choices.rows else ""
         self.border_title = f" {self.TITLE}{count if choices else ': nothing found'} "

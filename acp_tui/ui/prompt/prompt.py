@@ -19,7 +19,7 @@ from acp_tui.ui.drawing.wrap import shortened
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.prompt.attaching_prompt import AttachingPrompt
 from acp_tui.ui.prompt.command_menu import CommandMenu
-from acp_tui.ui.prompt.completion_list import Choices
+from acp_tui.ui.prompt.completion_list import CompletionList
 from acp_tui.ui.prompt.recall import Recall
 from acp_tui.ui.terminal import extra_keys
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 DRAFT_PAUSE = 0.5
 """Seconds between two drafts that are told."""
 
-LONGEST_TITLE = 60
+MAX_TITLE_CELLS = 60
 """Cells of an agent's title, some of which are essays."""
 
 MARKERS = {False: "❯", True: "$"}
@@ -138,7 +138,7 @@ class Prompt(AttachingPrompt):
 
     def on_mount(self) -> None:
         """Alt+Enter must never send."""
-        extra_keys.teach()
+        extra_keys.register_extra_keys()
 
     # ------------------------------------------------------------------------- attributes
 
@@ -370,12 +370,12 @@ class Prompt(AttachingPrompt):
 
     async def _edit_outside(self) -> None:
         from acp_tui.ui.terminal.external_editor import edit, editor_command
-        from acp_tui.ui.terminal.suspend import handed_over
+        from acp_tui.ui.terminal.suspend import release_terminal
 
         text = self.text
         try:
             command = editor_command(os.environ)
-            with handed_over(self.app):
+            with release_terminal(self.app):
                 edited = await edit(text, command)
         except UserError as error:
             self.notify(str(error), severity="error", markup=False)
@@ -385,8 +385,8 @@ class Prompt(AttachingPrompt):
             if edited != text:
                 self.load(edited)
 
-    @on(Choices.Clicked)
-    def _clicked(self, event: Choices.Clicked) -> None:
+    @on(CompletionList.Clicked)
+    def _clicked(self, event: CompletionList.Clicked) -> None:
         event.stop()
         menu = self._menu if self._menu.is_open else self._files
         menu.move(event.index - menu.choices.current)
@@ -394,4 +394,4 @@ class Prompt(AttachingPrompt):
 
 
 def _placeholder(title: str) -> Content:
-    return Content(f"Message {shortened(visible_line(title), LONGEST_TITLE)}")
+    return Content(f"Message {shortened(visible_line(title), MAX_TITLE_CELLS)}")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from acp_tui.config.policies import Policy
-    from acp_tui.ui.keys.palette_commands import Command
+    from acp_tui.ui.keys.palette_commands import PaletteCommand
     from acp_tui.ui.screens.base import BottomScreen
     from acp_tui.ui.theme.palette import Palette
 
@@ -79,16 +79,18 @@ class AgentSettings(Prompting):
 
     # ------------------------------------------------------------------------- the list of commands
 
-    def commands(self) -> Iterable[Command]:
+    def commands(self) -> Iterable[PaletteCommand]:
         """What has no key, then the policies and the values of the agent's options, each by its name."""
-        from acp_tui.ui.keys.palette_commands import Command, option_commands, policy_commands
+        from acp_tui.ui.keys.palette_commands import PaletteCommand, option_commands, policy_commands
 
         if self.new_session is not None:
-            yield Command("New session", self._start_new_session, "Session")
+            yield PaletteCommand("New session", self._start_new_session, "Session")
         if self.engine.held is not None:
-            yield Command("Show permissions", self._show_permissions, "Permissions", word="rules remembered")
+            yield PaletteCommand(
+                "Show permissions", self._show_permissions, "Permissions", word="rules remembered"
+            )
             if self.engine.held.conversation.log_path is not None:
-                yield Command("Open log in $EDITOR", self._open_log, "Session", word="wire log")
+                yield PaletteCommand("Open log in $EDITOR", self._open_log, "Session", word="wire log")
             yield from policy_commands(self._facts.policy, self.set_policy)
         yield from option_commands(self.session, self.engine.set_option)
 

@@ -9,7 +9,7 @@ from textual.screen import Screen
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from acp_tui.ui.keys.palette_commands import Command
+    from acp_tui.ui.keys.palette_commands import PaletteCommand
 
 
 class BottomScreen(Screen[None]):
@@ -36,6 +36,6 @@ class BottomScreen(Screen[None]):
         """Return True if this is the screen of the recorded session with that id."""
         return False
 
-    def commands(self) -> Iterable[Command]:
+    def commands(self) -> Iterable[PaletteCommand]:
         """What it offers in the list of commands, beside its keys."""
         return ()

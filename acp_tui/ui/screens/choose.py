@@ -9,9 +9,9 @@ from textual.containers import Vertical
 
 from acp_tui.ui import keys
 from acp_tui.ui.screens.dialog import Dialog
-from acp_tui.ui.widgets.bar import Bar, Hints
-from acp_tui.ui.widgets.input_line import Line
-from acp_tui.ui.widgets.select_list import Row, Rows
+from acp_tui.ui.widgets.bar import Bar, KeyHints
+from acp_tui.ui.widgets.input_line import InputLine
+from acp_tui.ui.widgets.select_list import Row, SelectList
 from acp_tui.ui.widgets.word_match import best_matches
 
 if TYPE_CHECKING:
@@ -66,23 +66,23 @@ class ChooseScreen(Dialog[str | None]):
         with Vertical(id="dialog"):
             yield Bar([Segment(self._title, self._palette.strong)], self._count(), id="head")
             if self._can_filter:
-                yield Line(placeholder="type to filter", id="filter")
-            rows = Rows(self._rows(), self._palette, selected=at, id="choices")
+                yield InputLine(placeholder="type to filter", id="filter")
+            rows = SelectList(self._rows(), self._palette, selected=at, id="choices")
             rows.nothing = "No matches"
             yield rows
-            yield Hints(self._hints(), self._palette, id="keys")
+            yield KeyHints(self._hints(), self._palette, id="keys")
 
     @property
     def _can_filter(self) -> bool:
         return len(self._choices) >= FILTER_FROM
 
     def _hints(self) -> Sequence[Hint]:
-        take, close = (keys.named(self, name) for name in ("choose.take", "choose.close"))
+        take, close = (keys.bound_keys(self, name) for name in ("choose.take", "choose.close"))
         return [(f"↑↓ {take}", "choose"), (close, "cancel")]
 
     def on_mount(self) -> None:
         """The list gets the room there is, and the filter the next key."""
-        self.set_focus(self.query_one(Line) if self._can_filter else None)
+        self.set_focus(self.query_one(InputLine) if self._can_filter else None)
         self._fit()
         self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette())
 
@@ -93,7 +93,7 @@ class ChooseScreen(Dialog[str | None]):
     def _fit(self) -> None:
         height = self.app.size.height
         width = self.query_one("#dialog").outer_size.width or min(WIDTH, self.app.size.width)
-        rows = self.query_one(Rows)
+        rows = self.query_one(SelectList)
         # As high as all of it, also while it is narrowed: a dialog that jumps is hard to read.
         before = rows.styles.height.value if rows.styles.height else 0
         wanted = max(rows.height_at(width - 4), before)
@@ -101,11 +101,11 @@ class ChooseScreen(Dialog[str | None]):
 
     def _use_palette(self) -> None:
         self._palette = self.app.palette  # type: ignore[attr-defined]  # the only app there is
-        rows = self.query_one(Rows)
+        rows = self.query_one(SelectList)
         rows.use_palette(self._palette)
         rows.show(self._rows(), rows.selected)
         self.query_one("#head", Bar).show([Segment(self._title, self._palette.strong)], self._count())
-        self.query_one("#keys", Hints).tell(self._hints(), self._palette)
+        self.query_one("#keys", KeyHints).tell(self._hints(), self._palette)
 
     def _rows(self) -> list[Row]:
         return [self._row(choice) for choice in self._shown]
@@ -130,7 +130,7 @@ class ChooseScreen(Dialog[str | None]):
         query = event.value.strip()
         self._shown = self._fitting(query) if query else self._choices
         at = next((n for n, one in enumerate(self._shown) if one.value == self._current and not query), 0)
-        self.query_one(Rows).show(self._rows(), at)
+        self.query_one(SelectList).show(self._rows(), at)
         self.query_one("#head", Bar).show(right=self._count())
         self.narrowed()
 
@@ -146,13 +146,13 @@ class ChooseScreen(Dialog[str | None]):
             query, self._choices, lambda one: [one.name or one.value, one.value, one.group or ""]
         )
 
-    def on_rows_taken(self, event: Rows.Taken) -> None:
+    def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
         """A click."""
         self.taken(self._shown[event.index].value)
 
     def action_move(self, step: int) -> None:
         """Up and down; long steps stop at the ends."""
-        rows = self.query_one(Rows)
+        rows = self.query_one(SelectList)
         if abs(step) == 1:
             rows.move(step)
         elif self._shown:
@@ -161,7 +161,7 @@ class ChooseScreen(Dialog[str | None]):
     def action_take(self) -> None:
         """The chosen one."""
         if self._shown:
-            self.taken(self._shown[self.query_one(Rows).selected].value)
+            self.taken(self._shown[self.query_one(SelectList).selected].value)
 
     def action_close(self) -> None:
         """Nothing is chosen."""

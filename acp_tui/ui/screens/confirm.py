@@ -10,8 +10,8 @@ from textual.widgets import Static
 
 from acp_tui.ui import keys
 from acp_tui.ui.screens.dialog import Dialog
-from acp_tui.ui.widgets.bar import Hints
-from acp_tui.ui.widgets.select_list import Row, Rows
+from acp_tui.ui.widgets.bar import KeyHints
+from acp_tui.ui.widgets.select_list import Row, SelectList
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -44,21 +44,21 @@ class ConfirmScreen(Dialog[bool]):
         with Vertical(id="dialog"):
             yield Static(self._question, markup=False, id="question")
             rows = [Row([], [Segment(words, self._palette.text)]) for words in self._answers]
-            yield Rows(rows, self._palette, id="choices")
-            take, close = (keys.named(self, name) for name in ("choose.take", "choose.close"))
-            yield Hints([(f"↑↓ {take}", "choose"), (close, "no")], self._palette, id="keys")
+            yield SelectList(rows, self._palette, id="choices")
+            take, close = (keys.bound_keys(self, name) for name in ("choose.take", "choose.close"))
+            yield KeyHints([(f"↑↓ {take}", "choose"), (close, "no")], self._palette, id="keys")
 
-    def on_rows_taken(self, event: Rows.Taken) -> None:
+    def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
         """A click."""
         self.dismiss(event.index == 1)
 
     def action_move(self, step: int) -> None:
         """The other one."""
-        self.query_one(Rows).move(step)
+        self.query_one(SelectList).move(step)
 
     def action_take(self) -> None:
         """The chosen one."""
-        self.dismiss(self.query_one(Rows).selected == 1)
+        self.dismiss(self.query_one(SelectList).selected == 1)
 
     def action_close(self) -> None:
         """No."""

@@ -209,14 +209,14 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
 
     @property
     def _restart_key(self) -> str:
-        return keys.named(self, "agent.restart")
+        return keys.bound_keys(self, "agent.restart")
 
     def _asking(self) -> bool:
         return self.questions.shown is not None
 
     def _awaited(self) -> str:
         if self.engine.signing_in:
-            return f"signing in · {keys.named(self, 'turn.stop')} cancels"
+            return f"signing in · {keys.bound_keys(self, 'turn.stop')} cancels"
         if self.session.phase == "dead" and not self.engine.opening:
             return f"ended · {self._restart_key} starts it again"
         if self.session.phase == "dead":
@@ -367,7 +367,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
 
     def stays(self) -> str | None:
         """Nobody wants to end a turn by looking for another agent."""
-        stop = keys.named(self, "turn.stop")
+        stop = keys.bound_keys(self, "turn.stop")
         return f"The agent is working: stop it first ({stop})." if self.session.working else None
 
     def holds(self, session: str) -> bool:

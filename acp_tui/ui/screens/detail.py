@@ -10,7 +10,7 @@ from acp_tui.session.state import Session
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import Context
 from acp_tui.ui.screens.dialog import Dialog
-from acp_tui.ui.widgets.bar import Bar, Hints
+from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.long_text import LongText
 from acp_tui.ui.widgets.page import Page
 
@@ -52,7 +52,7 @@ class DetailScreen(Dialog[None]):
         """Title, text, keys."""
         yield Bar([Segment(self._title, self._palette.strong)], id="head")
         yield Page(self._bodies, id="text")
-        yield Hints(self._hints(), self._palette, id="keys")
+        yield KeyHints(self._hints(), self._palette, id="keys")
 
     def on_mount(self) -> None:
         """Tell how far it has been scrolled."""
@@ -72,7 +72,7 @@ class DetailScreen(Dialog[None]):
         return self._content(context)
 
     def _hints(self) -> Sequence[Hint]:
-        copy, close = (keys.named(self, name).split()[0] for name in ("detail.copy", "detail.close"))
+        copy, close = (keys.bound_keys(self, name).split()[0] for name in ("detail.copy", "detail.close"))
         return [(close, "close"), (copy, "copy all"), ("↑↓ PgUp PgDn", "scroll")]
 
     def _tell_place(self) -> None:

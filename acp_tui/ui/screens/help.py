@@ -10,9 +10,9 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from acp_tui.ui.keys import KEYS, PLACES, TABLE, Where, bindings
+from acp_tui.ui.keys import KEYS, SCOPES, TABLE, ScopeName, bindings
 from acp_tui.ui.screens.dialog import Dialog
-from acp_tui.ui.theme.component_style import foreground
+from acp_tui.ui.theme.component_style import foreground_style
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -51,10 +51,10 @@ class HelpScreen(Dialog[None]):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"help--key"}
     BINDINGS: ClassVar[list[BindingType]] = bindings("help")
 
-    def __init__(self, here: Iterable[Where] = (), keymap: Mapping[str, str] | None = None) -> None:
+    def __init__(self, here: Iterable[ScopeName] = (), keymap: Mapping[str, str] | None = None) -> None:
         super().__init__()
         here = set(here)
-        self._places = sorted(PLACES, key=lambda place: place not in here)  # else in the order of the table
+        self._places = sorted(SCOPES, key=lambda place: place not in here)  # else in the order of the table
         self._keymap = keymap or {}
 
     @classmethod
@@ -68,20 +68,20 @@ class HelpScreen(Dialog[None]):
         with VerticalScroll() as page:
             page.border_title = "keys"
             page.border_subtitle = Content(
-                f"{KEYS['help.close'].named(self._keymap)} close"
+                f"{KEYS['help.close'].key_names(self._keymap)} close"
             )  # a str is markup
             for place in self._places:
-                yield Static(PLACES[place].title, classes="help--title", markup=False)
-                yield Static(PLACES[place].help, classes="help--words", markup=False)
+                yield Static(SCOPES[place].title, classes="help--title", markup=False)
+                yield Static(SCOPES[place].help, classes="help--words", markup=False)
                 yield Static(self._table(place))
 
-    def _table(self, place: Where) -> Table:
+    def _table(self, place: ScopeName) -> Table:
         """Keys that do the same in two directions share a row."""
         rows: dict[str, list[str]] = {}
         for key in TABLE:
             if key.where == place:
-                rows.setdefault(key.help, []).append(key.named(self._keymap))
-        look = foreground(self, "help--key")
+                rows.setdefault(key.help, []).append(key.key_names(self._keymap))
+        look = foreground_style(self, "help--key")
         table = Table.grid(padding=(0, 2, 0, 0))
         table.add_column(width=KEY_COLUMN)
         table.add_column(ratio=1)

@@ -17,9 +17,9 @@ from acp_tui.ui.conversation import gc_control
 from acp_tui.ui.conversation.toasts import tell_problems
 from acp_tui.ui.screens.base import BottomScreen
 from acp_tui.ui.widgets.bar import Bar
-from acp_tui.ui.widgets.input_line import Line
+from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.key_bar import KeyBar
-from acp_tui.ui.widgets.select_list import Row, Rows
+from acp_tui.ui.widgets.select_list import Row, SelectList
 from acp_tui.ui.widgets.word_match import word_rank
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ FEW = 6
 """Sessions that are shown before anything is typed."""
 
 
-class Filter(Line):
+class Filter(InputLine):
     """What narrows the list. As long as it is empty, digits are keys of the launcher.
 
     That is decided here, where keys arrive one after the other: decided by the app, a digit typed right
@@ -75,7 +75,7 @@ class LauncherScreen(BottomScreen):
     LauncherScreen Filter {
         height: 1; border: none; padding: 0 1; margin: 1 1 0 1; background: $panel;
     }
-    LauncherScreen Rows { height: 1fr; margin: 1 1 0 1; }
+    LauncherScreen SelectList { height: 1fr; margin: 1 1 0 1; }
     """
     AUTO_FOCUS = "Filter"
 
@@ -94,7 +94,7 @@ class LauncherScreen(BottomScreen):
         """From top to bottom."""
         yield Bar(*self._head(), id="head")
         yield Filter(placeholder="type to filter agents and sessions")
-        yield Rows([], self._palette)
+        yield SelectList([], self._palette)
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -136,16 +136,15 @@ class LauncherScreen(BottomScreen):
                 rows.append(self._row(one, above))
                 self._shown.append(one)
                 above = ()
-        list_ = self.query_one(Rows)
+        list_ = self.query_one(SelectList)
         list_.nothing = self._nothing()
         list_.show(rows)
 
     def _nothing(self) -> str:
         if self._offers is None:
             return ""
-        return (
-            f"No matches for “{visible_line(self._query)}”. {keys.named(self, 'launcher.close')} shows all."
-        )
+        key = keys.bound_keys(self, "launcher.close")
+        return f"No matches for “{visible_line(self._query)}”. {key} shows all."
 
     def _groups(self) -> Iterator[tuple[str, Sequence[Agent | Recorded]]]:
         """Everything; of the sessions only the last ones, so that the agents stay in sight."""
@@ -178,7 +177,7 @@ class LauncherScreen(BottomScreen):
         from acp_tui.launcher_choices import Agent
 
         number = len(self._shown) + 1
-        digit = keys.named(self, f"launcher.{number}") if number <= DIGITS and not self._query else ""
+        digit = keys.bound_keys(self, f"launcher.{number}") if number <= DIGITS and not self._query else ""
         lead = [Segment(f"{digit:2}", self._palette.key)]
         if isinstance(one, Agent):
             text, tail, note = _agent_row(one, self._palette, self._column)
@@ -189,7 +188,7 @@ class LauncherScreen(BottomScreen):
     def _use_palette(self) -> None:
         self._palette = cast("AcpTui", self.app).palette
         self.query_one("#head", Bar).show(*self._head())
-        rows = self.query_one(Rows)
+        rows = self.query_one(SelectList)
         rows.use_palette(self._palette)
         at = rows.selected
         self._show()
@@ -203,13 +202,13 @@ class LauncherScreen(BottomScreen):
         self._show()
         self.refresh_bindings()
 
-    def on_rows_taken(self, event: Rows.Taken) -> None:
+    def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
         """A click."""
         self._take(event.index)
 
     def action_move(self, step: int) -> None:
         """Up and down; long steps stop at the ends."""
-        rows = self.query_one(Rows)
+        rows = self.query_one(SelectList)
         if abs(step) == 1:
             rows.move(step)
         elif self._shown:
@@ -217,7 +216,7 @@ class LauncherScreen(BottomScreen):
 
     def action_take(self) -> None:
         """The chosen one."""
-        self._take(self.query_one(Rows).selected)
+        self._take(self.query_one(SelectList).selected)
 
     def action_number(self, number: int) -> None:
         """The one with that number."""
@@ -312,7 +311,7 @@ def _how_to_install(agent: Agent, context: Context) -> Sequence[Body]:
 
     palette, width = context.palette, context.width
     words = [*paragraphs(f"\n{agent.missing}.", palette.text, width, 0)]
-    look = keys.KEYS["launcher.look"].named(context.keymap)
+    look = keys.KEYS["launcher.look"].key_names(context.keymap)
     after = [*paragraphs(f"\nThen {look} in the launcher looks again.", palette.dim, width, 0)]
     if agent.install is None:
         return [Lines([*words, *after], "")]

@@ -9,14 +9,14 @@ from rich.segment import Segment
 
 from acp_tui.session.state import Choice
 from acp_tui.ui.screens.choose import ChooseScreen
-from acp_tui.ui.widgets.select_list import Row, Rows
+from acp_tui.ui.widgets.select_list import Row, SelectList
 from acp_tui.ui.widgets.word_match import best_matches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from acp_tui.ui.app import AcpTui
-    from acp_tui.ui.keys.palette_commands import Command
+    from acp_tui.ui.keys.palette_commands import PaletteCommand
     from acp_tui.ui.theme.palette import Palette
 
 
@@ -25,7 +25,7 @@ class PaletteScreen(ChooseScreen):
 
     DEFAULT_CLASSES = "wide"
 
-    def __init__(self, title: str, commands: Sequence[Command], palette: Palette) -> None:
+    def __init__(self, title: str, commands: Sequence[PaletteCommand], palette: Palette) -> None:
         choices = [Choice(str(n), one.title, group=one.group) for n, one in enumerate(commands)]
         current = next((str(n) for n, one in enumerate(commands) if one.current and one.preview), None)
         # Among all commands the first is the best to begin with; among values, the one that is in force.
@@ -38,7 +38,7 @@ class PaletteScreen(ChooseScreen):
         """From now on the cursor shows what there is to see."""
         super().on_mount()
         self._theme_before = self._tui.theme_name
-        self.watch(self.query_one(Rows), "selected", self._preview, init=False)
+        self.watch(self.query_one(SelectList), "selected", self._preview, init=False)
 
     @property
     def _tui(self) -> AcpTui:
@@ -68,7 +68,7 @@ class PaletteScreen(ChooseScreen):
         self._preview()
 
     def _preview(self) -> None:
-        at = self.query_one(Rows).selected
+        at = self.query_one(SelectList).selected
         command = self._commands[int(self._shown[at].value)] if self._shown and at >= 0 else None
         if command is not None and command.preview is not None:
             command.preview()
@@ -87,7 +87,7 @@ class PaletteScreen(ChooseScreen):
             self.app.call_later(_done, self._commands[int(value)])
 
 
-async def _done(command: Command) -> None:
+async def _done(command: PaletteCommand) -> None:
     result = command.run()
     if isawaitable(result):
         await result

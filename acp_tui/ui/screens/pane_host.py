@@ -12,7 +12,7 @@ from textual import on
 from acp_tui.errors import UserError
 from acp_tui.session.state import Diff
 from acp_tui.session.text import visible, visible_line
-from acp_tui.ui.panes.messages import Frame, Wanted
+from acp_tui.ui.panes.messages import PaneAction, PaneStep
 from acp_tui.ui.screens.transcript_screen import EntryKeys
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.controller import Conversation, FileChange
     from acp_tui.session.change import Change
     from acp_tui.session.state import Session
-    from acp_tui.ui.panes.beside import Beside
+    from acp_tui.ui.panes.beside import SidePanesLayout
     from acp_tui.ui.panes.files import Counts
     from acp_tui.ui.panes.panes import Panes
     from acp_tui.ui.theme.palette import Palette
@@ -41,7 +41,7 @@ class PaneKeys(EntryKeys):
 
     session: Session
     _panes: Panes | None = None
-    _beside: Beside | None = None
+    _beside: SidePanesLayout | None = None
     _was_wide: bool = False
     _made_way: bool = False  # they were beside the transcript, until there was no room for that
     _look_again: bool = False
@@ -112,13 +112,13 @@ class PaneKeys(EntryKeys):
         """`first`: the pane to begin with when there were none yet; None: the first that has something."""
         panes = self._panes
         if panes is None:
-            from acp_tui.ui.panes.beside import Beside
-            from acp_tui.ui.panes.pane import Source
+            from acp_tui.ui.panes.beside import SidePanesLayout
+            from acp_tui.ui.panes.pane import PaneSource
             from acp_tui.ui.panes.panes import Panes
 
-            source = Source(self.session, self.transcript.stack.cwd, self.held)
+            source = PaneSource(self.session, self.transcript.stack.cwd, self.held)
             panes = self._panes = Panes(source, self._palette, first or self._first_pane())
-            self._beside = Beside(self.transcript, panes)
+            self._beside = SidePanesLayout(self.transcript, panes)
             self.mount(panes, after=self.transcript)
         elif not panes.display:
             panes.display = True
@@ -183,8 +183,8 @@ class PaneKeys(EntryKeys):
             self.refresh_bindings()
             self._panes.refresh(layout=True)  # which tells the screen that its arrangement is out of date
 
-    @on(Frame)
-    def _pane_frame(self, event: Frame) -> None:
+    @on(PaneStep)
+    def _pane_frame(self, event: PaneStep) -> None:
         event.stop()
         match event.step:
             case "leave":
@@ -219,8 +219,8 @@ class PaneKeys(EntryKeys):
 
     # ------------------------------------------------------------------------- what is wanted
 
-    @on(Wanted)
-    def _pane_wants(self, event: Wanted) -> None:
+    @on(PaneAction)
+    def _pane_wants(self, event: PaneAction) -> None:
         event.stop()
         match event.what:
             case "edit":

@@ -10,7 +10,7 @@ from textual import on
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.frame_batch import Frames
 from acp_tui.ui.screens.pane_host import PaneKeys
-from acp_tui.ui.terminal.error_containment import contained
+from acp_tui.ui.terminal.error_containment import contain_errors
 from acp_tui.ui.transcript.search import Finder
 from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.find_line import FindLine
@@ -103,9 +103,9 @@ class SessionScreen(PaneKeys):
 
     def _show(self, changes: list[Change]) -> None:
         """One frame."""
-        with contained(self.app):
+        with contain_errors(self.app):
             self.transcript.take(changes)
-        with contained(self.app):
+        with contain_errors(self.app):
             self.show_in_panes(changes)
         self._show_facts()
 
@@ -157,4 +157,4 @@ class SessionScreen(PaneKeys):
             self.app.exit()
         else:
             self._interrupted_at = time.monotonic()
-            self.notify(f"Press {keys.named(self, self.INTERRUPT)} again to quit.", timeout=QUIT_PAUSE)
+            self.notify(f"Press {keys.bound_keys(self, self.INTERRUPT)} again to quit.", timeout=QUIT_PAUSE)

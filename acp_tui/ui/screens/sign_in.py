@@ -57,12 +57,12 @@ class SignIn(Base):
 
     async def _sign_in_on_terminal(self, method: AuthMethod) -> None:
         from acp_tui.controller import terminal_command
-        from acp_tui.ui.terminal.suspend import handed_over, run_program
+        from acp_tui.ui.terminal.suspend import release_terminal, run_program
 
         assert self.engine.conversation is not None
         command, environment = terminal_command(self.engine.conversation.launch, method)
         try:
-            with handed_over(self.app):
+            with release_terminal(self.app):
                 code = await run_program(command, {**os.environ, **environment})
         except SuspendNotSupported:
             self.notify("This terminal cannot be handed over.", severity="error", markup=False)

@@ -150,7 +150,7 @@ class EntryKeys(BottomScreen):
 
         content = actions.picture_of(entry)
         if content is not None and content.data is not None:
-            self.notify(open_externally.opened(content), markup=False)
+            self.notify(open_externally.open_externally(content), markup=False)
         elif links := self.transcript.links(entry.id):
             self.run_worker(self._open_one_of(links), group="link", exclusive=True)
         else:
@@ -185,12 +185,12 @@ class EntryKeys(BottomScreen):
 
     async def _edit_file(self, path: str, line: int | None) -> None:
         from acp_tui.ui.terminal.external_editor import editor_command, open_file
-        from acp_tui.ui.terminal.suspend import handed_over
+        from acp_tui.ui.terminal.suspend import release_terminal
 
         base = Path(self.transcript.stack.cwd or ".")
         try:
             command = editor_command(os.environ)
-            with handed_over(self.app):
+            with release_terminal(self.app):
                 await open_file(base / path, line, command)
         except UserError as error:
             self.notify(str(error), severity="error", markup=False)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 TIMEOUT = 2.0
 """Seconds; a clipboard that another program owns may never answer."""
-MOST = 10_000_001
+MAX_BYTES = 10_000_001
 """Bytes that are read: one more than an image may have."""
-TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
+IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 
 
 def clipboard_programs(environ: Mapping[str, str]) -> tuple[list[str], list[str]] | None:
@@ -36,7 +36,7 @@ def clipboard_programs(environ: Mapping[str, str]) -> tuple[list[str], list[str]
     return None
 
 
-def can_ask(environ: Mapping[str, str]) -> bool:
+def can_read_clipboard(environ: Mapping[str, str]) -> bool:
     """Is there a program that knows what is in the clipboard?"""
     return clipboard_programs(environ) is not None or text_program(environ) is not None
 
@@ -72,9 +72,9 @@ async def clipboard_picture() -> tuple[bytes, str] | None:
     types, get = programs
     if not types:
         data = await _output(get)
-        return (data, TYPES[0]) if data else None
+        return (data, IMAGE_TYPES[0]) if data else None
     offered = (await _output(types)).decode(errors="replace").split()
-    mime = next((mime for mime in TYPES if mime in offered), None)
+    mime = next((mime for mime in IMAGE_TYPES if mime in offered), None)
     if mime is None:
         return None
     data = await _output([*get, mime])
@@ -98,10 +98,10 @@ async def _output(command: Sequence[str]) -> bytes:
     size = 0
     try:
         async with asyncio.timeout(TIMEOUT):
-            while size < MOST and (part := await process.stdout.read(MOST - size)):
+            while size < MAX_BYTES and (part := await process.stdout.read(MAX_BYTES - size)):
                 parts.append(part)
                 size += len(part)
-            if size < MOST:
+            if size < MAX_BYTES:
                 return b"".join(parts) if await process.wait() == 0 else b""
             return b"".join(parts)
     except TimeoutError:

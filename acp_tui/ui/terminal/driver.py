@@ -20,7 +20,7 @@ from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 
 from acp_tui.ui.terminal import screen_gate
-from acp_tui.ui.terminal.paste_parser import Typed
+from acp_tui.ui.terminal.paste_parser import PasteParser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
 screen_gate.install()  # with the driver: nothing is drawn without one
 
-BLOCK = 4096
-LOOK = 0.1
+READ_BYTES = 4096
+POLL_SECONDS = 0.1
 """Seconds between two looks whether the reading is to end."""
-DOZE = 0.2
+WAKE_SECONDS = 0.2
 """Seconds to hear why we were woken, when it was not to draw: what was sent along comes on its own way."""
-PATIENCE = 1.0
+STALL_SECONDS = 1.0
 """Seconds without a byte taken after which a terminal stands still."""
 
 
-class Outlet:
+class TerminalWriter:
     """What the writing thread writes to. A terminal that takes nothing more is told once, and no failure."""
 
     def __init__(self, file: TextIO, gone: Callable[[], None]) -> None:
@@ -50,7 +50,7 @@ class Outlet:
         self._gone = gone
         self._closed = False
         self._encoding, self._errors = file.encoding, file.errors or "strict"
-        self._descriptor = _without_waiting(file.fileno())
+        self._descriptor = _nonblocking(file.fileno())
         self._pieces: list[str] = []
 
     def write(self, text: str) -> None:
@@ -71,17 +71,17 @@ class Outlet:
                 self._gone()
 
     def _wait(self) -> None:
-        writable = select.select([], [self._descriptor], [], PATIENCE)[1]
+        writable = select.select([], [self._descriptor], [], STALL_SECONDS)[1]
         if not writable and self.hurried:
             self._closed = True
 
 
-class Terminal(LinuxDriver):
+class TerminalDriver(LinuxDriver):
     """Textual's driver, for a terminal that has a life of its own."""
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
-        self._outlet = Outlet(_screen(), self._lost)
+        self._outlet = TerminalWriter(_screen_file(), self._lost)
         self._file = self._outlet  # type: ignore[assignment]  # it is only written to and flushed
 
     def hurry(self) -> None:
@@ -128,16 +128,16 @@ class Terminal(LinuxDriver):
                 self.run_input_thread()
             except Exception as error:
                 self._later(self._app._handle_exception, error)
-                self.exit_event.wait(LOOK)
+                self.exit_event.wait(POLL_SECONDS)
             else:
                 return
 
     def run_input_thread(self) -> None:
         """Hand on what is typed until that is not wanted any more."""
-        typed = Typed(XTermParser(self._debug))
+        typed = PasteParser(XTermParser(self._debug))
         decode = getincrementaldecoder("utf-8")("replace").decode
         while not self.exit_event.is_set():
-            if select.select([self.fileno], [], [], LOOK)[0]:
+            if select.select([self.fileno], [], [], POLL_SECONDS)[0]:
                 data = self._read()
                 if data is None:
                     self._lost()
@@ -151,7 +151,7 @@ class Terminal(LinuxDriver):
     def _read(self) -> bytes | None:
         """What was typed; None: the terminal is gone."""
         try:
-            if data := os.read(self.fileno, BLOCK):
+            if data := os.read(self.fileno, READ_BYTES):
                 return data
             termios.tcgetattr(self.fileno)  # Ctrl+D gives nothing, too, where somebody has set lines back
         except (OSError, termios.error):
@@ -182,7 +182,7 @@ class Terminal(LinuxDriver):
         if self._outlet.hurried or not self._auto_restart:  # … or it is another program that draws
             return
         if not self._in_foreground():
-            self._loop.call_later(DOZE, self._sleep_on)
+            self._loop.call_later(WAKE_SECONDS, self._sleep_on)
             return
         if self._writer_thread is not None:  # stopped unasked; meanwhile others used the terminal
             self.suspend_application_mode()
@@ -205,13 +205,13 @@ class Terminal(LinuxDriver):
             return True
 
 
-def _screen() -> TextIO:
+def _screen_file() -> TextIO:
     """Where to draw: not into a file that somebody collects errors in."""
     streams = [stream for stream in (sys.__stderr__, sys.__stdout__) if stream is not None]
     return next((stream for stream in streams if stream.isatty()), streams[-1])
 
 
-def _without_waiting(descriptor: int) -> int:
+def _nonblocking(descriptor: int) -> int:
     """The same terminal, opened anew: what is set for it here does not hold for others who have it."""
     try:
         name = os.ttyname(descriptor)

@@ -107,7 +107,7 @@ class ErrorLimit:
 
 
 @contextmanager
-def contained(app: App[Any]) -> Iterator[None]:
+def contain_errors(app: App[Any]) -> Iterator[None]:
     """Report an error of this part and go on with the next."""
     try:
         yield
@@ -115,7 +115,7 @@ def contained(app: App[Any]) -> Iterator[None]:
         app._handle_exception(error)
 
 
-def guarded(render: Render) -> Render:
+def guard(render: Render) -> Render:
     """`render_lines` of a widget that draws a note instead of failing."""
 
     @wraps(render)
@@ -154,4 +154,4 @@ def install() -> None:
             self.app._handle_exception(error)
 
     MessagePump._dispatch_message = dispatch_message  # type: ignore[method-assign]
-    Widget.render_lines = guarded(Widget.render_lines)  # type: ignore[method-assign, assignment]
+    Widget.render_lines = guard(Widget.render_lines)  # type: ignore[method-assign, assignment]

@@ -11,7 +11,7 @@ class _Missing(StrEnum):
     ALT_ENTER = "alt+enter"
 
 
-def teach() -> None:
+def register_extra_keys() -> None:
     """Tell the keys below apart from those without Alt.
 
     Terminals without the Kitty keyboard protocol send Escape and then the key's own character. Textual would

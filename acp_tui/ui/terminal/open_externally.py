@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 OPENERS = ("xdg-open", "open", "wslview")
 
 
-def opened(content: Content) -> str:
+def open_externally(content: Content) -> str:
     """Open it; what was done, in a sentence."""
     try:
         data = base64.b64decode(content.data or "", validate=True)

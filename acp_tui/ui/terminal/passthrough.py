@@ -31,7 +31,7 @@ def osc(*fields: str) -> str:
     return f"\x1b]{';'.join(map(visible_line, fields))}\x07"
 
 
-def passed(sequence: str, environ: Mapping[str, str]) -> str:
+def wrap_for_multiplexer(sequence: str, environ: Mapping[str, str]) -> str:
     """The sequence as it has to be sent to arrive."""
     if in_tmux(environ):
         return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"
@@ -41,7 +41,7 @@ def passed(sequence: str, environ: Mapping[str, str]) -> str:
     return sequence
 
 
-def to_terminal(app: App[Any], sequence: str) -> None:
+def write_to_terminal(app: App[Any], sequence: str) -> None:
     """Send it past the screen: it changes nothing that is drawn there."""
     if app._driver is not None:
         app._driver.write(sequence)

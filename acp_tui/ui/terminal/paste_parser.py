@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from textual.message import Message
 
 BEGIN, END = "\x1b[200~", "\x1b[201~"
-KEPT = len(BEGIN) - 1
+MAX_PARTIAL_MARK = len(BEGIN) - 1
 """Characters that may be the first part of a mark."""
 
 
-class Typed:
+class PasteParser:
     """Reads keys with the parser, and what stands between the marks of a paste without it."""
 
     def __init__(self, parser: XTermParser) -> None:
@@ -44,14 +44,14 @@ class Typed:
         begins = seen.find(BEGIN)
         end = len(text) if begins < 0 else begins + len(BEGIN) - len(self._last)
         yield from self._parser.feed(text[:end])
-        self._last = seen[-KEPT:]
+        self._last = seen[-MAX_PARTIAL_MARK:]
         if begins >= 0:
             self._last, self._pasted = "", []
         return text[end:]
 
     def _paste(self, text: str, pasted: list[str]) -> Generator[Message, None, str]:
         """Up to its end; returns the rest."""
-        before = "".join(pasted[-KEPT:])[-KEPT:]
+        before = "".join(pasted[-MAX_PARTIAL_MARK:])[-MAX_PARTIAL_MARK:]
         ends = (before + text).find(END)
         if ends < 0:
             pasted.append(text)

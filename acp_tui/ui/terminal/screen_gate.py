@@ -32,7 +32,7 @@ def install() -> None:
 
 def _render(strip: Strip, console: Console) -> str:
     if strip._render_cache is None and not _harmless(strip._segments):
-        strip._render_cache = _textual_render(_made_safe(strip), console)
+        strip._render_cache = _textual_render(_sanitized(strip), console)
     return _textual_render(strip, console)
 
 
@@ -44,7 +44,7 @@ def _harmless(segments: Iterable[Segment]) -> bool:
     return True
 
 
-def _made_safe(strip: Strip) -> Strip:
+def _sanitized(strip: Strip) -> Strip:
     """The same strip with stand-ins. It keeps its width: the end is cut off where they need more room."""
     segments = [Segment(visible_row(text), _with_safe_link(style)) for text, style, _ in strip._segments]
     if segments == strip._segments:  # such as emoji with joiners, or a harmless link

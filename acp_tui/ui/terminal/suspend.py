@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
-PATIENCE = 2.0
+HANGUP_GRACE_SECONDS = 2.0
 """Seconds that a program has to leave the terminal when we end."""
 
 
@@ -33,28 +33,28 @@ _programs: list[_Program] = []  # there is one terminal, so at most one
 
 
 @contextmanager
-def handed_over(app: App[Any]) -> Iterator[None]:
+def release_terminal(app: App[Any]) -> Iterator[None]:
     """The terminal is free. Nothing is painted meanwhile, but the conversation goes on."""
     failure: Exception | None = None
     with app.batch_update(), app.suspend():
-        settings = _settings()
+        settings = _terminal_settings()
         try:
             yield
         except Exception as error:  # Textual would not come back after one
             failure = error
         finally:
-            _settle(settings)
+            _restore_settings(settings)
     if failure is not None:
         raise failure
 
 
-def _settings() -> list[Any] | None:
+def _terminal_settings() -> list[Any] | None:
     with suppress(termios.error, OSError, ValueError):
         return termios.tcgetattr(sys.__stdin__)  # type: ignore[arg-type]  # None is a ValueError
     return None
 
 
-def _settle(settings: list[Any] | None) -> None:
+def _restore_settings(settings: list[Any] | None) -> None:
     """As it was: a program that was killed leaves its own."""
     if settings is not None:
         with suppress(termios.error, OSError):
@@ -69,7 +69,7 @@ async def run_program(command: list[str], environment: Mapping[str, str] | None 
     program = _Program()
     _programs.append(program)
     try:
-        with _keyboard_signals(_nothing):
+        with _keyboard_signals(_ignore_signal):
             program.process = await asyncio.create_subprocess_exec(*command, env=environment)
             program.started.set()
             with _keyboard_signals(signal.SIG_IGN):
@@ -91,7 +91,7 @@ async def end_programs() -> None:
         _signal(process, signal.SIGHUP)
         _signal(process, signal.SIGCONT)  # it may be asleep
         try:
-            await asyncio.wait_for(process.wait(), PATIENCE)
+            await asyncio.wait_for(process.wait(), HANGUP_GRACE_SECONDS)
         except TimeoutError:
             _signal(process, signal.SIGKILL)
             await process.wait()
@@ -115,5 +115,5 @@ def _keyboard_signals(handler: Callable[..., object] | signal.Handlers) -> Itera
             signal.signal(number, earlier)
 
 
-def _nothing(*_: object) -> None:
+def _ignore_signal(*_: object) -> None:
     """Handles a signal. Unlike one that is ignored, a child does not inherit it."""

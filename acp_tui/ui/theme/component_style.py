@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 NOT_DIM = Style(dim=False)
 
 
-def foreground(widget: Widget, name: str) -> Style:
+def foreground_style(widget: Widget, name: str) -> Style:
     """The style of a component class without its background, to lay over any line."""
     style = widget.get_component_rich_style(name)
     return Style(color=style.color, bold=style.bold, italic=style.italic, underline=style.underline)
 
 
-def as_chosen(strip: Strip, look: Style) -> Strip:
+def highlight_row(strip: Strip, look: Style) -> Strip:
     """The chosen row of a list. Its own colours give way: they need not fit what is behind it now."""
     look += NOT_DIM
     return Strip(

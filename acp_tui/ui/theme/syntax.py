@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Spans
     from acp_tui.ui.theme.palette import Palette
 
-LONGEST = 4000
+MAX_LINE_CHARS = 4000
 """Characters of a line; one that is longer is no code to be read, and may cost a lexer dearly."""
 
 
@@ -35,7 +35,7 @@ class Highlighter:
     def lines(self, code: str) -> list[Spans]:
         """The code's lines, without their ends; styles are foregrounds only, to be laid over another."""
         plain = code.removesuffix("\n").split("\n")
-        if self._lexer is None or any(len(line) > LONGEST for line in plain):
+        if self._lexer is None or any(len(line) > MAX_LINE_CHARS for line in plain):
             return [[Segment(line, NO_STYLE)] for line in plain]
         whole = code if code.endswith("\n") else f"{code}\n"  # many lexers know lines by their ends
         coloured = self._coloured(whole)[: len(plain)]
@@ -75,7 +75,7 @@ class Highlighter:
         return ((sort, text) for _, sort, text in found)
 
 
-def highlighted(code: str, language: str, palette: Palette) -> list[Spans]:
+def highlight(code: str, language: str, palette: Palette) -> list[Spans]:
     """The lines of a piece of code, with foregrounds."""
     return Highlighter(language, palette).lines(code)
 
@@ -91,7 +91,7 @@ def language_of(path: str) -> str:
     ends = (name[at:] for at, letter in enumerate(name) if letter == ".")
     found = next((exact[key] for key in (name, *(f"*{end}" for end in ends)) if key in exact), None)
     found = found or [language for pattern, language in globs if fnmatchcase(name, pattern)]
-    return found[0] if len(found) == 1 else _likeliest(found)
+    return found[0] if len(found) == 1 else _preferred(found)
 
 
 @lru_cache(maxsize=1)
@@ -110,7 +110,7 @@ def _file_names() -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
     return exact, globs
 
 
-def _likeliest(languages: Iterable[str]) -> str:
+def _preferred(languages: Iterable[str]) -> str:
     """Of several that share a name, the one that Pygments prefers."""
     from pygments.lexers import find_lexer_class_by_name
 

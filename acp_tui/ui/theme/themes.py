@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.config.problems import Problem
     from acp_tui.config.settings import Settings
 
-DEFAULT = "dark"
+DEFAULT_THEME = "dark"
 BUILT_IN = ("dark", "light", "high-contrast", "ansi", "nord", "gruvbox")
 TERMINAL_COLOURS = 16
 PREFIX = "acp-"
@@ -46,7 +46,7 @@ _STYLES = tuple(part.name for part in fields(Palette) if part.name not in ("dark
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedTheme:
     """A theme, ready to be used, and what was not understood of its file, as sentences for a person."""
 
     name: str
@@ -72,7 +72,7 @@ def problems(settings: Settings) -> list[Problem]:
     return _read_own(settings.theme, own)[1] if own.is_file() else []
 
 
-def load(name: str = DEFAULT, place: Callable[[], str] | None = None) -> Loaded:
+def load(name: str = DEFAULT_THEME, place: Callable[[], str] | None = None) -> LoadedTheme:
     """The theme of that name. Whatever is wrong with it, there is a usable one.
 
     `place` tells where the name was read, when it is an unknown one.
@@ -81,9 +81,9 @@ def load(name: str = DEFAULT, place: Callable[[], str] | None = None) -> Loaded:
     if _NAMES_A_FILE.fullmatch(name) and own.is_file():
         return _load_own(name, own)
     if name in BUILT_IN:
-        return _made(name, _built_in(name))
+        return _build(name, _built_in(name))
     where = f"{place()}: " if place is not None else ""
-    return _made(name, _built_in(DEFAULT), [f"{where}{_no_theme(name)} ({DEFAULT!r} is used)"])
+    return _build(name, _built_in(DEFAULT_THEME), [f"{where}{_no_theme(name)} ({DEFAULT_THEME!r} is used)"])
 
 
 def _no_theme(name: str) -> str:
@@ -109,10 +109,10 @@ def _built_in(name: str) -> dict[str, Any]:
     if not file.is_file():
         file = package.parent / "themes" / f"{name}.toml"
     data = tomllib.loads(file.read_text(encoding="utf-8"))
-    return _over(_built_in(data["base"]), data) if "base" in data else data
+    return _merge(_built_in(data["base"]), data) if "base" in data else data
 
 
-def _over(base: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+def _merge(base: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
     """All that the one says, and what it does not say as in its base."""
     merged = {key: base[key] | data.get(key, {}) for key in _TABLES}
     return {key: data.get(key, base.get(key)) for key in _SWITCHES} | merged
@@ -121,9 +121,9 @@ def _over(base: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
 # --------------------------------------------------------------------------- a theme of the user's
 
 
-def _load_own(name: str, file: Path) -> Loaded:
+def _load_own(name: str, file: Path) -> LoadedTheme:
     data, problems = _read_own(name, file)
-    return _made(name, data, [str(problem) for problem in problems])
+    return _build(name, data, [str(problem) for problem in problems])
 
 
 def _read_own(name: str, file: Path) -> tuple[dict[str, Any], list[Problem]]:
@@ -250,7 +250,7 @@ def _sixteen_complaint(colours: dict[str, str]) -> Complaint:
 # --------------------------------------------------------------------------- from data to colours
 
 
-def _made(name: str, data: dict[str, Any], problems: list[str] | None = None) -> Loaded:
+def _build(name: str, data: dict[str, Any], problems: list[str] | None = None) -> LoadedTheme:
     colours: dict[str, str] = data["colors"]
     dark: bool = data["dark"]
     variables = {key: _variable(value, colours) for key, value in data["variables"].items()}
@@ -267,7 +267,7 @@ def _made(name: str, data: dict[str, Any], problems: list[str] | None = None) ->
         terminal=tuple(_named(value, colours) for value in data["terminal"]["colors"]),
         **{key: _style(value, colours) for key, value in data["styles"].items()},
     )
-    return Loaded(name, theme, palette, problems or [])
+    return LoadedTheme(name, theme, palette, problems or [])
 
 
 def _chosen_row(style: str, colours: dict[str, str]) -> dict[str, str]:

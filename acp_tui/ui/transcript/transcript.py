@@ -8,7 +8,7 @@ from textual.message import Message
 
 from acp_tui.session.state import AgentMessage, Notice, ToolCall, TurnEnd, UserMessage
 from acp_tui.ui import keys
-from acp_tui.ui.keys.typeahead import handed_on
+from acp_tui.ui.keys.typeahead import forward_typeahead
 from acp_tui.ui.transcript.selection import WHOLE
 from acp_tui.ui.transcript.view import TranscriptView
 
@@ -53,7 +53,7 @@ class Transcript(TranscriptView):
         """Typing goes to the prompt; so does the rest of a word that came before the focus was there. Other
         keys do what they do at once, as in the prompt."""
         text = (event.is_printable and event.character) or ""
-        if not (text and self._typing) and handed_on(self, event):
+        if not (text and self._typing) and forward_typeahead(self, event):
             return
         event.stop()
         event.prevent_default()

@@ -22,7 +22,7 @@ from textual.strip import Strip
 from acp_tui.session.state import TurnEnd
 from acp_tui.ui.drawing.line_style import Look
 from acp_tui.ui.drawing.search_highlight import Marking, restyled
-from acp_tui.ui.terminal.error_containment import guarded
+from acp_tui.ui.terminal.error_containment import guard
 from acp_tui.ui.transcript.entry_layout import Stack
 from acp_tui.ui.transcript.selection import WHOLE, place_in_selection, selected_lines
 from acp_tui.ui.transcript.viewport import Seen
@@ -341,7 +341,7 @@ class TranscriptView(ScrollView, can_focus=True):
         self._look_again()
         return self._line(y)
 
-    @guarded
+    @guard
     def render_lines(self, crop: Region) -> list[Strip]:
         """All that is to be painted.
 

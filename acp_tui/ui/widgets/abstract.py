@@ -5,5 +5,5 @@ from abc import ABCMeta
 from textual.message_pump import _MessagePumpMeta
 
 
-class Abstract(ABCMeta, _MessagePumpMeta):
+class AbstractWidgetMeta(ABCMeta, _MessagePumpMeta):
     """For widgets what `ABC` is for other classes: they have a metaclass of their own."""

@@ -40,7 +40,7 @@ class Bar(Widget):
         """Both ends."""
         width, style = self.size.width, self.rich_style
         right = Strip(self._right).crop(0, width)
-        left = _shortened(Strip(self.left(width)), width - right.cell_length)
+        left = _shorten(Strip(self.left(width)), width - right.cell_length)
         return Strip([*left, *right]).apply_style(style)
 
     def left(self, width: int) -> Spans:  # noqa: ARG002  # for bars that choose
@@ -48,7 +48,7 @@ class Bar(Widget):
         return self._left
 
 
-class Hints(Bar):
+class KeyHints(Bar):
     """Keys and what they do: as many as there is room for, none of them cut."""
 
     def __init__(self, hints: Sequence[Hint], palette: Palette, *, id: str | None = None) -> None:  # noqa: A002
@@ -74,7 +74,7 @@ class Hints(Bar):
         return spans[:-1]
 
 
-def _shortened(strip: Strip, width: int) -> Strip:
+def _shorten(strip: Strip, width: int) -> Strip:
     """In exactly so many cells, with a sign where it was cut."""
     if 0 < width < strip.cell_length:
         strip = Strip(

@@ -9,7 +9,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from acp_tui.ui import keys
-from acp_tui.ui.widgets.input_line import Line
+from acp_tui.ui.widgets.input_line import InputLine
 
 if TYPE_CHECKING:
     from textual.widgets import Input
@@ -48,11 +48,11 @@ class FindLine(Horizontal):
         """Show it, with what was looked for before. Until the first time it has nothing in it: that would
         cost every start."""
         if not self.children:
-            self.mount(Static("Search "), Line(), Static("", id="hits"))
+            self.mount(Static("Search "), InputLine(), Static("", id="hits"))
         if not self.shown and self.needle:
             self.post_message(self.Changed(self.needle))
         self.show()
-        self.screen.set_focus(self.query_one(Line))  # at once: the next key is for it
+        self.screen.set_focus(self.query_one(InputLine))  # at once: the next key is for it
 
     def show(self) -> None:
         """Have it there, while the user stays elsewhere."""
@@ -61,7 +61,7 @@ class FindLine(Horizontal):
     @property
     def needle(self) -> str:
         """What is or was looked for."""
-        return self.query_one(Line).value if self.children else ""
+        return self.query_one(InputLine).value if self.children else ""
 
     @property
     def shown(self) -> bool:

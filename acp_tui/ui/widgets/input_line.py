@@ -12,17 +12,17 @@ from acp_tui.session.text import without_controls
 if TYPE_CHECKING:
     from textual.binding import BindingType
 
-EDITING: list[BindingType] = [
+EDITING_BINDINGS: list[BindingType] = [
     binding for binding in Input.BINDINGS if isinstance(binding, Binding) and binding.key != "enter"
 ]
 """The keys of any such line. Enter is not among them, nor are the arrows that scroll every other widget: they
 are for whoever has the line, and stand in the table of keys."""
 
 
-class Line(Input, inherit_bindings=False):
+class InputLine(Input, inherit_bindings=False):
     """It stands still, and what is pasted into it reaches the terminal as nothing but text."""
 
-    BINDINGS: ClassVar[list[BindingType]] = EDITING
+    BINDINGS: ClassVar[list[BindingType]] = EDITING_BINDINGS
 
     def __init__(
         self,

@@ -9,8 +9,8 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.ui.keys import KEYS, key_name, named
-from acp_tui.ui.theme.component_style import foreground
+from acp_tui.ui.keys import KEYS, bound_keys, key_name
+from acp_tui.ui.theme.component_style import foreground_style
 
 if TYPE_CHECKING:
     from textual import events
@@ -23,7 +23,7 @@ PAIRS = {"pane.down": "pane.up"}
 
 
 @runtime_checkable
-class Labelling(Protocol):
+class DynamicLabels(Protocol):
     """A screen or widget on which a key does now this, now that."""
 
     def label_of(self, key_id: str) -> str | None:
@@ -83,8 +83,8 @@ class KeyBar(Widget):
             if key is not None and key.rank and active.enabled and key.id not in found:
                 name, node = key_name(active.binding.key), active.node
                 if key.id in PAIRS:
-                    name = f"{named(node, PAIRS[key.id])}{name}"
-                own = node.label_of(key.id) if isinstance(node, Labelling) else None
+                    name = f"{bound_keys(node, PAIRS[key.id])}{name}"
+                own = node.label_of(key.id) if isinstance(node, DynamicLabels) else None
                 found[key.id] = _Item(name, own or key.label, active.binding.action, node)
         return [found[name] for name in sorted(found, key=lambda name: KEYS[name].rank)]
 
@@ -101,7 +101,7 @@ class KeyBar(Widget):
 
     def render_line(self, _: int) -> Strip:
         """The line."""
-        key_style = foreground(self, "key-bar--key")
+        key_style = foreground_style(self, "key-bar--key")
         segments: list[Segment] = []
         for at, item in self._placed():
             if at:

@@ -8,7 +8,7 @@ from textual.geometry import Offset
 from textual.message import Message
 from textual.widgets import Static
 
-from acp_tui.ui.keys import named
+from acp_tui.ui.keys import bound_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
 
-EDGE = 2
+RIGHT_MARGIN = 2
 """Cells kept free at the right, for the scrollbar and before it."""
 
 
@@ -48,14 +48,14 @@ class NewBelow(Static):
         """So many lines."""
         self.display = lines > 0
         if lines > 0:
-            self.update(f"↓ {lines} new · {named(self, 'conversation.end')}")
+            self.update(f"↓ {lines} new · {bound_keys(self, 'conversation.end')}")
             self._follow()
 
     def _follow(self) -> None:
         self.visible = not self._covered()
         region = self._over.region
         width = self.content_size.width + 2 if self.content_size.width else len(str(self.render())) + 2
-        place = Offset(max(region.x, region.right - width - EDGE), max(0, region.bottom - 1))
+        place = Offset(max(region.x, region.right - width - RIGHT_MARGIN), max(0, region.bottom - 1))
         if self.display and place != self._place:
             self._place = place
             self.styles.offset = (place.x, place.y)

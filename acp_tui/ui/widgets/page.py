@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Maker = Callable[[int], Sequence[Body]]
 
-LEAST_WIDTH = 20
+MIN_WIDTH = 20
 
 
 class Page(ScrollView):
@@ -74,7 +74,7 @@ class Page(ScrollView):
 
     def height_at(self, width: int) -> int:
         """How many lines there are in so many cells."""
-        width = max(LEAST_WIDTH, width)
+        width = max(MIN_WIDTH, width)
         if width != self._width:
             self._width = width
             self._bodies = list(self._make(width))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from acp_tui.controller.player import Player
     from acp_tui.ui.theme.palette import Palette
 
-LEAST_TRACK = 8
+MIN_TRACK_CELLS = 8
 """Cells; with less room there is none."""
 
 
@@ -77,7 +77,7 @@ class PlayerBar(Widget):
 
     def _track_width(self) -> int:
         left = self.size.width - cell_len(self._left()) - cell_len(self._right())
-        return left if left >= LEAST_TRACK else 0
+        return left if left >= MIN_TRACK_CELLS else 0
 
     def _reached(self, track: int) -> int:
         player = self._player

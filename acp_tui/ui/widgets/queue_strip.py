@@ -13,7 +13,7 @@ from textual.widget import Widget
 from acp_tui.session.text import visible_line
 from acp_tui.ui.drawing.wrap import shortened
 from acp_tui.ui.keys import bindings
-from acp_tui.ui.theme.component_style import as_chosen, foreground
+from acp_tui.ui.theme.component_style import foreground_style, highlight_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import QueuedPrompt
 
-ROWS = 5
+MAX_ROWS = 5
 """Never more are shown at once."""
-EXCERPT = 400
+EXCERPT_CHARS = 400
 """Characters of a prompt that can show in a line."""
 
 
@@ -75,7 +75,7 @@ class QueueStrip(Widget, can_focus=True):
 
     def show(self, queue: Sequence[QueuedPrompt], *, paused: bool) -> None:
         """Show these. It costs nothing when they are shown already."""
-        shown = [(prompt.id, visible_line(prompt.text[:EXCERPT].strip())) for prompt in queue]
+        shown = [(prompt.id, visible_line(prompt.text[:EXCERPT_CHARS].strip())) for prompt in queue]
         if (shown, paused) == (self._shown, self._paused):
             return
         current = self._shown[self._current][0] if self._shown else None
@@ -90,12 +90,12 @@ class QueueStrip(Widget, can_focus=True):
 
     def _mark(self, place: int) -> None:
         self._current = max(0, place)
-        rows = min(ROWS, len(self._shown))
+        rows = min(MAX_ROWS, len(self._shown))
         self._first = max(self._current - rows + 1, min(self._first, self._current, len(self._shown) - rows))
 
     def get_content_height(self, *_: object) -> int:
         """One line for each, up to a limit."""
-        return min(ROWS, len(self._shown))
+        return min(MAX_ROWS, len(self._shown))
 
     def render_line(self, y: int) -> Strip:
         """One line: its place, the text, and on the last line what the queue waits for."""
@@ -104,19 +104,19 @@ class QueueStrip(Widget, can_focus=True):
             return Strip.blank(width, self.rich_style)
         current = self.has_focus and place == self._current
         lead = f"{'❯' if current else ' '}{place + 1} "  # the text begins where that of the prompt does
-        segments = [Segment(lead, foreground(self, "queue--label"))]
+        segments = [Segment(lead, foreground_style(self, "queue--label"))]
         state = self._state() if y == 0 else ""
         room = width - len(lead) - 2 - cell_len(state)
         text = shortened(self._shown[place][1], room)
         segments.append(Segment(text))
         if state:
             name = "queue--paused" if self._paused else "queue--label"
-            style = foreground(self, name)
+            style = foreground_style(self, name)
             segments.append(Segment(" " * (room - cell_len(text) + 1)))
             segments.append(Segment(state, style))
         strip = Strip(segments).crop_extend(0, width, None)
         if current:
-            return as_chosen(strip, self.get_component_rich_style("queue--current"))
+            return highlight_row(strip, self.get_component_rich_style("queue--current"))
         return strip.apply_style(self.rich_style)
 
     def _state(self) -> str:

@@ -13,7 +13,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from acp_tui.ui.drawing.wrap import wrap
-from acp_tui.ui.theme.component_style import as_chosen
+from acp_tui.ui.theme.component_style import highlight_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Spans
     from acp_tui.ui.theme.palette import Palette
 
-SIGN = 2
+MARKER_WIDTH = 2
 """Cells before a row, for the sign."""
-EDGE = 2
+RIGHT_MARGIN = 2
 """Cells after a row: the scrollbar may be there, and nothing touches it."""
 
 
@@ -68,11 +68,11 @@ def _cells(spans: Spans) -> int:
     return sum(span.cell_length for span in spans)
 
 
-class Rows(ScrollView):
+class SelectList(ScrollView):
     """Shows rows. The mouse takes; keys are those of its screen, which moves `selected`."""
 
     DEFAULT_CSS = """
-    Rows {
+    SelectList {
         height: auto;
         background: transparent;
         color: $foreground;
@@ -85,7 +85,7 @@ class Rows(ScrollView):
     selected: reactive[int] = reactive(0)
     """The row that Enter takes; -1: none."""
 
-    class Taken(Message):
+    class Chosen(Message):
         """The user clicked a row."""
 
         def __init__(self, index: int) -> None:
@@ -108,7 +108,7 @@ class Rows(ScrollView):
         # Of which row it is (none: it is above one), whether its first, and what it shows.
         self._lines: list[tuple[int | None, bool, Spans]] = []
         self._width = 0
-        self.set_reactive(Rows.selected, selected)
+        self.set_reactive(SelectList.selected, selected)
 
     def show(self, rows: Sequence[Row], selected: int = 0) -> None:
         """Other rows."""
@@ -138,7 +138,7 @@ class Rows(ScrollView):
                 self._lines.append((None, False, [Segment(self.nothing, self._palette.dim)]))
             for index, row in enumerate(self._rows):
                 self._lines += [(None, False, line) for line in row.above]
-                texts = row.lines(max(8, width - SIGN - EDGE))
+                texts = row.lines(max(8, width - MARKER_WIDTH - RIGHT_MARGIN))
                 self._lines += [(index, number == 0, line) for number, line in enumerate(texts)]
             self.virtual_size = Size(width, len(self._lines))
         return len(self._lines)
@@ -165,7 +165,7 @@ class Rows(ScrollView):
         if index is not None:
             event.stop()
             self.selected = index
-            self.post_message(self.Taken(index))
+            self.post_message(self.Chosen(index))
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
@@ -178,7 +178,7 @@ class Rows(ScrollView):
         strip = Strip([sign, *spans]).crop_extend(0, width, None)
         if not chosen:
             return strip.apply_style(base)
-        return as_chosen(strip, base + self._palette.selected)
+        return highlight_row(strip, base + self._palette.selected)
 
     def _reveal(self) -> None:
         of_row = [number for number, line in enumerate(self._lines) if line[0] == self.selected]

@@ -9,13 +9,13 @@ from rich.cells import cell_len
 
 from acp_tui.ui.drawing.wrap import shortened
 
-SILENCE = 60.0
+SILENCE_SECONDS = 60.0
 """Seconds after which it is said what an agent was last heard with."""
-UNRESPONSIVE = 5.0
+CANCEL_GRACE_SECONDS = 5.0
 """Seconds after a cancel in which an agent may end its turn."""
-LEAST_AGENT = 12
+MIN_AGENT_CELLS = 12
 """Cells that are left of an agent's title before anything that is needed goes."""
-NEEDED = 4
+ESSENTIAL_RANK = 4
 """The rank of what is needed while one works: a mark, the context, the mode."""
 NEARLY_FULL = 0.8
 """Of the context: from here on it stands out."""
@@ -71,14 +71,14 @@ def layout(facts: StatusFacts, width: int, now: float) -> list[Piece]:
     while (over := _cells(items) - room) > 0 and any(item.rank for item in items):
         least = max(items, key=lambda item: item.rank)
         agent = cell_len(items[0].piece.text)
-        if least.rank <= NEEDED and agent - over >= LEAST_AGENT:
+        if least.rank <= ESSENTIAL_RANK and agent - over >= MIN_AGENT_CELLS:
             items[0] = _agent(facts, agent - over)
         else:
             items.remove(least)
     if _cells(items) > room:
-        items = _shortened(items, room)
-    left = _joined([item.piece for item in items if item.left], " · ")
-    right = _joined([item.piece for item in items if not item.left], "  ")
+        items = _shorten(items, room)
+    left = _join([item.piece for item in items if item.left], " · ")
+    right = _join([item.piece for item in items if not item.left], "  ")
     gap = width - 2 - sum(cell_len(piece.text) for piece in (*left, *right))
     line = [Piece(" "), *left, Piece(" " * max(0, gap)), *right, Piece(" ")]
     return [piece for piece in line if piece.text]
@@ -89,7 +89,7 @@ def _agent(facts: StatusFacts, width: int) -> _Item:
 
 
 def _left(facts: StatusFacts, width: int) -> list[_Item]:
-    items = [_agent(facts, max(LEAST_AGENT, width // 3))]  # some tell their life in their title
+    items = [_agent(facts, max(MIN_AGENT_CELLS, width // 3))]  # some tell their life in their title
     if facts.project:
         items.append(_Item(Piece(shortened(facts.project, 30), "text", "project"), 5, left=True))
     if facts.branch:
@@ -139,7 +139,7 @@ def _phase(facts: StatusFacts, now: float) -> Piece:
         case "asking":
             return Piece("? waits for your answer", "warning", "phase")
         case "cancelling":
-            stuck = facts.awaited and now - since >= UNRESPONSIVE
+            stuck = facts.awaited and now - since >= CANCEL_GRACE_SECONDS
             return Piece(f"⊘ {facts.awaited if stuck else f'stopping {gone}'}", "warning", "phase")
         case "dead":
             return Piece(f"✘ {facts.awaited or 'the agent has ended'}", "error", "phase")
@@ -149,7 +149,7 @@ def _phase(facts: StatusFacts, now: float) -> Piece:
 def _working(facts: StatusFacts, now: float, since: float) -> Piece:
     """After a while without a word, what was last heard is more interesting than how long it has worked."""
     heard_at = max(facts.heard_at if facts.heard_at is not None else since, since)
-    if now - heard_at < SILENCE:
+    if now - heard_at < SILENCE_SECONDS:
         return Piece(f"● working {duration(now - since)}", "success", "phase")
     silence = duration(now - heard_at)
     if facts.heard and facts.heard_at is not None and facts.heard_at >= since:
@@ -188,7 +188,7 @@ def _cells(items: list[_Item]) -> int:
     return between + sum(cell_len(item.piece.text) for item in items)
 
 
-def _shortened(items: list[_Item], room: int) -> list[_Item]:
+def _shorten(items: list[_Item], room: int) -> list[_Item]:
     """Only the agent and the phase are left, and even they are too long."""
     agent, phase = items[0].piece, items[-1].piece
     text = shortened(phase.text, max(2, room - min(cell_len(agent.text), 12) - 2))
@@ -199,7 +199,7 @@ def _shortened(items: list[_Item], room: int) -> list[_Item]:
     ]
 
 
-def _joined(pieces: list[Piece], between: str) -> list[Piece]:
+def _join(pieces: list[Piece], between: str) -> list[Piece]:
     joined: list[Piece] = []
     for piece in pieces:
         together = joined and (joined[-1].part, piece.part) == ("mode", "policy")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from acp_tui.ui.theme.palette import Palette
 
-TICKING = frozenset({"connecting", "loading", "working", "cancelling"})
+TICKING_PHASES = frozenset({"connecting", "loading", "working", "cancelling"})
 """Phases that tell how long they have lasted."""
 
 
@@ -46,7 +46,7 @@ class StatusLine(Widget):
         """The model: wants the menu of models."""
 
     class PhaseClicked(Clicked):
-        """What is going on: wants to see it, at the end of the conversation."""
+        """The phase was clicked: scroll to the end of the conversation."""
 
     _CLICKS: ClassVar[dict[str, type[Clicked]]] = {
         "mode": ModeClicked,
@@ -98,7 +98,7 @@ class StatusLine(Widget):
 
     def _tick_while_needed(self) -> None:
         """An idle conversation costs nothing."""
-        needed = self._facts.phase in TICKING and self.is_mounted
+        needed = self._facts.phase in TICKING_PHASES and self.is_mounted
         if needed and self._timer is None:
             self._timer = self.set_interval(1, self.refresh)
         elif not needed and self._timer is not None:

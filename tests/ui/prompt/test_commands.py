@@ -8,7 +8,7 @@ from textual.geometry import Region
 from acp_tui.session.state import Command
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.prompt.command_menu import CommandMenu
-from acp_tui.ui.prompt.matching import matching
+from acp_tui.ui.prompt.matching import match_commands
 from acp_tui.ui.widgets.key_bar import KeyBar
 from tests.ui.prompt.host import Host, write, write_at_once
 
@@ -38,7 +38,7 @@ def drawn(app: Host) -> str:
 )
 def test_what_is_typed_ranks_the_commands(typed: str, names: list[str]) -> None:
     commands = [Command("edit"), Command("explain"), Command("review pr"), Command("review")]
-    assert [match.command.name for match in matching(commands, typed)] == names
+    assert [match.command.name for match in match_commands(commands, typed)] == names
 
 
 async def test_a_slash_opens_the_menu_above_the_line_and_deleting_it_closes_it() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.ui.prompt.file_search import MOST, FileSearch, hit
+from acp_tui.ui.prompt.file_search import MAX_HITS, FileSearch, locate_match
 from acp_tui.workspace.files.listing import Found
 
 NAMES = [
@@ -68,7 +68,7 @@ def test_files_that_are_gone_are_not_offered() -> None:
 
 
 def test_never_more_than_can_be_looked_through() -> None:
-    assert len(hits(found(*(f"file{number}.py" for number in range(5000))), "file")) == MOST
+    assert len(hits(found(*(f"file{number}.py" for number in range(5000))), "file")) == MAX_HITS
 
 
 def test_a_longer_name_is_looked_for_among_the_hits_of_the_shorter_one() -> None:
@@ -108,7 +108,7 @@ def test_a_search_goes_in_steps_none_of_which_looks_at_everything() -> None:
     ],
 )
 def test_what_was_hit_is_marked(path: str, wanted: str, letters: str) -> None:
-    places = hit(path, wanted).places
+    places = locate_match(path, wanted).places
     assert "".join(path[place] for place in sorted(places)) == letters
     if path.startswith("prompt/"):
         assert min(places) > path.index("/")

@@ -13,7 +13,7 @@ from acp_tui.ui.entries.diff.diff import DiffBody
 from acp_tui.ui.screens.choose import ChooseScreen
 from acp_tui.ui.screens.detail import DetailScreen
 from acp_tui.ui.widgets.page import Page
-from acp_tui.ui.widgets.select_list import Rows
+from acp_tui.ui.widgets.select_list import SelectList
 from tests.support.looks import Show
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ async def test_what_is_a_yes_or_a_no_has_neither_filter_nor_count() -> None:
 
 async def test_a_click_chooses() -> None:
     async with showing(choosing()) as (app, pilot):
-        await pilot.click(Rows, offset=(8, 3))
+        await pilot.click(SelectList, offset=(8, 3))
         await pilot.pause()
         assert app.answers == ["https://example.org/auto"]
 
@@ -96,12 +96,12 @@ async def test_nothing_fits_nothing_is_chosen() -> None:
         await pilot.pause()
         assert app.answers == []
         assert app.screen.query_one(Input).value == "zzz"
-        assert app.screen.query_one(Rows).render_line(0).text.strip() == "No matches"
+        assert app.screen.query_one(SelectList).render_line(0).text.strip() == "No matches"
 
 
 async def test_the_current_one_is_marked_and_descriptions_stand_below() -> None:
     async with showing(choosing()) as (app, _):
-        rows = app.screen.query_one(Rows)
+        rows = app.screen.query_one(SelectList)
         lines = [rows.render_line(y).text.rstrip() for y in range(4)]
         assert lines == ["    Ask", "    Asks before anything", "❯ ● Plan mode", "    Auto  risky"]
 
@@ -109,7 +109,7 @@ async def test_the_current_one_is_marked_and_descriptions_stand_below() -> None:
 async def test_the_list_stays_on_the_screen() -> None:
     async with showing(choosing(current="m39"), size=(40, 14)) as (app, pilot):
         assert app.screen.query_one("#dialog").region.bottom <= 14
-        rows = app.screen.query_one(Rows)
+        rows = app.screen.query_one(SelectList)
         drawn = [rows.render_line(y).text.strip() for y in range(rows.size.height)]
         assert "❯ ● Model 39" in drawn
         await pilot.press("home", "down")
@@ -119,7 +119,7 @@ async def test_the_list_stays_on_the_screen() -> None:
 
 async def test_names_are_no_markup() -> None:
     async with showing(choosing([Choice("x", "[b]bold[/b]", "[red]")])) as (app, _):
-        assert "[b]bold[/b]" in app.screen.query_one(Rows).render_line(0).text
+        assert "[b]bold[/b]" in app.screen.query_one(SelectList).render_line(0).text
 
 
 TEXT = "\n".join(f"line {number}" for number in range(200))

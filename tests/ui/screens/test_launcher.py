@@ -16,7 +16,7 @@ from acp_tui.ui.app import AcpTui
 from acp_tui.ui.screens.conversation import ConversationScreen
 from acp_tui.ui.screens.detail import DetailScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
-from acp_tui.ui.widgets.select_list import Rows
+from acp_tui.ui.widgets.select_list import SelectList
 from tests.cli.test_sessions_command import record
 from tests.support.desk import Desk, desk
 from tests.support.looks import every_look, every_size
@@ -319,7 +319,7 @@ def app(theme: str, found: Offers) -> AcpTui:
 @every_size
 def test_looks(theme: str, size: tuple[int, int], snap_compare: Callable[..., bool]) -> None:
     async def wait(pilot: object) -> None:
-        await Desk(shown, pilot).until(lambda: shown.screen.query_one(Rows).virtual_size.height)  # type: ignore[arg-type]
+        await Desk(shown, pilot).until(lambda: shown.screen.query_one(SelectList).virtual_size.height)  # type: ignore[arg-type]
 
     shown = app(theme, Offers(AGENTS, SESSIONS))
     assert snap_compare(shown, terminal_size=size, run_before=wait)
@@ -333,7 +333,7 @@ def test_looks_of_what_opens_over_it(
 ) -> None:
     async def wait(pilot: object) -> None:
         one = Desk(shown, pilot)  # type: ignore[arg-type]
-        await one.until(lambda: shown.screen.query_one(Rows).virtual_size.height)
+        await one.until(lambda: shown.screen.query_one(SelectList).virtual_size.height)
         await one.press(*keys)
         await one.until(lambda: not isinstance(shown.screen, LauncherScreen))
 

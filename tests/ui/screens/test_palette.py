@@ -16,7 +16,7 @@ from acp_tui.ui.screens.conversation import ConversationScreen
 from acp_tui.ui.screens.help import HelpScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.screens.palette import PaletteScreen
-from acp_tui.ui.widgets.select_list import Rows
+from acp_tui.ui.widgets.select_list import SelectList
 from tests.support.desk import desk
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ async def test_the_policy_is_changed_in_the_app_and_shown_beside_the_mode(tmp_pa
         await one.sees("Policy: what is allowed without asking", "accept-edits")
         screen = one.app.screen
         assert isinstance(screen, ChooseScreen)
-        assert screen._shown[screen.query_one(Rows).selected].value == "ask"
+        assert screen._shown[screen.query_one(SelectList).selected].value == "ask"
         await one.press("down", "down", "enter")
         await one.until(lambda: "policy: yolo" in one.status())
         assert any("Policy changed to yolo" in notice for notice in one.notices())
@@ -153,7 +153,7 @@ async def test_modes_are_chosen_by_name(tmp_path: Path) -> None:
         other = next(mode for mode in one.session.modes if mode.id != one.session.mode)
         screen = await narrowed(one, other.name)
         at = next(n for n, title in enumerate(titles(screen)) if title.endswith(f": {other.name}"))
-        screen.query_one(Rows).selected = at
+        screen.query_one(SelectList).selected = at
         await one.press("enter")
         await one.until(lambda: one.session.mode == other.id)
 
@@ -199,7 +199,7 @@ async def test_a_theme_is_shown_while_the_cursor_is_on_it(tmp_path: Path) -> Non
 async def test_moving_on_to_what_is_no_theme_brings_the_colours_back(tmp_path: Path) -> None:
     async with desk(tmp_path, "demo") as one:
         screen = await narrowed(one, "Theme")
-        rows = screen.query_one(Rows)
+        rows = screen.query_one(SelectList)
         rows.selected = titles(screen).index("Theme: nord")
         await one.until(lambda: one.app.theme_name == "nord")
         rows.selected = titles(screen).index("Change theme")
@@ -217,8 +217,8 @@ async def test_the_list_of_themes_begins_with_the_one_in_force(tmp_path: Path, h
         )
         screen = one.app.screen
         assert isinstance(screen, PaletteScreen)
-        assert titles(screen)[screen.query_one(Rows).selected] == "Theme: nord"
-        screen.query_one(Rows).selected = titles(screen).index("Theme: mine")
+        assert titles(screen)[screen.query_one(SelectList).selected] == "Theme: nord"
+        screen.query_one(SelectList).selected = titles(screen).index("Theme: mine")
         await one.until(lambda: one.app.theme_name == "mine")
         assert not any("colors.blue" in toast for toast in one.toasts())  # it is only tried
         await one.press("enter")

@@ -14,7 +14,7 @@ from acp_tui.ui.permission.dialog import PermissionScreen, Taken
 from acp_tui.ui.permission.typing_guard import PAUSE
 from acp_tui.ui.theme.themes import load
 from acp_tui.ui.widgets.page import Page
-from acp_tui.ui.widgets.select_list import Rows
+from acp_tui.ui.widgets.select_list import SelectList
 from tests.support.looks import Show
 from tests.ui.screens import questions
 from tests.ui.screens.questions import ALWAYS, CWD, NEVER, NO, YES, permission
@@ -55,7 +55,7 @@ class Dialog:
 
     @property
     def selected(self) -> int:
-        return self.screen.query_one(Rows).selected
+        return self.screen.query_one(SelectList).selected
 
     async def press(self, *keys: str) -> None:
         """Keys after a pause, quick after each other."""
@@ -495,7 +495,7 @@ async def test_some_of_the_conversation_stays_in_sight_and_all_options_can_be_re
         assert box.bottom == size[1]
         assert dialog.screen.query_one("#keys").region.bottom == size[1] - 1
         await dialog.press("up")
-        options = dialog.screen.query_one(Rows)
+        options = dialog.screen.query_one(SelectList)
         assert options.selected == 11
         assert "Option 12" in dialog.text()
 

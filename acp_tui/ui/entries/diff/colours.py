@@ -42,11 +42,11 @@ class Colours:
         return spans
 
     def _coloured(self, first: int) -> dict[int, list[Segment]]:
-        from acp_tui.ui.theme.syntax import highlighted, language_of  # loads Pygments
+        from acp_tui.ui.theme.syntax import highlight, language_of  # loads Pygments
 
         lines = self._lines()
         numbers = range(max(1, first - RUN_UP), first + STRETCH)
         texts = [lines.get(number, "") for number in numbers]
         code = "\n".join(text if len(text) <= LONGEST else "" for text in texts)
-        shown = highlighted(f"{code}\n", language_of(self._path), self._palette)
+        shown = highlight(f"{code}\n", language_of(self._path), self._palette)
         return {number: spans for number, spans in zip(numbers, shown, strict=True) if number >= first}
