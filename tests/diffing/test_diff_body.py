@@ -147,7 +147,7 @@ def test_only_what_is_looked_at_is_coloured(monkeypatch: pytest.MonkeyPatch) -> 
         coloured.append(code.count("\n"))
         return real(code, *other)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(syntax, "highlighted", counted)
+    monkeypatch.setattr(syntax, "highlight", counted)
     old = "".join(f"a_{number} = {number}\n" for number in range(20_000))
     body = DiffBody(Diff("a.py", old, old.replace("5 = ", "5 = -")), context(whole=True))
     assert body.height > 10_000

@@ -90,7 +90,7 @@ async def test_a_program_that_fails_took_nothing(
 async def test_a_program_that_hangs_is_given_up(
     bin_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clipboard_write, "PATIENCE", 0.1)
+    monkeypatch.setattr(clipboard_write, "PROGRAM_TIMEOUT", 0.1)
     program(bin_folder, "xclip", "exec sleep 600")
     sent: list[str] = []
     assert "Sent" in await copy("text", sent.append, environ(bin_folder, DISPLAY=":9"))

@@ -32,12 +32,7 @@ def body(entry: TurnEnd, context: Context) -> Body:
         return _failed(entry.error, context)
     again = keys.KEYS["turn.again"].key_names(context.keymap)
     if entry.stop_reason == "refusal":
-        return _offer(
-            "✘",
-            _REFUSAL,
-            [(again, "edit and send again")],
-            context,
-        )
+        return _offer("✘", _REFUSAL, [(again, "edit and send again")], context)
     if entry.empty:
         return _offer("!", _EMPTY, [(again, "send again")], context)
     if entry.stop_reason in (None, "end_turn"):
