@@ -72,7 +72,7 @@ def test_the_last_lines_of_stderr_follow_the_sentence(tmp_path: Path) -> None:
     prompt = steps(["complain", *(f"line {number}" for number in range(30))], ["exit", 4])
     done = execute(prompt, cwd=tmp_path)
     sentence, *context = done.err.splitlines()
-    assert sentence.startswith("acp-tui: tests.fake_agents.script")
+    assert sentence.startswith("acp-tui: scripted")
     assert "ended with exit code 4. Its last line on stderr: line 29" in sentence
     assert context == [f"  │ line {number}" for number in range(20, 30)]
 

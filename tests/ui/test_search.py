@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from textual import events
 
+from acp_tui.session.state import Choice
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.screens.choose import ChooseScreen
 from acp_tui.ui.widgets.input_line import InputLine
@@ -60,7 +61,8 @@ async def test_nothing_pasted_into_a_line_reaches_the_terminal_as_a_command(wher
         if where == "search":
             await pilot.press("ctrl+f")
         else:
-            app.push_screen(ChooseScreen("One of", [], app.palette))
+            choices = [Choice(name, name) for name in "abcd"]
+            app.push_screen(ChooseScreen("One of", choices, app.palette))
         await pilot.pause()
         line = app.screen.query_one(InputLine)
         line.post_message(events.Paste("a\x1b[31m\x07b"))

@@ -59,6 +59,7 @@ def test_what_came_meanwhile_and_a_new_size_are_shown(tmp_path: Path) -> None:
         terminal.type("more")
         terminal.wait_for("more")
         terminal.until(lambda: _fits(terminal, 60, 20), "the new size")
+        terminal.wait_for("idle")
         terminal.type("\x11")
         assert terminal.code() == 0
 

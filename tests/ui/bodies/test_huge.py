@@ -31,7 +31,7 @@ FEW = 2 * MAX_LINE // 80 + 40
 
 
 def test_a_line_of_megabytes_is_cut_in_a_notice() -> None:
-    body = make_body(Notice(id=1, at=0.0, text=LINE), context())
+    body = make_body(Notice(id=1, at=0.0, text=LINE), context(whole=True))
     assert body.height < FEW
     assert MISSING in " ".join(lines(body))
 

@@ -51,7 +51,7 @@ async def press(pilot: Pilot[Any], *keys: str) -> None:
 async def test_the_footer_says_what_arrows_do_in_the_plan() -> None:
     app = stage("dark")
     async with app.run_test(size=WIDE) as pilot:
-        await press(pilot, "ctrl+b", "f8", "1")
+        await press(pilot, "ctrl+b", "1")
         assert "↑↓ scroll" in app.screen.query_one(KeyBar).render_line(0).text
         await press(pilot, "4")
         assert "↑↓ choose" in app.screen.query_one(KeyBar).render_line(0).text
