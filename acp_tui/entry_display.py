@@ -9,7 +9,7 @@ import shlex
 from pathlib import PurePath
 from typing import Any
 
-from acp_tui.protocol.raw_values import command
+from acp_tui.protocol.raw_values import read_command
 from acp_tui.session.invisible import reveal, reveal_line
 from acp_tui.session.state import (
     Compaction,
@@ -28,7 +28,7 @@ from acp_tui.session.state import (
 )
 from acp_tui.session.text import visible_line
 
-ICONS = {
+KIND_ICONS = {
     "read": "◇",
     "edit": "✎",
     "delete": "✂",
@@ -40,8 +40,8 @@ ICONS = {
     "switch_mode": "⇆",
 }
 """By the kind of a tool call."""
-OTHER = "·"
-STATUS = {
+OTHER_ICON = "·"
+STATUS_ICONS = {
     "pending": "○",
     "in_progress": "●",
     "completed": "✔",
@@ -75,7 +75,7 @@ def _call_folded(call: ToolCall) -> bool:
     return not any(isinstance(item, (Diff, TerminalRef)) for item in call.content)
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """`0.8 s`, `42 s`, `3:07`, `1:02:03`."""
     if seconds < 9.95 and seconds != int(seconds):
         return f"{seconds:.1f} s"
@@ -94,7 +94,7 @@ def folder_label(path: str) -> str:
     return reveal_line(PurePath(path).name or path)
 
 
-def relative(path: str | None, cwd: str) -> str:
+def relative_path(path: str | None, cwd: str) -> str:
     """A path below the directory of the session without that."""
     path = path or ""
     base = f"{cwd.rstrip('/')}/"
@@ -105,7 +105,7 @@ _PRECISE = frozenset({"read", "edit", "delete", "move", "execute"})
 """Kinds of calls whose title is a command or a path rather than prose."""
 
 
-def title_of(call: ToolCall, cwd: str) -> str:
+def call_title(call: ToolCall, cwd: str) -> str:
     """What it is called; paths below the session's directory are relative to that."""
     shown = reveal_line if call.kind in _PRECISE else visible_line
     title = shown(call.title).strip()
@@ -152,7 +152,7 @@ def shows_terminal(call: ToolCall) -> bool:
     return any(isinstance(item, TerminalRef) for item in call.content)
 
 
-def fate(diff: Diff, kind: str = "") -> str:
+def file_change(diff: Diff, kind: str = "") -> str:
     """What became of a file as a whole, in a call of that kind: `new`, `deleted`, `now empty`, or nothing."""
     if diff.patch is not None:
         return ""
@@ -163,7 +163,7 @@ def fate(diff: Diff, kind: str = "") -> str:
     return "" if diff.new else "now empty"
 
 
-def ran(terminal: Terminal, cwd: str) -> str:
+def terminal_command(terminal: Terminal, cwd: str) -> str:
     """The command of a terminal, without the shell that agents often put around it to say where it runs."""
     command = reveal(terminal.command or "")
     if not _SHELL.match(command):
@@ -185,18 +185,20 @@ _LONGEST_INPUT = 20_000
 """Characters; longer texts are not looked into."""
 
 
-def only_input(content: Content, call: ToolCall) -> bool:
+def repeats_raw_input(content: Content, call: ToolCall) -> bool:
     """Is it just the raw input once more? Some agents send that as text, too, to show it while it grows."""
     if call.raw_input is None:  # … or before that; of one that has completed it would be the output
-        given = command(_as_json(content)) if call.kind == "execute" else None
+        given = read_command(_as_json(content)) if call.kind == "execute" else None
         return given is not None and call.status != "completed"
     return isinstance(call.raw_input, dict) and _as_json(content) == call.raw_input
 
 
-def command_given(call: ToolCall) -> str:
+def call_command(call: ToolCall) -> str:
     """The command that a call is about, as far as it can be told; it may have several lines."""
-    texts = (_as_json(item) for item in call.content if isinstance(item, Content) and only_input(item, call))
-    return call.command or next(filter(None, map(command, texts)), "")
+    texts = (
+        _as_json(item) for item in call.content if isinstance(item, Content) and repeats_raw_input(item, call)
+    )
+    return call.command or next(filter(None, map(read_command, texts)), "")
 
 
 def _as_json(content: Content) -> Any:
@@ -209,7 +211,7 @@ def _as_json(content: Content) -> Any:
         return None
 
 
-def verdict(entry: Permission) -> tuple[str, str, str]:
+def permission_verdict(entry: Permission) -> tuple[str, str, str]:
     """What became of a request for permission: its sign, in words, and how good that is (a style's name)."""
     if entry.outcome is None and not entry.answerable:
         return "?", "asked, but cannot be answered (the request has no id)", "warning"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-NAMES = {
+TOKEN_NAMES = {
     "Comment": "comment",
     "Comment.Hashbang": "comment",
     "Comment.Preproc": "decorator",

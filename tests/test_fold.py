@@ -51,7 +51,7 @@ def test_a_recording_folds_without_anything_unrecognised(path: Path) -> None:
     assert [entry for entry in session.entries if isinstance(entry, Unrecognised)] == []
     assert not any("\x1b" in text for text in displayed(session))
     assert session.phase != "prompting"
-    assert session.books.open_calls == {}
+    assert session.reducer_state.open_calls == {}
     assert [entry.id for entry in session.entries] == list(range(len(session.entries)))
 
 
@@ -67,7 +67,7 @@ def displayed(session: Session) -> list[str]:
         "coloured",
         "output",
         "capabilities",
-        "books",
+        "reducer_state",
     }
     found: list[str] = []
 

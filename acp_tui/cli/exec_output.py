@@ -6,7 +6,7 @@ import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO
 
-from acp_tui.entry_display import title_of
+from acp_tui.entry_display import call_title
 from acp_tui.protocol.client_records import to_record
 from acp_tui.session.events import AgentExited, Decided, TextChunk
 from acp_tui.session.invisible import reveal_line
@@ -44,7 +44,7 @@ class Narrator:
             entry = change.entry
             if isinstance(entry, ToolCall):
                 self._tool_call(entry)
-            elif change.what != "added":
+            elif change.kind != "added":
                 continue
             elif isinstance(entry, Notice) and entry.source in TOLD_SOURCES and not ended:
                 self._say(entry.text if entry.detail is None else f"{entry.text}: {entry.detail}")
@@ -66,7 +66,7 @@ class Narrator:
             self._say(f"and {len(files) - MOST_FILES} more files changed")
 
     def _tool_call(self, call: ToolCall) -> None:
-        title = title_of(call, "")
+        title = call_title(call, "")
         now = f"{title}: {STATUS[call.status]}" if call.status in STATUS else title
         if title and self._told.get(call.id) != now:
             self._told[call.id] = now
@@ -93,7 +93,7 @@ class TextOutput:
     def see(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
         """Print text as it comes; a blank line between two messages."""
         if self._started and any(
-            change.what == "added" and isinstance(change.entry, AgentMessage) for change in changes
+            change.kind == "added" and isinstance(change.entry, AgentMessage) for change in changes
         ):
             self._write("\n\n" if not self._at_line_start else "\n")
         for event in events:

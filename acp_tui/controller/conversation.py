@@ -215,7 +215,7 @@ class Conversation:
         """Go on with a session that the agent keeps: resumed, or loaded where it cannot be resumed."""
         agent = self.session.agent
         resume = agent is not None and agent.can("sessionCapabilities", "resume")
-        if agent is None or not agent.keeps_sessions:
+        if agent is None or not agent.can_resume:
             raise NotOffered(f"{self.launch.title} can neither resume nor load a session.")
         self._baseline.begin()
         reopened = bool(self.session.settings)

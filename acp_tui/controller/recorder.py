@@ -9,7 +9,7 @@ from acp_tui.protocol.client_records import to_record
 from acp_tui.protocol.fold import Fold
 from acp_tui.session.events import Noticed, TerminalExited, TerminalOutput
 from acp_tui.session.record import Record
-from acp_tui.session.text import KEPT
+from acp_tui.session.text import MAX_KEPT_PER_END
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -60,7 +60,7 @@ class Recorder:
         """Output of a terminal of ours: all of it goes to the screen, the head of it into the log."""
         record = self._record(TerminalOutput(terminal_id, text))
         known = self.session.terminals.get(terminal_id)
-        room = KEPT - (known.output.total if known is not None else 0)
+        room = MAX_KEPT_PER_END - (known.output.total if known is not None else 0)
         if room > 0:
             head = to_record(TerminalOutput(terminal_id, text[:room]))
             self._log.append(record.at, record.direction, head)

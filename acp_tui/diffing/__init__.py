@@ -1,6 +1,6 @@
 """What changed between two texts: pure, fast for large ones, and made only as far as it is looked at."""
 
-from acp_tui.diffing.difference import Difference, compared, patched
-from acp_tui.diffing.hunks import Change, Hunk, Row
+from acp_tui.diffing.difference import Difference, compare_texts, parse_patch
+from acp_tui.diffing.hunks import Hunk, LineChange, Row
 
-__all__ = ["Change", "Difference", "Hunk", "Row", "compared", "patched"]
+__all__ = ["Difference", "Hunk", "LineChange", "Row", "compare_texts", "parse_patch"]

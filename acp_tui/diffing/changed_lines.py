@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-WINDOWS = (1, 3, 8, 24)
+ANCHOR_WINDOWS = (1, 3, 8, 24)
 """How many lines together are looked for: where no single line is unique, several in a row may be."""
 
-PAIRS = 200_000
+MAX_PAIRS = 200_000
 """How many pairs of equal lines difflib may look at, for all gaps of one comparison."""
 
 
@@ -46,7 +46,7 @@ class _Search:
     def __init__(self, a: list[int], b: list[int]) -> None:
         self._a = a
         self._b = b
-        self._pairs_left = PAIRS
+        self._pairs_left = MAX_PAIRS
 
     def run(self) -> list[Block]:
         found: list[Block] = []
@@ -57,10 +57,10 @@ class _Search:
             if block.i == block.i_end or block.j == block.j_end:
                 if block.i != block.i_end or block.j != block.j_end:
                     found.append(block)
-            elif gaps := self._around_anchors(block, WINDOWS[window]):
+            elif gaps := self._around_anchors(block, ANCHOR_WINDOWS[window]):
                 # Between anchors, lines may be unique that were not so in the whole.
                 todo += [(gap, window) for gap in reversed(gaps)]
-            elif window + 1 < len(WINDOWS):
+            elif window + 1 < len(ANCHOR_WINDOWS):
                 todo.append((block, window + 1))
             else:
                 found += self._by_difflib(block)

@@ -6,16 +6,16 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from acp_tui.diffing.changed_lines import Block, changed_blocks
-from acp_tui.diffing.hunks import Change, Hunk, Row
+from acp_tui.diffing.hunks import Hunk, LineChange, Row
 from acp_tui.diffing.patch import read_patch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-CONTEXT = 3
+CONTEXT_LINES = 3
 """Unchanged lines that are shown around what changed."""
-LEAST_HIDDEN = 3
-REMEMBERED = 32
+MIN_HIDDEN_LINES = 3
+CACHE_SIZE = 32
 """Comparisons kept: bodies are made anew when the width or the theme changes, their differences are not."""
 
 
@@ -90,8 +90,8 @@ class _Compared(Difference):
         return dict(enumerate(self._new_lines, self._first))
 
 
-@lru_cache(maxsize=REMEMBERED)
-def compared(old: str | None, new: str | None, first: int = 1) -> Difference:
+@lru_cache(maxsize=CACHE_SIZE)
+def compare_texts(old: str | None, new: str | None, first: int = 1) -> Difference:
     """Two versions of a text; None: it was not there, or is not any more. `first` numbers the first line."""
     before, before_open = _lines(old)
     after, after_open = _lines(new)
@@ -109,8 +109,8 @@ def compared(old: str | None, new: str | None, first: int = 1) -> Difference:
     return _Compared(before, after, hunks, first)
 
 
-@lru_cache(maxsize=REMEMBERED)
-def patched(patch: str) -> Difference:
+@lru_cache(maxsize=CACHE_SIZE)
+def parse_patch(patch: str) -> Difference:
     """A difference that came as the text of a patch."""
     return Difference(*read_patch(patch))
 
@@ -130,15 +130,15 @@ def _hunks(old: list[str], new: list[str], blocks: list[Block], first: int) -> l
     hunks: list[Hunk] = []
     shown = 0  # lines of the old text that hunks have come to
     for group in _groups(blocks):
-        start = max(0, group[0].i - CONTEXT)
-        parts: list[Sequence[str] | Change] = []
+        start = max(0, group[0].i - CONTEXT_LINES)
+        parts: list[Sequence[str] | LineChange] = []
         at = start
         for i, i_end, j, j_end in group:
             if at < i:
                 parts.append(old[at:i])
-            parts.append(Change(old[i:i_end], new[j:j_end]))
+            parts.append(LineChange(old[i:i_end], new[j:j_end]))
             at = i_end
-        end = min(len(old), at + CONTEXT)
+        end = min(len(old), at + CONTEXT_LINES)
         if at < end:
             parts.append(old[at:end])
         new_start = group[0].j - (group[0].i - start)
@@ -151,7 +151,7 @@ def _groups(blocks: list[Block]) -> Iterator[list[Block]]:
     """Blocks whose surroundings touch, or nearly so: a fold in place of a line or two would gain nothing."""
     group: list[Block] = []
     for block in blocks:
-        if group and block.i - group[-1].i_end > 2 * CONTEXT + LEAST_HIDDEN - 1:
+        if group and block.i - group[-1].i_end > 2 * CONTEXT_LINES + MIN_HIDDEN_LINES - 1:
             yield group
             group = []
         group.append(block)
@@ -173,7 +173,7 @@ def _ends(hunk: Hunk) -> tuple[int, int]:
     """The last numbers of a hunk, old and new."""
     old, new = hunk.old - 1, hunk.new - 1
     for part in hunk.parts:
-        if isinstance(part, Change):
+        if isinstance(part, LineChange):
             old += len(part.removed)
             new += len(part.added)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from acp_tui.diffing.words import Stretch, changed_words
+from acp_tui.diffing.words import CharRange, changed_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ class Row(NamedTuple):
     text: str
     old: int | None = None
     new: int | None = None
-    change: Change | None = None  # what it is part of
+    change: LineChange | None = None  # what it is part of
     at: int = 0  # … and which of its removed or added lines it is
 
     @property
@@ -29,7 +29,7 @@ class Row(NamedTuple):
         return self.kind in ("same", "removed", "added")
 
 
-class Change:
+class LineChange:
     """Lines that came in place of others; either may be none."""
 
     __slots__ = ("_marks", "added", "added_open", "removed", "removed_open")
@@ -47,7 +47,7 @@ class Change:
         self.removed_open = removed_open
         """The last line has no line end, which is worth a word."""
         self.added_open = added_open
-        self._marks: dict[int, tuple[list[Stretch], list[Stretch]]] = {}
+        self._marks: dict[int, tuple[list[CharRange], list[CharRange]]] = {}
 
     def pair(self, at: int) -> tuple[str, str] | None:
         """The removed and the added line that stand beside each other."""
@@ -55,7 +55,7 @@ class Change:
             return self.removed[at], self.added[at]
         return None
 
-    def marks(self, row: Row) -> list[Stretch]:
+    def marks(self, row: Row) -> list[CharRange]:
         """What is different within a line of it; worked out when it is asked for."""
         pair = self.pair(row.at)
         if pair is None:
@@ -68,7 +68,7 @@ class Change:
 class Hunk(NamedTuple):
     """Changes near each other, and the unchanged lines around them."""
 
-    parts: list[Sequence[str] | Change]
+    parts: list[Sequence[str] | LineChange]
     old: int  # the number of its first line
     new: int
     hidden: int | None = None  # unchanged lines left out before it; None: nobody knows
@@ -76,15 +76,15 @@ class Hunk(NamedTuple):
     notes: tuple[str, ...] = ()  # what comes before it, such as the name of another file
 
     @property
-    def changes(self) -> Iterator[Change]:
+    def changes(self) -> Iterator[LineChange]:
         """The changes alone."""
-        return (part for part in self.parts if isinstance(part, Change))
+        return (part for part in self.parts if isinstance(part, LineChange))
 
     @property
     def size(self) -> int:
         """How many lines it shows."""
         return sum(
-            len(part.removed) + len(part.added) if isinstance(part, Change) else len(part)
+            len(part.removed) + len(part.added) if isinstance(part, LineChange) else len(part)
             for part in self.parts
         )
 
@@ -92,7 +92,7 @@ class Hunk(NamedTuple):
         """All of it."""
         old, new = self.old, self.new
         for part in self.parts:
-            if isinstance(part, Change):
+            if isinstance(part, LineChange):
                 yield from _change_rows(part, old, new)
                 old += len(part.removed)
                 new += len(part.added)
@@ -103,7 +103,7 @@ class Hunk(NamedTuple):
                     new += 1
 
 
-def _change_rows(change: Change, old: int, new: int) -> Iterator[Row]:
+def _change_rows(change: LineChange, old: int, new: int) -> Iterator[Row]:
     for at, text in enumerate(change.removed):
         yield Row("removed", text, old + at, None, change, at)
     if change.removed_open:

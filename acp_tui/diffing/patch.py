@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from acp_tui.diffing.hunks import Change, Hunk
+from acp_tui.diffing.hunks import Hunk, LineChange
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +103,7 @@ class _OpenHunk:
         self._left = [int(old_count or 1), int(new_count or 1)] if old else [0, 0]
         self._heading = heading
         self._notes = notes
-        self._parts: list[Sequence[str] | Change] = []
+        self._parts: list[Sequence[str] | LineChange] = []
         self._same: list[str] = []
         self._removed: list[str] = []
         self._added: list[str] = []
@@ -157,7 +157,7 @@ class _OpenHunk:
         if self._removed or self._added:
             removed_open, added_open = self._open
             self._parts.append(
-                Change(self._removed, self._added, removed_open=removed_open, added_open=added_open)
+                LineChange(self._removed, self._added, removed_open=removed_open, added_open=added_open)
             )
             self._removed, self._added = [], []
         self._open = [False, False]

@@ -5,30 +5,30 @@ from __future__ import annotations
 import re
 from difflib import SequenceMatcher
 
-Stretch = tuple[int, int]
+CharRange = tuple[int, int]
 """From a character to before another."""
 
 _TOKENS = re.compile(r"\w+|[^\S\n]+|.", re.DOTALL)
-LONGEST = 2_000
+MAX_CHARACTERS = 2_000
 """Characters of a line beyond which only its common beginning and end are looked for."""
-MOST_TOKENS = 200
-ALIKE = 0.35
+MAX_TOKENS = 200
+MIN_SIMILARITY = 0.35
 """How much must have stayed, so that marks say more than that the line is another one."""
 
 
-def changed_words(old: str, new: str) -> tuple[list[Stretch], list[Stretch]]:
+def changed_words(old: str, new: str) -> tuple[list[CharRange], list[CharRange]]:
     """The stretches of either line that are not in the other; none when they have little in common."""
     if old == new:
         return [], []
-    if len(old) > LONGEST or len(new) > LONGEST:
-        before, after = list(old[:LONGEST]), list(new[:LONGEST])
+    if len(old) > MAX_CHARACTERS or len(new) > MAX_CHARACTERS:
+        before, after = list(old[:MAX_CHARACTERS]), list(new[:MAX_CHARACTERS])
         exact = False
     else:
         before, after = _TOKENS.findall(old), _TOKENS.findall(new)
         exact = True
     start, end = _common_ends(before, after)
     middle_old, middle_new = before[start : len(before) - end], after[start : len(after) - end]
-    if exact and len(middle_old) <= MOST_TOKENS and len(middle_new) <= MOST_TOKENS:
+    if exact and len(middle_old) <= MAX_TOKENS and len(middle_new) <= MAX_TOKENS:
         codes = SequenceMatcher(None, middle_old, middle_new, autojunk=False).get_opcodes()
     else:
         codes = [("replace", 0, len(middle_old), 0, len(middle_new))]
@@ -37,7 +37,7 @@ def changed_words(old: str, new: str) -> tuple[list[Stretch], list[Stretch]]:
         _stretches(before, [(start + i1, start + i2) for _, i1, i2, _, _ in differing]),
         _stretches(after, [(start + j1, start + j2) for _, _, _, j1, j2 in differing]),
     )
-    return marks if _stayed(old, marks[0], new, marks[1]) >= ALIKE else ([], [])
+    return marks if _stayed(old, marks[0], new, marks[1]) >= MIN_SIMILARITY else ([], [])
 
 
 def _common_ends(a: list[str], b: list[str]) -> tuple[int, int]:
@@ -51,12 +51,12 @@ def _common_ends(a: list[str], b: list[str]) -> tuple[int, int]:
     return start, end
 
 
-def _stretches(tokens: list[str], ranges: list[tuple[int, int]]) -> list[Stretch]:
+def _stretches(tokens: list[str], ranges: list[tuple[int, int]]) -> list[CharRange]:
     """Ranges of tokens as ranges of characters; those with only blanks between them are joined."""
     ends = [0]
     for token in tokens:
         ends.append(ends[-1] + len(token))
-    found: list[Stretch] = []
+    found: list[CharRange] = []
     last = 0  # the token after the stretch before
     for first, after in ranges:
         if first == after:
@@ -69,7 +69,7 @@ def _stretches(tokens: list[str], ranges: list[tuple[int, int]]) -> list[Stretch
     return found
 
 
-def _stayed(old: str, old_marks: list[Stretch], new: str, new_marks: list[Stretch]) -> float:
+def _stayed(old: str, old_marks: list[CharRange], new: str, new_marks: list[CharRange]) -> float:
     """Which part of both lines, blanks aside, is not marked."""
     whole = changed = 0
     for text, marks in ((old, old_marks), (new, new_marks)):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.headless import Headless
 from acp_tui.doctor.violations import Deviation, find_deviations
-from acp_tui.entry_display import title_of
-from acp_tui.session.nesting import shallow
+from acp_tui.entry_display import call_title
+from acp_tui.session.nesting import limit_depth
 from acp_tui.session.state import AgentMessage, Permission, Thought, ToolCall
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _agent(agent: Agent | None) -> dict[str, Any] | None:
         "title": agent.title,
         "version": agent.version,
         "protocolVersion": agent.protocol_version,
-        "capabilities": shallow(agent.capabilities),
+        "capabilities": limit_depth(agent.capabilities),
         "authMethods": [
             {"id": method.id, "name": method.name, "type": method.kind} for method in agent.auth_methods
         ],
@@ -159,7 +159,7 @@ def _turn(session: Session, policy: str) -> dict[str, Any]:
         "thoughts": sum(isinstance(entry, Thought) for entry in entries),
         "toolCalls": [
             {
-                "title": title_of(entry, session.cwd or ""),
+                "title": call_title(entry, session.cwd or ""),
                 "kind": entry.kind,
                 "status": entry.status,
                 "rejectedBy": rejected.get(entry.call_id),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.doctor.behaviour import Behaviour
 from acp_tui.doctor.schema_check import schema_faults
-from acp_tui.session.nesting import MAX_DEPTH, is_deeper, shallow
+from acp_tui.session.nesting import MAX_DEPTH, exceeds_depth, limit_depth
 from acp_tui.session.record import Record
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ def find_deviations(records: Iterable[Record]) -> list[Deviation]:
         if record.direction == "sent" and isinstance(record.frame, dict) and "method" in record.frame:
             methods[record.frame.get("id")] = record.frame["method"]
         elif record.direction == "received":
-            if is_deeper(record.frame):
+            if exceeds_depth(record.frame):
                 add("deep-nesting", f"a message is nested more than {MAX_DEPTH} levels deep")
-                record = Record(record.at, record.direction, shallow(record.frame))
+                record = Record(record.at, record.direction, limit_depth(record.frame))
             attempt(check_schema, record)
         attempt(behaviour.see, record)
     behaviour.end()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui import __version__
 from acp_tui.diffing.diff_text import diff_lines
-from acp_tui.entry_display import ICONS, OTHER, STATUS, default_folded, title_of
+from acp_tui.entry_display import KIND_ICONS, OTHER_ICON, STATUS_ICONS, call_title, default_folded
 from acp_tui.export import html_text
 from acp_tui.export.pieces import (
     Piece,
@@ -147,14 +147,14 @@ class _Writer:
         return "".join(pieces)
 
     def _call(self, call: ToolCall, classes: str) -> str:
-        sign = STATUS.get(call.status) or visible_line(call.status)
+        sign = STATUS_ICONS.get(call.status) or visible_line(call.status)
         look = _STATUS_LOOKS.get(call.status, "dim")
         beside = [*_changed(call), *(f"<span>{escape(fact)}</span>" for fact in call_facts(call))]
         beside.append(f'<span class="{look}" title="{escape(call.status)}">{escape(sign)}</span>')
         first = (
             f'<span class="beside">{"".join(beside)}</span>'
-            f'<span class="icon">{ICONS.get(call.kind, OTHER)}</span>'
-            f'<span class="tool">{escape(title_of(call, self._cwd))}</span>'
+            f'<span class="icon">{KIND_ICONS.get(call.kind, OTHER_ICON)}</span>'
+            f'<span class="tool">{escape(call_title(call, self._cwd))}</span>'
         )
         inner = "".join(map(_piece, call_pieces(call, self._session, self._cwd)))
         return _details(f"{classes} call", first, inner, opened=not default_folded(call))
@@ -231,7 +231,8 @@ def _plan(plan: Plan) -> str:
         return '<p class="aside">The plan was cleared</p>'
     rows = "".join(
         f'<li><span class="{_STATUS_LOOKS.get(item.status, "dim")}">'
-        f"{escape(STATUS.get(item.status, visible_line(item.status)))}</span> {escape(item.content)}</li>"
+        f"{escape(STATUS_ICONS.get(item.status, visible_line(item.status)))}</span>"
+        f" {escape(item.content)}</li>"
         for item in plan.items
     )
     steps = f'<ul class="plan">{rows}</ul>' if rows else ""

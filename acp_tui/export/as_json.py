@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 FORMAT = 1
 _ENTRY = frozenset({"version", "output"})
 _FACTS = frozenset(
-    {"entries", "books", "tool_calls", "terminals", "terminal_calls", "permissions", "elicitations", "queue"}
+    {
+        "entries",
+        "reducer_state",
+        "tool_calls",
+        "terminals",
+        "terminal_calls",
+        "permissions",
+        "elicitations",
+        "queue",
+    }
 )
 """Fields that hold the entries once more, or only serve the program. The queue has not been said yet."""
 

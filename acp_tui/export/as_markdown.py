@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from acp_tui.diffing.diff_text import diff_lines
-from acp_tui.entry_display import ICONS, OTHER, STATUS, default_folded, title_of
+from acp_tui.entry_display import KIND_ICONS, OTHER_ICON, STATUS_ICONS, call_title, default_folded
 from acp_tui.export.pieces import (
     Piece,
     call_facts,
@@ -113,10 +113,10 @@ class _Writer:
                 yield from _content(part)
 
     def _call(self, call: ToolCall) -> Iterator[str]:
-        sign = STATUS.get(call.status) or visible_line(call.status)
+        sign = STATUS_ICONS.get(call.status) or visible_line(call.status)
         beside = " · ".join([*call_facts(call), sign])
-        name = title_of(call, self._cwd)
-        icon = ICONS.get(call.kind, OTHER)
+        name = call_title(call, self._cwd)
+        icon = KIND_ICONS.get(call.kind, OTHER_ICON)
         blocks = [block for piece in call_pieces(call, self._session, self._cwd) for block in _piece(piece)]
         if blocks and default_folded(call):
             yield from _details(f"{icon} {_in_tag(name)} · {_in_tag(beside)}", iter(blocks))

@@ -6,7 +6,7 @@ from functools import singledispatchmethod
 from typing import TYPE_CHECKING
 
 from acp_tui.diffing.diff_text import diff_lines
-from acp_tui.entry_display import ran, shows_terminal, title_of
+from acp_tui.entry_display import call_title, shows_terminal, terminal_command
 from acp_tui.session import state
 from acp_tui.session.diff_lines import first_line
 from acp_tui.session.raw_entry import failure_note, raw_text
@@ -73,7 +73,7 @@ class _Text:
     def _(self, entry: state.ToolCall) -> Iterable[str]:
         kind = f", {entry.kind}" if entry.kind_given else ""
         code = f", exit code {entry.exit_code}" if entry.exit_code and not shows_terminal(entry) else ""
-        title = title_of(entry, self.session.cwd or "")
+        title = call_title(entry, self.session.cwd or "")
         yield f"* {title} ({entry.status}{kind}{code})"
         for place in entry.locations:
             yield f"  at {place.path}" + (f":{place.line}" if place.line is not None else "")
@@ -155,7 +155,7 @@ class _Text:
         return _content(part)
 
     def _terminal(self, entry: state.Terminal) -> Iterator[str]:
-        command = ran(entry, self.session.cwd or "")
+        command = terminal_command(entry, self.session.cwd or "")
         first = f"$ {command}" if command else f"[terminal {entry.terminal_id}]"
         yield first + (f"  (in {entry.cwd})" if entry.cwd else "")
         model = LineModel(styles=False)

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.export.safe_markdown import parse_blocks, parser
-from acp_tui.pygments_names import NAMES
+from acp_tui.pygments_names import TOKEN_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -161,7 +161,7 @@ def _lexer(language: str) -> Lexer | None:
 def _name_of(sort: TokenType) -> str:
     names = list(sort)
     while names:
-        if name := NAMES.get(".".join(names)):
+        if name := TOKEN_NAMES.get(".".join(names)):
             return name
         names.pop()
     return ""

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from acp_tui.entry_display import (
     answered_by,
-    command_given,
-    duration,
-    fate,
-    ran,
-    relative,
+    call_command,
+    call_title,
+    file_change,
+    format_duration,
+    permission_verdict,
+    relative_path,
     shows_terminal,
-    title_of,
-    verdict,
+    terminal_command,
 )
 from acp_tui.session.diff_lines import first_line
 from acp_tui.session.state import (
@@ -95,16 +95,16 @@ def _day(at: float) -> str:
 
 def call_pieces(call: ToolCall, session: Session, cwd: str) -> Iterator[Piece]:
     """All that a tool call holds."""
-    name = title_of(call, cwd)
+    name = call_title(call, cwd)
     diffs = {item.path for item in call.content if isinstance(item, Diff)}
     places = [
-        f"{relative(place.path, cwd)}{f':{place.line}' if place.line is not None else ''}"
+        f"{relative_path(place.path, cwd)}{f':{place.line}' if place.line is not None else ''}"
         for place in call.locations
-        if place.path not in diffs and relative(place.path, cwd) not in name
+        if place.path not in diffs and relative_path(place.path, cwd) not in name
     ]
     if places:
         yield Piece("places", places)
-    command = command_given(call) if call.kind == "execute" else ""
+    command = call_command(call) if call.kind == "execute" else ""
     terminals = {item.terminal_id for item in call.content if isinstance(item, TerminalRef)}
     if command and visible_line(command) != name and not terminals & session.terminals.keys():
         yield Piece("command", command)
@@ -120,8 +120,8 @@ def _content_piece(
     item: Content | Diff | TerminalRef, call: ToolCall, session: Session, cwd: str
 ) -> Piece | None:
     if isinstance(item, Diff):
-        became = fate(item, call.kind)
-        label = f"{relative(item.path, cwd)}{f' ({became})' if became else ''}"
+        became = file_change(item, call.kind)
+        label = f"{relative_path(item.path, cwd)}{f' ({became})' if became else ''}"
         return Piece("diff", item, label, first_line(call, item))
     if isinstance(item, TerminalRef):
         terminal = session.terminals.get(item.terminal_id)
@@ -135,12 +135,12 @@ def call_facts(call: ToolCall) -> list[str]:
     """Beside its title: how it ended and how long it took."""
     took = call.ended_at - call.began if call.ended_at is not None else 0
     ended = [f"exit code {call.exit_code}"] if call.exit_code and not shows_terminal(call) else []
-    return [*ended, duration(took)] if took > 0.1 else ended
+    return [*ended, format_duration(took)] if took > 0.1 else ended
 
 
 def terminal_title(terminal: Terminal, cwd: str) -> str:
     """What it ran."""
-    command = visible_line(ran(terminal, cwd))
+    command = visible_line(terminal_command(terminal, cwd))
     return f"$ {command}" if command else f"terminal {visible_line(terminal.terminal_id)}"
 
 
@@ -172,7 +172,7 @@ def thought_title(thought: Thought) -> str:
     """The line that is shown of a thought that is folded."""
     if thought.ended_at is None:
         return "thought"
-    return f"thought for {duration(max(1, round(thought.ended_at - thought.at)))}"
+    return f"thought for {format_duration(max(1, round(thought.ended_at - thought.at)))}"
 
 
 # --------------------------------------------------------------------------- short entries
@@ -214,9 +214,9 @@ def short_entry(entry: Any, session: Session, cwd: str) -> ShortEntry | None:
 
 
 def _permission(entry: Permission, session: Session, cwd: str) -> ShortEntry:
-    sign, words, good = verdict(entry)
+    sign, words, good = permission_verdict(entry)
     call = session.tool_calls.get(entry.call_id)
-    what = title_of(call, cwd) if call is not None else visible_line(entry.call_id)
+    what = call_title(call, cwd) if call is not None else visible_line(entry.call_id)
     by = answered_by(entry)
     level: Any = good if good in ("success", "warning", "error") else "info"
     return ShortEntry(level, sign, visible_line(f"{words}: {what}{f' — {by}' if by else ''}"))

@@ -150,7 +150,7 @@ def _execution(call: ToolCall, found: FoundCommands, place: PathContext) -> Subj
         return _of_command(read[0], place, targets=targets)
     return Subject(
         kind="execute",
-        words=reveal_line(f"run a command that is not told for certain (“{call.asked_title}”)"),
+        words=reveal_line(f"run a command that is not told for certain (“{call.permission_title}”)"),
         doubt=doubt or "no command is told apart from the title",
         targets=targets,
         cwd=place.folder(found.cwd) if found.cwd else None,
@@ -242,12 +242,12 @@ def _anything_else(call: ToolCall, kind: str) -> Subject:
         words = f"fetch {url}"
     elif kind == "other":
         words = _use(call)
-    elif call.asked_title:
-        words += f" (“{call.asked_title}”)"
+    elif call.permission_title:
+        words += f" (“{call.permission_title}”)"
     return Subject(kind=kind, words=reveal_line(words))
 
 
 def _use(call: ToolCall) -> str:
     if call.name:
         return f"use `{call.name}`"
-    return f"do “{call.asked_title}”" if call.asked_title else _PLAIN_WORDS["other"]
+    return f"do “{call.permission_title}”" if call.permission_title else _PLAIN_WORDS["other"]

@@ -169,7 +169,7 @@ def texts_of(call: ToolCall) -> list[str]:
     raw = [call.raw_input] if isinstance(call.raw_input, str) else []
     return [
         call.title,
-        call.asked_title,
+        call.permission_title,
         *raw,
         *(part.text for part in call.content if isinstance(part, Content)),
     ]

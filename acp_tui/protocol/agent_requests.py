@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import values
 from acp_tui.protocol.extensions import is_known_request
-from acp_tui.protocol.updates import tool_call
+from acp_tui.protocol.updates import read_tool_call
 from acp_tui.session import events as ev
 from acp_tui.session.state import PermissionOption
 from acp_tui.session.text import visible_excerpt, visible_line
@@ -29,10 +29,12 @@ _SERVED = frozenset(
 )  # fmt: skip
 
 
-def asked(method: str, params: dict[str, Any], request_id: RequestId, made_up: str) -> list[ev.Event]:
+def request_events(
+    method: str, params: dict[str, Any], request_id: RequestId, made_up: str
+) -> list[ev.Event]:
     """The events of a request from the agent. `made_up` names a tool call that the agent did not name."""
     if method == PERMISSION:
-        return permission(params, request_id, made_up)
+        return permission_events(params, request_id, made_up)
     if method == ELICITATION:
         return [_elicitation(params, request_id)]
     if method in _SERVED or is_known_request(method):
@@ -40,13 +42,13 @@ def asked(method: str, params: dict[str, Any], request_id: RequestId, made_up: s
     return [ev.Unknown(f"request {visible_excerpt(method, 80)}", params)]
 
 
-def permission(
+def permission_events(
     params: dict[str, Any], request_id: RequestId, made_up: str, *, answerable: bool = True
 ) -> list[ev.Event]:
     """A permission request: its tool call first, merged with what is known of it, then the question."""
     source = values.obj(values.first(params, "toolCall", "tool_call"))
     call_id = values.raw(source, "toolCallId") or values.raw(params, "toolCallId") or made_up
-    call = tool_call(source, call_id, asked=True)
+    call = read_tool_call(source, call_id, asked=True)
     if call.title is None:
         call.title = values.line(params, "title", "description", "message")
     options = [
@@ -80,7 +82,7 @@ def _elicitation(params: dict[str, Any], request_id: RequestId) -> ev.Elicitatio
 
 
 @dataclass(slots=True)
-class Answer:
+class ClientAnswer:
     """What we answered, and to what."""
 
     request_id: RequestId
@@ -89,13 +91,13 @@ class Answer:
     error: RpcError | None
 
 
-def answered(method: str, answer: Answer) -> list[ev.Event]:
+def answer_events(method: str, answer: ClientAnswer) -> list[ev.Event]:
     """The events of our answer to a request of the agent."""
     reader = _ANSWERS.get(method)
     return [] if reader is None else reader(answer)
 
 
-def _permission_answered(answer: Answer) -> list[ev.Event]:
+def _permission_answered(answer: ClientAnswer) -> list[ev.Event]:
     if answer.error is not None:
         return [ev.PermissionAnswered(answer.request_id, "error")]
     outcome = values.obj(answer.result.get("outcome"))
@@ -104,7 +106,7 @@ def _permission_answered(answer: Answer) -> list[ev.Event]:
     return [ev.PermissionAnswered(answer.request_id, "cancelled")]
 
 
-def _elicitation_answered(answer: Answer) -> list[ev.Event]:
+def _elicitation_answered(answer: ClientAnswer) -> list[ev.Event]:
     if answer.error is not None:
         return [ev.ElicitationAnswered(answer.request_id, "error")]
     match answer.result.get("action"):
@@ -115,20 +117,22 @@ def _elicitation_answered(answer: Answer) -> list[ev.Event]:
     return [ev.ElicitationAnswered(answer.request_id, "cancel")]
 
 
-def _file_read(answer: Answer) -> list[ev.Event]:
-    return [_served(answer, wrote=False, line=values.whole(answer.params, "line"))]
+def _file_read(answer: ClientAnswer) -> list[ev.Event]:
+    return [_served(answer, wrote=False, line=values.integer(answer.params, "line"))]
 
 
-def _file_written(answer: Answer) -> list[ev.Event]:
+def _file_written(answer: ClientAnswer) -> list[ev.Event]:
     return [_served(answer, wrote=True, content=values.text(answer.params, "content") or "")]
 
 
-def _served(answer: Answer, *, wrote: bool, line: int | None = None, content: str = "") -> ev.FileServed:
+def _served(
+    answer: ClientAnswer, *, wrote: bool, line: int | None = None, content: str = ""
+) -> ev.FileServed:
     path = values.line(answer.params, "path") or ""
     return ev.FileServed(path, wrote, answer.error, answer.request_id, line, content)
 
 
-def _terminal_created(answer: Answer) -> list[ev.Event]:
+def _terminal_created(answer: ClientAnswer) -> list[ev.Event]:
     terminal_id = values.raw(answer.result, "terminalId")
     if terminal_id is None:
         return []
@@ -138,12 +142,12 @@ def _terminal_created(answer: Answer) -> list[ev.Event]:
     return [ev.TerminalCreated(terminal_id, "client", words, values.line(answer.params, "cwd"))]
 
 
-def _terminal_released(answer: Answer) -> list[ev.Event]:
+def _terminal_released(answer: ClientAnswer) -> list[ev.Event]:
     terminal_id = values.raw(answer.params, "terminalId")
     return [] if terminal_id is None or answer.error is not None else [ev.TerminalReleased(terminal_id)]
 
 
-_ANSWERS: dict[str, Callable[[Answer], list[ev.Event]]] = {
+_ANSWERS: dict[str, Callable[[ClientAnswer], list[ev.Event]]] = {
     PERMISSION: _permission_answered,
     ELICITATION: _elicitation_answered,
     "fs/read_text_file": _file_read,

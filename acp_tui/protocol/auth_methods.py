@@ -9,7 +9,7 @@ from acp_tui.session.state import AuthMethod
 from acp_tui.session.text import visible_line
 
 
-def auth_methods(value: Any) -> list[AuthMethod]:
+def read_auth_methods(value: Any) -> list[AuthMethod]:
     """The methods of an `initialize` answer, or of an error that wants a sign-in."""
     return [method for item in values.items(value) if (method := _method(item)) is not None]
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.protocol import offers, values
-from acp_tui.protocol.content import blocks
+from acp_tui.protocol.content import read_blocks
 from acp_tui.session import events as ev
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-How = Literal["new", "load", "resume", "fork"]
-OPENS: dict[str, How] = {
+OpeningMethod = Literal["new", "load", "resume", "fork"]
+OPENING_METHODS: dict[str, OpeningMethod] = {
     "session/new": "new",
     "session/load": "load",
     "session/resume": "resume",
@@ -21,14 +21,14 @@ OPENS: dict[str, How] = {
 }
 
 
-def call_sent(method: str, params: dict[str, Any]) -> list[ev.Event]:
+def call_events(method: str, params: dict[str, Any]) -> list[ev.Event]:
     """The events of a request of ours."""
     if method == "session/prompt":
         return [_prompt(params)]
     if method == "initialize":
         version = values.raw(params, "protocolVersion") or ""
-        return [ev.Initializing(values.whole(params, "protocolVersion") or version)]
-    how = OPENS.get(method)
+        return [ev.Initializing(values.integer(params, "protocolVersion") or version)]
+    how = OPENING_METHODS.get(method)
     if how is None:
         return []
     directories = values.strings(params.get("additionalDirectories"))
@@ -40,73 +40,73 @@ def call_sent(method: str, params: dict[str, Any]) -> list[ev.Event]:
 def _prompt(params: dict[str, Any]) -> ev.PromptSent:
     prompt = params.get("prompt")
     if isinstance(prompt, str):
-        return ev.PromptSent(blocks(prompt), prompt)
+        return ev.PromptSent(read_blocks(prompt), prompt)
     listed = values.items(prompt)
     texts = (values.obj(block).get("text") for block in listed)
-    return ev.PromptSent(blocks(listed), "".join(text for text in texts if isinstance(text, str)))
+    return ev.PromptSent(read_blocks(listed), "".join(text for text in texts if isinstance(text, str)))
 
 
 @dataclass(slots=True)
-class Answer:
+class AgentAnswer:
     """What the agent answered, and to what."""
 
     params: dict[str, Any]
     result: dict[str, Any]
 
 
-def call_answered(method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
+def result_events(method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
     """The events of the agent's answer to a request of ours."""
     reader = _ANSWERS.get(method)
     if reader is None:
         return [ev.Nothing(f"the answer to {method}")]
-    return reader(Answer(params, values.obj(result)))
+    return reader(AgentAnswer(params, values.obj(result)))
 
 
-def opened(method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
+def opening_events(method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
     """A session was opened. Only `load` and `resume` may leave out which."""
-    how = OPENS[method]
+    how = OPENING_METHODS[method]
     answer = values.obj(result)
     asked_for = values.raw(params, "sessionId") if how in ("load", "resume") else None
     session_id = values.raw(answer, "sessionId") or asked_for
     if session_id is None:
         return [ev.ProtocolFault(f"The answer to {method} names no session", result)]
-    modes, mode = offers.modes(answer)
-    models, model = offers.models(answer)
-    opened = ev.SessionOpened(session_id, how, modes, mode, offers.config_options(answer), models, model)
+    modes, mode = offers.read_modes(answer)
+    models, model = offers.read_models(answer)
+    opened = ev.SessionOpened(session_id, how, modes, mode, offers.read_config_options(answer), models, model)
     return [opened, *_commands(answer)]
 
 
-def initialized(answer: dict[str, Any], dialect: Literal["v1", "0.1.0"]) -> list[ev.Event]:
+def initialize_events(answer: dict[str, Any], dialect: Literal["v1", "0.1.0"]) -> list[ev.Event]:
     """`initialize` was answered."""
-    return [ev.Initialized(offers.agent(answer), dialect), *_commands(answer)]
+    return [ev.Initialized(offers.read_agent(answer), dialect), *_commands(answer)]
 
 
 def _commands(answer: dict[str, Any]) -> list[ev.Event]:
     """The draft tells its commands in answers, too."""
-    commands = offers.commands(answer)
+    commands = offers.read_commands(answer)
     return [] if commands is None else [ev.CommandsChanged(commands)]
 
 
-def _signed_in(answer: Answer) -> list[ev.Event]:
+def _signed_in(answer: AgentAnswer) -> list[ev.Event]:
     return [ev.SignedIn(values.raw(answer.params, "methodId") or "")]
 
 
-def _signed_out(_answer: Answer) -> list[ev.Event]:
+def _signed_out(_answer: AgentAnswer) -> list[ev.Event]:
     return [ev.SignedOut()]
 
 
-def _mode_set(answer: Answer) -> list[ev.Event]:
+def _mode_set(answer: AgentAnswer) -> list[ev.Event]:
     mode = values.raw(answer.params, "modeId")
     return [] if mode is None else [ev.ModeChanged(mode)]
 
 
-def _model_set(answer: Answer) -> list[ev.Event]:
+def _model_set(answer: AgentAnswer) -> list[ev.Event]:
     model = values.raw(answer.params, "modelId")
     return [] if model is None else [ev.ModelChanged(model)]
 
 
-def _option_set(answer: Answer) -> list[ev.Event]:
-    options = offers.config_options(answer.result)
+def _option_set(answer: AgentAnswer) -> list[ev.Event]:
+    options = offers.read_config_options(answer.result)
     if options is not None:
         return [ev.ConfigOptionsChanged(options)]
     option_id, value = values.raw(answer.params, "configId"), answer.params.get("value")
@@ -115,7 +115,7 @@ def _option_set(answer: Answer) -> list[ev.Event]:
     return [ev.ConfigOptionSet(option_id, value)]
 
 
-_ANSWERS: dict[str, Callable[[Answer], list[ev.Event]]] = {
+_ANSWERS: dict[str, Callable[[AgentAnswer], list[ev.Event]]] = {
     "authenticate": _signed_in,
     "logout": _signed_out,
     "session/set_mode": _mode_set,

@@ -143,7 +143,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "list[str]": _list_of(_text),
     "list[dict[str, Any]]": _list_of(lambda value: isinstance(value, dict)),
     "Level": lambda value: value in ("info", "warning", "error"),
-    "Owner": lambda value: value in ("client", "agent", "user"),
+    "TerminalOwner": lambda value: value in ("client", "agent", "user"),
     "RequestId": _none_or(lambda value: _text(value) or _whole(value)),
 }
 

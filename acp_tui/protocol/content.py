@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import values
-from acp_tui.session.ansi_text import SGR, with_colours
+from acp_tui.session.ansi_text import SGR, keep_colours
 from acp_tui.session.state import Annotations, Content, Diff, Location, TerminalRef, ToolContent
 from acp_tui.session.text import visible, visible_line
 
@@ -17,12 +17,12 @@ UNREADABLE = "unreadable"
 """The kind of a block that is not even an object with a type."""
 
 
-def blocks(value: Any) -> list[Content]:
+def read_blocks(value: Any) -> list[Content]:
     """The content of a message or a prompt: one block, several, or bare text."""
-    return [block(item) for item in (value if isinstance(value, list) else [value])]
+    return [read_block(item) for item in (value if isinstance(value, list) else [value])]
 
 
-def block(value: Any) -> Content:
+def read_block(value: Any) -> Content:
     """One content block."""
     if isinstance(value, str):
         return Content("text", text=visible(value))
@@ -62,7 +62,7 @@ def _link(value: dict[str, Any]) -> Content:
         title=values.line(value, "title"),
         description=values.text(value, "description"),
         mime=values.line(value, "mimeType"),
-        size=values.whole(value, "size"),
+        size=values.integer(value, "size"),
     )
 
 
@@ -97,7 +97,7 @@ def read_annotations(value: Any) -> Annotations | None:
 # --------------------------------------------------------------------------- tool calls
 
 
-def tool_contents(value: Any) -> list[ToolContent] | None:
+def read_tool_content(value: Any) -> list[ToolContent] | None:
     """The content of a tool call: an array, or one thing alone. None: not given."""
     if value is None:
         return None
@@ -113,27 +113,27 @@ def _tool_content(item: Any) -> Sequence[ToolContent]:
         kind = item.get("type")
         if kind == "content" and "content" in item:
             inner = item["content"]
-            return [with_colour(block) for block in (inner if isinstance(inner, list) else [inner])]
+            return [read_coloured_block(block) for block in (inner if isinstance(inner, list) else [inner])]
         if kind == "diff" and (diff := _diff(item)) is not None:
             return [diff]
         if kind == "terminal" and (terminal_id := values.raw(item, "terminalId", "terminal_id")) is not None:
             return [TerminalRef(terminal_id)]
-    return [with_colour(item)]
+    return [read_coloured_block(item)]
 
 
-def with_colour(value: Any) -> Content:
+def read_coloured_block(value: Any) -> Content:
     """A block whose text may carry colours; whether it may show them the kind of the call decides."""
-    content = block(value)
+    content = read_block(value)
     text = value.get("text") if isinstance(value, dict) else value
     if content.kind == "text" and isinstance(text, str) and SGR.search(text):
-        content.coloured = with_colours(text)
+        content.coloured = keep_colours(text)
     return content
 
 
 def _diff(item: dict[str, Any]) -> Diff | None:
     for name in ("diff", "patch", "unifiedDiff"):
         if isinstance(item.get(name), str):
-            return unified(item[name], values.line(item, "path"))
+            return patch_diff(item[name], values.line(item, "path"))
     path = values.line(item, "path")
     if path is None:
         return None
@@ -158,7 +158,7 @@ def _line_end(text: str) -> str:
 _PATCHED = re.compile(r"^(?:\+\+\+ (?:b/)?|--- (?:a/)?|Index: )([^\t\n]+)", re.MULTILINE)
 
 
-def unified(patch: str, path: str | None = None) -> Diff:
+def patch_diff(patch: str, path: str | None = None) -> Diff:
     """A diff given as unified diff text; its path is in the text when it is not said."""
     patch = visible(patch)
     if path is None:
@@ -167,7 +167,7 @@ def unified(patch: str, path: str | None = None) -> Diff:
     return Diff(path, old=None, new=None, patch=patch)
 
 
-def locations(value: Any) -> list[Location] | None:
+def read_locations(value: Any) -> list[Location] | None:
     """The files of a tool call. None: not given."""
     if not isinstance(value, list):
         return None
@@ -176,5 +176,5 @@ def locations(value: Any) -> list[Location] | None:
         if isinstance(item, str):
             found.append(Location(visible_line(item)))
         elif isinstance(item, dict) and (path := values.line(item, "path")) is not None:
-            found.append(Location(path, values.whole(item, "line")))
+            found.append(Location(path, values.integer(item, "line")))
     return found

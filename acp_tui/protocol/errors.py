@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from acp_tui.protocol import values
-from acp_tui.protocol.auth_methods import auth_methods
+from acp_tui.protocol.auth_methods import read_auth_methods
 from acp_tui.session.state import RpcError
 from acp_tui.session.text import visible, visible_excerpt, visible_json
 
@@ -39,7 +39,7 @@ def read_error(error: Any) -> RpcError:
     if readable.lower().rstrip(".!") in _EMPTY_WORDS:
         readable = _out_of_data(readable, data)
     code = _code(error.get("code"))
-    methods = auth_methods(data.get("authMethods")) if isinstance(data, dict) else []
+    methods = read_auth_methods(data.get("authMethods")) if isinstance(data, dict) else []
     return RpcError(
         code,
         visible(readable) or f"The agent answered with error {code}",
@@ -53,7 +53,7 @@ def read_error(error: Any) -> RpcError:
 def _code(value: Any) -> int:
     if isinstance(value, str) and value.removeprefix("-").isdecimal() and len(value) < 12:
         return int(value)
-    return values.whole({"code": value}, "code") or 0
+    return values.integer({"code": value}, "code") or 0
 
 
 def _out_of_json(message: str) -> str | None:

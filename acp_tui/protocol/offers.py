@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from acp_tui.protocol import values
-from acp_tui.protocol.auth_methods import auth_methods
-from acp_tui.session.state import Agent, Choice, Command, ConfigOption, Mode
+from acp_tui.protocol.auth_methods import read_auth_methods
+from acp_tui.session.state import Agent, Choice, ConfigOption, Mode, SlashCommand
 from acp_tui.session.text import visible_line
 
 
-def agent(result: dict[str, Any]) -> Agent:
+def read_agent(result: dict[str, Any]) -> Agent:
     """The answer to `initialize`, in the words of version 1 or of the draft."""
     info = values.obj(values.first(result, "agentInfo", "serverInfo"))
     version = result.get("protocolVersion")
@@ -19,14 +19,14 @@ def agent(result: dict[str, Any]) -> Agent:
         name=values.line(info, "name"),
         title=values.line(info, "title"),
         version=values.line(info, "version"),
-        protocol_version=version if isinstance(version, str) else values.whole(result, "protocolVersion"),
+        protocol_version=version if isinstance(version, str) else values.integer(result, "protocolVersion"),
         capabilities=values.obj(values.first(result, "agentCapabilities", "capabilities")),
-        auth_methods=auth_methods(result.get("authMethods")),
+        auth_methods=read_auth_methods(result.get("authMethods")),
         meta=values.obj(result.get("_meta")),
     )
 
 
-def commands(source: dict[str, Any]) -> list[Command] | None:
+def read_commands(source: dict[str, Any]) -> list[SlashCommand] | None:
     """A list of slash commands. None: there is none."""
     found = values.first(source, "availableCommands", "available_commands", "commands")
     if not isinstance(found, list):
@@ -34,19 +34,19 @@ def commands(source: dict[str, Any]) -> list[Command] | None:
     return [command for item in found if (command := _command(item)) is not None]
 
 
-def _command(item: Any) -> Command | None:
+def _command(item: Any) -> SlashCommand | None:
     if isinstance(item, str):
-        return Command(visible_line(item))
+        return SlashCommand(visible_line(item))
     source = values.obj(item)
     name = values.line(source, "name")
     if name is None:
         return None
     given = values.obj(source.get("input"))
     hint = values.line(given, "hint") or values.line(values.obj(given.get("unstructured")), "hint")
-    return Command(name, values.text(source, "description") or "", hint)
+    return SlashCommand(name, values.text(source, "description") or "", hint)
 
 
-def modes(result: dict[str, Any]) -> tuple[list[Mode] | None, str | None]:
+def read_modes(result: dict[str, Any]) -> tuple[list[Mode] | None, str | None]:
     """The modes of an answer that opens a session, and the current one."""
     source = values.obj(result.get("modes"))
     current = values.raw(source, "currentModeId", "modeId") or values.raw(result, "currentModeId", "modeId")
@@ -63,7 +63,7 @@ def modes(result: dict[str, Any]) -> tuple[list[Mode] | None, str | None]:
     return found, current
 
 
-def models(result: dict[str, Any]) -> tuple[list[Choice] | None, str | None]:
+def read_models(result: dict[str, Any]) -> tuple[list[Choice] | None, str | None]:
     """`models`: no longer in the schema, still offered by several agents."""
     source = values.obj(result.get("models"))
     if not isinstance(source.get("availableModels"), list):
@@ -78,7 +78,7 @@ def models(result: dict[str, Any]) -> tuple[list[Choice] | None, str | None]:
     return found, values.raw(source, "currentModelId")
 
 
-def config_options(source: Any) -> list[ConfigOption] | None:
+def read_config_options(source: Any) -> list[ConfigOption] | None:
     """The complete list of config options. None: not given."""
     listed = values.obj(source).get("configOptions")
     if not isinstance(listed, list):

@@ -36,7 +36,7 @@ _SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
 # --------------------------------------------------------------------------- raw input
 
 
-def command(raw_input: Any) -> str | None:
+def read_command(raw_input: Any) -> str | None:
     """The command line, as a user would type it, safe to display; it may have several lines."""
     given = values.first(values.obj(raw_input), *_COMMANDS)
     if isinstance(given, list):
@@ -51,7 +51,7 @@ def command_line(words: list[str]) -> str:
     return shlex.join(words)
 
 
-def paths(raw_input: Any) -> list[str]:
+def read_paths(raw_input: Any) -> list[str]:
     """The files that the raw input names."""
     source = values.obj(raw_input)
     named = (values.line(source, name) for name in _PATHS if isinstance(source.get(name), str))
@@ -70,11 +70,11 @@ class RawResult:
     failed: bool = False
 
 
-def result(raw_output: Any) -> RawResult:
+def read_result(raw_output: Any) -> RawResult:
     """Read a `rawOutput` of any shape."""
     source = values.obj(raw_output)
     places = [source, *(values.obj(source.get(name)) for name in _INNER)]
-    codes = (values.whole(place, name) for place in places for name in _EXIT_CODES)
+    codes = (values.integer(place, name) for place in places for name in _EXIT_CODES)
     exit_code = next((code for code in codes if code is not None), None)
     failed = any(
         place.get("is_error") is True or place.get("isError") is True or place.get("success") is False
@@ -111,7 +111,7 @@ _HUNK = re.compile(r"^@@ -(\d{1,9})(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@.*\n?"
 _FILE_HEADER = re.compile(r"^(?:diff --git |Index: |--- |\+\+\+ |index [0-9a-f]+\.\.)")
 
 
-def hunks(*raw_values: Any) -> list[Hunk]:
+def read_hunks(*raw_values: Any) -> list[Hunk]:
     """The hunks of all patches in these raw values: they tell where in its file a snippet stands."""
     found: list[Hunk] = []
     for value in raw_values:

@@ -8,10 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import agent_requests, client_records, draft, values
-from acp_tui.protocol.client_calls import OPENS, call_answered, call_sent, initialized, opened
+from acp_tui.protocol.client_calls import (
+    OPENING_METHODS,
+    call_events,
+    initialize_events,
+    opening_events,
+    result_events,
+)
 from acp_tui.protocol.errors import read_error
 from acp_tui.protocol.extensions import is_known_notification
-from acp_tui.protocol.updates import session_update
+from acp_tui.protocol.updates import read_update
 from acp_tui.protocol.v1 import V1
 from acp_tui.session import events as ev
 from acp_tui.session.state import REQUEST_CANCELLED
@@ -70,7 +76,7 @@ class Translator:
         if update.get("sessionUpdate") == "end_turn":
             events = self._dialect.end_turn(update)
         else:
-            events = session_update(update)
+            events = read_update(update)
         if session_id == self._session_id or self._session_id is None or not isinstance(session_id, str):
             return events
         if self._opening in ("session/new", "session/fork"):
@@ -108,7 +114,7 @@ class Translator:
             return [
                 ev.ProtocolFault(f"A request ({visible_line(method)}) whose parameters are no object", frame)
             ]
-        return agent_requests.asked(method, params, request_id, self._made_up_call())
+        return agent_requests.request_events(method, params, request_id, self._made_up_call())
 
     def _notified(self, method: str, params: dict[str, Any], raw: Any) -> list[ev.Event]:
         match method:
@@ -120,7 +126,7 @@ class Translator:
                 elicitation_id = values.raw(params, "elicitationId") or ""
                 return [ev.ElicitationCompleted(elicitation_id)]
             case agent_requests.PERMISSION:
-                return agent_requests.permission(params, None, self._made_up_call(), answerable=False)
+                return agent_requests.permission_events(params, None, self._made_up_call(), answerable=False)
             case "end_turn":
                 return self._dialect.end_turn(params)
         if is_known_notification(method):
@@ -157,7 +163,7 @@ class Translator:
         result = frame.get("result")
         if method == "session/prompt":
             return self._dialect.prompt_answered(result)
-        if method in OPENS:
+        if method in OPENING_METHODS:
             return self._opened(method, params, result)
         if method in ("session/close", "session/delete"):
             ours = values.raw(params, "sessionId") == self._session_id
@@ -168,7 +174,7 @@ class Translator:
             ]
         if method == "initialize":
             return self._initialized(params, values.obj(result))
-        return call_answered(method, params, result)
+        return result_events(method, params, result)
 
     def _take_call(self, call_id: Any) -> tuple[str, dict[str, Any]] | None:
         """The request of ours with this id; our numbers may come back as text."""
@@ -189,7 +195,7 @@ class Translator:
 
     def _opened(self, method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
         self._opening = None
-        events = opened(method, params, result)
+        events = opening_events(method, params, result)
         for event in events:
             if isinstance(event, ev.SessionOpened):
                 self._session_id = event.session_id
@@ -212,7 +218,7 @@ class Translator:
         if version is None:
             version = params.get("protocolVersion")
         self._dialect = draft.Draft() if draft.is_draft(version) else V1()
-        return initialized(result, self._dialect.name)
+        return initialize_events(result, self._dialect.name)
 
     # ----------------------------------------------------------------------- sent
 
@@ -227,13 +233,13 @@ class Translator:
         self._calls[frame_id] = (method, params)
         if isinstance(frame_id, int):
             self._last_call = max(self._last_call, frame_id)
-        if method in OPENS:
+        if method in OPENING_METHODS:
             self._opening, self._session_before = method, self._session_id
             if method in ("session/load", "session/resume"):
                 self._session_id = values.raw(params, "sessionId")
         elif method == "session/prompt":
             self._session_id = values.raw(params, "sessionId") or self._session_id
-        return call_sent(method, params)
+        return call_events(method, params)
 
     def _notifying(self, method: str, params: dict[str, Any]) -> list[ev.Event]:
         """A notification of ours."""
@@ -258,8 +264,8 @@ class Translator:
             return []
         method, params = pending
         error = read_error(frame["error"]) if frame.get("error") is not None else None
-        return agent_requests.answered(
-            method, agent_requests.Answer(request_id, params, values.obj(frame.get("result")), error)
+        return agent_requests.answer_events(
+            method, agent_requests.ClientAnswer(request_id, params, values.obj(frame.get("result")), error)
         )
 
     # ----------------------------------------------------------------------- the client itself

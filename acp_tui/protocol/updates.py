@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import raw_values, values
 from acp_tui.protocol.content import (
-    blocks,
-    locations,
+    patch_diff,
     read_annotations,
-    tool_contents,
-    unified,
-    with_colour,
+    read_blocks,
+    read_coloured_block,
+    read_locations,
+    read_tool_content,
 )
-from acp_tui.protocol.offers import commands, config_options
+from acp_tui.protocol.offers import read_commands, read_config_options
 from acp_tui.session import events as ev
 from acp_tui.session.state import Cost, PlanItem
 from acp_tui.session.text import visible, visible_excerpt
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Reader = Callable[[dict[str, Any]], list[ev.Event] | None]
 
 
-def session_update(update: dict[str, Any]) -> list[ev.Event]:
+def read_update(update: dict[str, Any]) -> list[ev.Event]:
     """The events of one update."""
     kind = update.get("sessionUpdate")
     reader = _READERS.get(kind) if isinstance(kind, str) else None
@@ -53,7 +53,7 @@ def _chunk(update: dict[str, Any], speaker: ev.Speaker) -> list[ev.Event] | None
         return [ev.TextChunk(speaker, content, message_id)]
     if content is None:
         return None
-    return [ev.ContentChunk(speaker, block, message_id) for block in blocks(content)]
+    return [ev.ContentChunk(speaker, block, message_id) for block in read_blocks(content)]
 
 
 def _agent_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
@@ -90,23 +90,23 @@ def _tool(update: dict[str, Any], *, announced: bool) -> list[ev.Event] | None:
     call_id = values.raw(update, "toolCallId", "tool_call_id")
     if call_id is None:
         return None
-    return [tool_call(update, call_id, announced=announced), *_terminals(update, call_id)]
+    return [read_tool_call(update, call_id, announced=announced), *_terminals(update, call_id)]
 
 
 # What an agent tells of its own terminals in `_meta` lives in the terminal, not in the call.
 _TERMINAL_OUTPUT = ("terminal_output", "terminal_output_delta")
 
 
-def tool_call(
+def read_tool_call(
     source: dict[str, Any], call_id: str, *, announced: bool = False, asked: bool = False
 ) -> ev.ToolCallChanged:
     """A tool call as announced, updated or asked about."""
-    content = tool_contents(source.get("content"))
+    content = read_tool_content(source.get("content"))
     if isinstance(patch := source.get("diff"), str):
-        content = [*(content or []), unified(patch, values.line(source, "path"))]
+        content = [*(content or []), patch_diff(patch, values.line(source, "path"))]
     meta = source.get("_meta")
     raw_input, raw_output = source.get("rawInput"), source.get("rawOutput")
-    result = raw_values.result(raw_output)
+    result = raw_values.read_result(raw_output)
     return ev.ToolCallChanged(
         call_id,
         announced=announced,
@@ -115,17 +115,17 @@ def tool_call(
         kind=values.line(source, "kind"),
         status=values.line(source, "status"),
         content=content,
-        locations=locations(source.get("locations")),
+        locations=read_locations(source.get("locations")),
         has_raw_input=raw_input is not None,
         raw_input=raw_input,
         has_raw_output=raw_output is not None,
         raw_output=raw_output,
-        command=raw_values.command(raw_input),
-        input_paths=raw_values.paths(raw_input),
-        output=with_colour(result.output) if result.output.strip() else None,
+        command=raw_values.read_command(raw_input),
+        input_paths=raw_values.read_paths(raw_input),
+        output=read_coloured_block(result.output) if result.output.strip() else None,
         exit_code=result.exit_code,
         raw_failed=result.failed,
-        hunks=raw_values.hunks(raw_input, raw_output, meta),
+        hunks=raw_values.read_hunks(raw_input, raw_output, meta),
         meta={name: value for name, value in meta.items() if name not in _TERMINAL_OUTPUT}
         if isinstance(meta, dict)
         else None,
@@ -152,7 +152,7 @@ def _terminals(update: dict[str, Any], call_id: str) -> list[ev.Event]:
         if name in _TERMINAL_OUTPUT and isinstance(told.get("data"), str):
             events.append(ev.TerminalOutput(terminal_id, told["data"]))
         if name == "terminal_exit":
-            code = values.whole(told, "exit_code", "exitCode")
+            code = values.integer(told, "exit_code", "exitCode")
             events.append(ev.TerminalExited(terminal_id, code, values.line(told, "signal")))
     return events
 
@@ -203,7 +203,7 @@ def _compaction(update: dict[str, Any]) -> list[ev.Event] | None:
         ev.CompactionChanged(
             compaction_id,
             status=values.line(update, "status"),
-            summary=None if summary is None else "".join(block.text for block in blocks(summary)),
+            summary=None if summary is None else "".join(block.text for block in read_blocks(summary)),
             error=values.text(update, "error"),
         )
     ]
@@ -231,7 +231,7 @@ def _notice(update: dict[str, Any]) -> list[ev.Event] | None:
 
 
 def _commands(update: dict[str, Any]) -> list[ev.Event] | None:
-    found = commands(update)
+    found = read_commands(update)
     return None if found is None else [ev.CommandsChanged(found)]
 
 
@@ -241,7 +241,7 @@ def _mode(update: dict[str, Any]) -> list[ev.Event] | None:
 
 
 def _options(update: dict[str, Any]) -> list[ev.Event] | None:
-    options = config_options(update)
+    options = read_config_options(update)
     return None if options is None else [ev.ConfigOptionsChanged(options)]
 
 
@@ -257,7 +257,7 @@ def _usage(update: dict[str, Any]) -> list[ev.Event] | None:
     cost = values.obj(update.get("cost"))
     amount = values.number(cost, "amount")
     paid = None if amount is None else Cost(amount, values.line(cost, "currency") or "")
-    usage = ev.UsageChanged(values.whole(update, "used"), values.whole(update, "size"), paid)
+    usage = ev.UsageChanged(values.integer(update, "used"), values.integer(update, "size"), paid)
     nothing_read = usage == ev.UsageChanged()
     return None if nothing_read and values.first(update, "used", "size", "cost") is not None else [usage]
 

@@ -33,4 +33,4 @@ class V1:
 def tokens(answer: dict[str, Any]) -> dict[str, int]:
     """The usage that came with the answer to a prompt, in the protocol's names."""
     usage = values.obj(answer.get("usage"))
-    return {name: count for name in usage if (count := values.whole(usage, name)) is not None}
+    return {name: count for name in usage if (count := values.integer(usage, name)) is not None}

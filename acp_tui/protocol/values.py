@@ -46,7 +46,7 @@ def text(source: dict[str, Any], *names: str) -> str | None:
     return None if value is None else visible(value)
 
 
-def whole(source: dict[str, Any], *names: str) -> int | None:
+def integer(source: dict[str, Any], *names: str) -> int | None:
     """A whole number."""
     value = first(source, *names)
     if isinstance(value, bool):

@@ -13,7 +13,7 @@ from acp_tui.session.text import visible
 SGR = re.compile("\x1b\\[([0-9;:]*)m")
 
 
-def with_colours(text: str) -> str:
+def keep_colours(text: str) -> str:
     """The text made safe, but for its SGR escapes."""
     pieces: list[str] = []
     end = 0
@@ -24,6 +24,6 @@ def with_colours(text: str) -> str:
     return "".join(pieces)
 
 
-def without_colours(text: str) -> str:
+def strip_colours(text: str) -> str:
     """The same text, its SGR escapes taken out."""
     return visible(SGR.sub("", text))

@@ -64,7 +64,7 @@ class Mention(NamedTuple):
     file: FileMention
 
 
-def mentions(text: str, exists: Callable[[str], bool]) -> Iterator[Mention]:
+def find_mentions(text: str, exists: Callable[[str], bool]) -> Iterator[Mention]:
     """The files that a text mentions, in its order."""
     if "@" not in text:
         return
@@ -100,7 +100,7 @@ def _mention(start: int, token: str, path: str, first: str | None, last: str | N
     return Mention(start, start + len(token), FileMention(token, path, max(1, low), max(1, high)))
 
 
-class Begun(NamedTuple):
+class PartialMention(NamedTuple):
     """A mention that is being written, up to the cursor."""
 
     start: int  # where its @ stands
@@ -108,18 +108,22 @@ class Begun(NamedTuple):
     lines: str  # what was said of lines already, as `:10-20`
 
 
-def begun_mention(before: str) -> Begun | None:
+def partial_mention(before: str) -> PartialMention | None:
     """The mention at the end of a line that is being written; None when none is."""
     if "@" not in before or (found := re.search(_BEGUN, before)) is None:
         return None
     if found["quoted"] is not None:
-        return Begun(found.start(), _unescaped(found["quoted"]), "")
+        return PartialMention(found.start(), _unescaped(found["quoted"]), "")
     name: str = found["word"]
     lines = re.search(_ASKED_LINES, name)
-    return Begun(found.start(), name[: lines.start()], lines[0]) if lines else Begun(found.start(), name, "")
+    return (
+        PartialMention(found.start(), name[: lines.start()], lines[0])
+        if lines
+        else PartialMention(found.start(), name, "")
+    )
 
 
-def written(path: str, lines: str = "") -> str:
+def format_mention(path: str, lines: str = "") -> str:
     """How a file is mentioned."""
     name = _escaped(path)
     plain = not any(char.isspace() for char in path) and path[-1:] not in _BEHIND

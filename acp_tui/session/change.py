@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from acp_tui.session.state import Entry
 
-What = Literal["added", "updated", "fact", "reset"]
+ChangeKind = Literal["added", "updated", "fact", "reset"]
 
 
 @dataclass(slots=True)
@@ -19,6 +19,6 @@ class Change:
     `reset` means that the entries were replaced as a whole.
     """
 
-    what: What
+    kind: ChangeKind
     entry: Entry | None = None
     fact: str | None = None

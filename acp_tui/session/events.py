@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         Agent,
         Annotations,
         Choice,
-        Command,
         ConfigOption,
         Content,
         Cost,
@@ -23,11 +22,12 @@ if TYPE_CHECKING:
         Level,
         Location,
         Mode,
-        Owner,
         PermissionOption,
         PlanItem,
         RequestId,
         RpcError,
+        SlashCommand,
+        TerminalOwner,
         ToolContent,
     )
 
@@ -233,7 +233,7 @@ class PlanChanged(Event):
 class CommandsChanged(Event):
     """The complete list of slash commands."""
 
-    commands: list[Command]
+    commands: list[SlashCommand]
 
 
 @dataclass(slots=True)
@@ -434,7 +434,7 @@ class TerminalCreated(Event):
     """
 
     terminal_id: str
-    owner: Owner = "client"
+    owner: TerminalOwner = "client"
     command: str | None = None
     cwd: str | None = None
 

@@ -21,7 +21,7 @@ _INVISIBLE = re.compile(
 )
 """Unicode's default ignorable characters, fillers, blanks, and other spaces."""
 _TAGS = range(0xE0000, 0xE0080)
-NAMED = 3
+MAX_NAMED = 3
 """Kinds of characters that are named; the others are counted."""
 
 
@@ -40,7 +40,7 @@ def reveal_line(text: str) -> str:
 def invisible_characters(*texts: str) -> str:
     """The invisible characters in these texts by name: `ZERO WIDTH SPACE (U+200B), 12 tag characters`."""
     counts = Counter(_name(char) for text in texts if not text.isascii() for char in _INVISIBLE.findall(text))
-    named = [name if count == 1 else f"{count} × {name}" for name, count in counts.most_common(NAMED)]
+    named = [name if count == 1 else f"{count} × {name}" for name, count in counts.most_common(MAX_NAMED)]
     if rest := len(counts) - len(named):
         named.append(f"{rest} other kind{'' if rest == 1 else 's'}")
     return ", ".join(named)

@@ -12,7 +12,7 @@ MAX_DEPTH = 64
 CUT = "…"
 
 
-def is_deeper(value: Any, depth: int = MAX_DEPTH) -> bool:
+def exceeds_depth(value: Any, depth: int = MAX_DEPTH) -> bool:
     """Return True if the value is nested more than so many levels deep. Does not recurse."""
     level = _containers([value])
     for _ in range(depth):
@@ -30,9 +30,9 @@ def _containers(values: Iterable[Any]) -> list[Any]:
     return [value for value in values if isinstance(value, (dict, list))]
 
 
-def shallow(value: Any, depth: int = MAX_DEPTH) -> Any:
+def limit_depth(value: Any, depth: int = MAX_DEPTH) -> Any:
     """The value, with what is deeper than that replaced by an ellipsis."""
-    return _cut(value, depth) if is_deeper(value, depth) else value
+    return _cut(value, depth) if exceeds_depth(value, depth) else value
 
 
 def _cut(value: Any, depth: int) -> Any:

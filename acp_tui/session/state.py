@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from acp_tui.session.reducer_state import Bookkeeping
 from acp_tui.session.text import GrowingText, TerminalText
 
 RequestId = int | str | None
@@ -18,7 +17,7 @@ REQUEST_CANCELLED = -32800
 """The code of an error that only says that a request was cancelled."""
 Phase = Literal["connecting", "idle", "loading", "prompting", "dead"]
 Level = Literal["info", "warning", "error"]
-Owner = Literal["client", "agent", "user"]
+TerminalOwner = Literal["client", "agent", "user"]
 """Of a terminal: made by `terminal/create`, run by the agent itself, or a command of the user's own."""
 ToolStatus = str
 """`pending`, `in_progress`, `completed`, `failed`; ours `cancelled`, `unfinished`; or what the agent said."""
@@ -196,7 +195,7 @@ class ToolCall(Entry):
         return self.status in DONE_STATUSES
 
     @property
-    def asked_title(self) -> str:
+    def permission_title(self) -> str:
         """What the agent calls it where it asks for permission."""
         return self.question_title or self.title
 
@@ -273,7 +272,7 @@ class Terminal(Entry):
     """A command with its output."""
 
     terminal_id: str
-    owner: Owner = "client"
+    owner: TerminalOwner = "client"
     command: str | None = None
     cwd: str | None = None
     output: TerminalText = field(default_factory=TerminalText)  # raw: only for a line model
@@ -375,7 +374,7 @@ class Agent:
         return found is not None and found is not False
 
     @property
-    def keeps_sessions(self) -> bool:
+    def can_resume(self) -> bool:
         """Can one go on with a session of it at another time?"""
         return self.can("sessionCapabilities", "resume") or self.can("loadSession")
 
@@ -422,7 +421,7 @@ class Setting:
 
 
 @dataclass(slots=True)
-class Command:
+class SlashCommand:
     """One slash command of the agent."""
 
     name: str
@@ -469,6 +468,60 @@ class Process:
     stderr_tail: list[str] = field(default_factory=list)
 
 
+# --------------------------------------------------------------------------- the reducer's own state
+
+
+@dataclass(slots=True)
+class FileBefore:
+    """What a file held right before the agent wrote to it."""
+
+    old: str | None  # None: there was no file
+    known: bool  # False: not text, or too long to be kept
+    line_ends: list[str]  # of old and new, if they differ
+
+
+@dataclass(slots=True)
+class Replay:
+    """A history that the agent replays or may still replay (see `reduce.history`)."""
+
+    into: Session | None  # collects the replay; None: it goes into our session, which was empty
+    other: bool  # it is the history of another session than ours
+    expected: bool  # `session/load` is not answered yet: all messages are history
+    held: list[str]  # the prompts our session held when the replay was requested
+    began: bool = False
+    unchecked: bool = False  # a prompt was replayed since the last comparison with ours
+    last_at: float = 0.0  # when the last piece came
+
+
+@dataclass(slots=True)
+class ReducerState:
+    """What `reduce` remembers from one event to the next. Only the reducer writes it."""
+
+    message: Message | None = None  # the one that grows: nothing of another kind came since
+    by_message_id: dict[tuple[type[Message], str], Message] = field(default_factory=dict)  # of this turn
+    turn_began: int = 0  # index of the turn's first entry
+    prompts: int = 0  # sent and not answered; more than one only in logs of other clients
+    open_calls: dict[str, ToolCall] = field(default_factory=dict)
+    echo: str = ""  # the prompt's text, which the agent may repeat
+    echo_at: int | None = None  # how much of it has been repeated; None: no echo is expected
+    opening: str | None = None  # `new`, `load` … until it is answered
+    phase_before: Phase = "connecting"  # … and the phase to return to if it fails
+    restoring: bool = False  # the session was reopened: `settings` still holds the earlier values
+    replay: Replay | None = None  # until the first prompt after a load or resume
+    waiting: Notice | None = None  # the line that says what is being waited for
+    before_write: dict[RequestId, FileBefore] = field(default_factory=dict)
+    written: set[tuple[int, str]] = field(default_factory=set)  # (call, path) whose write the call shows
+    repeated: dict[str, tuple[Notice, int]] = field(default_factory=dict)  # of this turn, with their counts
+    foreign: set[str] = field(default_factory=set)  # other sessions that were already reported
+    rejected: set[RequestId] = field(default_factory=set)  # requests whose rejection is already shown
+    elicitations: dict[str, Elicitation] = field(default_factory=dict)  # by the agent's id
+    compactions: dict[str, Compaction] = field(default_factory=dict)
+    plans: dict[str | None, Plan] = field(default_factory=dict)  # the latest of each id
+
+
+# --------------------------------------------------------------------------- the session
+
+
 @dataclass(slots=True)
 class Session:
     """One conversation."""
@@ -507,7 +560,7 @@ class Session:
     models: list[Choice] = field(default_factory=list)  # only where `session/set_model` is offered
     model: str | None = None
     settings: dict[str, Setting] = field(default_factory=dict)  # confirmed values; survive a restart
-    commands: list[Command] = field(default_factory=list)
+    commands: list[SlashCommand] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     plan: Plan | None = None  # the current one; an empty update clears it
     queue: list[QueuedPrompt] = field(default_factory=list)
@@ -520,7 +573,7 @@ class Session:
     permissions: dict[RequestId, Permission] = field(default_factory=dict)  # pending ones only
     elicitations: dict[RequestId, Elicitation] = field(default_factory=dict)  # pending ones only
 
-    books: Bookkeeping = field(default_factory=Bookkeeping, repr=False, compare=False)
+    reducer_state: ReducerState = field(default_factory=ReducerState, repr=False, compare=False)
 
     @property
     def working(self) -> bool:
@@ -541,6 +594,6 @@ class Session:
         )
 
     @property
-    def touching(self) -> list[Location]:
+    def active_locations(self) -> list[Location]:
         """The files that unfinished tool calls are at."""
-        return [location for call in self.books.open_calls.values() for location in call.locations]
+        return [location for call in self.reducer_state.open_calls.values() for location in call.locations]

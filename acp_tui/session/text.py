@@ -11,7 +11,7 @@ import re
 from collections import deque
 from typing import Any
 
-from acp_tui.session.nesting import shallow
+from acp_tui.session.nesting import limit_depth
 
 # Everything that could move the cursor, start an escape sequence, reorder the line (bidi controls),
 # break it where nobody counts (line and paragraph separators) or is half a character (surrogates).
@@ -58,7 +58,7 @@ _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\
 """Colours and the like, titles and links: whole, so that nothing of them is left."""
 
 
-def without_controls(text: str) -> str:
+def strip_controls(text: str) -> str:
     """The text without dangerous characters: for what the user pastes and will send as it is shown."""
     text = _pair(text).replace("\r\n", "\n").replace("\r", "\n")
     return _UNSAFE.sub("", _SEQUENCE.sub("", text) if "\x1b" in text else text)
@@ -86,7 +86,7 @@ def json_text(value: Any, *, ascii_only: bool = False, indent: int | None = None
 
 def visible_json(value: Any) -> str:
     """Any JSON value, indented and safe to display."""
-    return visible(json.dumps(shallow(value), indent=2, ensure_ascii=False))
+    return visible(json.dumps(limit_depth(value), indent=2, ensure_ascii=False))
 
 
 def visible_excerpt(value: Any, length: int) -> str:
@@ -118,7 +118,7 @@ def _pair(text: str) -> str:
 # --------------------------------------------------------------------------- growth
 
 
-TOGETHER = 256
+CHUNKS_PER_PART = 256
 """So many chunks become one string: each character is copied once more, and the chunks' objects go."""
 
 
@@ -154,7 +154,7 @@ class GrowingText:
         if chunk:
             self._parts.append(chunk)
             self.length += len(chunk)
-            if len(self._parts) - self._large >= TOGETHER:
+            if len(self._parts) - self._large >= CHUNKS_PER_PART:
                 self._parts[self._large :] = ["".join(self._parts[self._large :])]
                 self._large += 1
 
@@ -197,7 +197,7 @@ class GrowingText:
         return f"GrowingText({str(self)!r})"
 
 
-KEPT = 256 * 1024
+MAX_KEPT_PER_END = 256 * 1024
 """Characters kept of a terminal's beginning, and again of its end."""
 
 
@@ -221,7 +221,7 @@ class TerminalText:
     def append(self, text: str) -> None:
         """Add output."""
         self.total += len(text)
-        room = KEPT - self._head_length
+        room = MAX_KEPT_PER_END - self._head_length
         if room > 0:
             piece = text[:room]
             self._head.append(piece)
@@ -231,7 +231,7 @@ class TerminalText:
             return
         self._tail.append(text)
         self._tail_length += len(text)
-        while self._tail_length - len(self._tail[0]) >= KEPT:
+        while self._tail_length - len(self._tail[0]) >= MAX_KEPT_PER_END:
             gone = len(self._tail.popleft())
             self._tail_length -= gone
             self._skipped += gone
@@ -254,7 +254,7 @@ class TerminalText:
     def tail(self) -> str:
         """The end, when there is more than the head."""
         text = "".join(self._tail)
-        return text[-KEPT:] if len(text) > KEPT else text
+        return text[-MAX_KEPT_PER_END:] if len(text) > MAX_KEPT_PER_END else text
 
     def since(self, position: int) -> tuple[str, int, str]:
         """What came after so many characters: of the head, how many are not kept, and of the end.
@@ -277,7 +277,7 @@ class TerminalText:
     @property
     def skipped(self) -> int:
         """Characters left out between head and tail."""
-        return self._skipped + max(0, self._tail_length - KEPT)
+        return self._skipped + max(0, self._tail_length - MAX_KEPT_PER_END)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TerminalText) and (self.head, self.skipped, self.tail) == (

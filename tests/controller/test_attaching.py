@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from acp_tui.controller.prompt_blocks import IMAGE_LIMIT, TEXT_LIMIT, PromptBlockBuilder
 from acp_tui.errors import UserError
-from acp_tui.session.attachment import CommandOutput, FileMention, Picture, mentions, written
+from acp_tui.session.attachment import CommandOutput, FileMention, Picture, find_mentions, format_mention
 from acp_tui.session.state import Agent, Content, UserMessage
 from acp_tui.session.text import visible_line
 from acp_tui.workspace.files.files import Files
@@ -47,7 +47,7 @@ class Desk:
     async def blocks(self, text: str, *more: Attachment) -> list[dict[str, Any]]:
         """What comes after the text."""
         found: list[Attachment] = [
-            mention.file for mention in mentions(text, lambda path: (self.folder / path).exists())
+            mention.file for mention in find_mentions(text, lambda path: (self.folder / path).exists())
         ]
         first, *others = await self.attaching.blocks(text, [*found, *more], self.confirm)
         assert first == {"type": "text", "text": text}
@@ -97,12 +97,12 @@ ODD = pytest.mark.skipif(sys.platform == "darwin", reason="all names are UTF-8 t
 )
 async def test_a_file_may_be_called_anything(project: Path, name: str) -> None:
     (project / name).write_text("text", encoding="utf-8")
-    (block,) = await Desk(project).blocks("", FileMention(written(name), f"./{name}"))
+    (block,) = await Desk(project).blocks("", FileMention(format_mention(name), f"./{name}"))
     assert block["resource"]["text"] == "text"
     assert block["resource"]["uri"] == "file://" + quote(os.fsencode(project / name))
     (project / name).unlink()
     with pytest.raises(UserError, match="not found") as error:
-        await Desk(project).blocks("", FileMention(written(name), f"./{name}"))
+        await Desk(project).blocks("", FileMention(format_mention(name), f"./{name}"))
     assert visible_line(str(error.value)) == str(error.value)
 
 
@@ -231,7 +231,7 @@ async def test_a_picture_of_no_file_is_an_image(project: Path) -> None:
 )
 def test_only_what_exists_is_a_mention(text: str, tokens: list[str]) -> None:
     there = {"a.py", "b.py", "c.py", "two words.py", 'say "hi".txt', r"a\b.txt"}
-    found = list(mentions(text, lambda path: path in there))
+    found = list(find_mentions(text, lambda path: path in there))
     assert [mention.file.token for mention in found] == tokens
     assert all(text[mention.start : mention.end] == mention.file.token for mention in found)
 
@@ -244,9 +244,9 @@ def test_only_what_exists_is_a_mention(text: str, tokens: list[str]) -> None:
 @example('a"b\\n\nc', b"")
 def test_any_name_can_be_written_and_is_found_again(name: str, odd: bytes) -> None:
     path = name + odd.replace(b"/", b"").replace(b"\0", b"").decode(errors="surrogateescape")
-    for token in (written(path), written(path, ":3")):
+    for token in (format_mention(path), format_mention(path, ":3")):
         assert visible_line(token) == token
-        (mention,) = mentions(f"see {token} there", lambda one: one == path)
+        (mention,) = find_mentions(f"see {token} there", lambda one: one == path)
         assert (mention.file.token, mention.file.path) == (token, path)
 
 

@@ -22,7 +22,7 @@ from acp_tui.controller import Answer, SignInNeeded
 from acp_tui.errors import UserError
 from acp_tui.protocol.fold import Fold
 from acp_tui.session.state import Diff, Elicitation, Permission, Terminal, ToolCall, UserMessage
-from acp_tui.session.text import KEPT
+from acp_tui.session.text import MAX_KEPT_PER_END
 from acp_tui.store.secret_patterns import MASK
 from acp_tui.store.wire_log import read_log
 from tests.support.controller import Person
@@ -118,8 +118,8 @@ async def test_of_much_terminal_output_the_head_and_the_tail_are_kept(hold: Hold
         live.output.skipped,
     )
     assert live.output.skipped > 0
-    assert len(live.output.head) + len(live.output.tail) <= 2 * KEPT
-    assert os.path.getsize(held.conversation.log_path or "") < 4 * KEPT  # noqa: PTH202
+    assert len(live.output.head) + len(live.output.tail) <= 2 * MAX_KEPT_PER_END
+    assert os.path.getsize(held.conversation.log_path or "") < 4 * MAX_KEPT_PER_END  # noqa: PTH202
 
 
 async def test_a_session_that_goes_on_keeps_its_past_and_gives_new_terminals(hold: Hold, home: Path) -> None:

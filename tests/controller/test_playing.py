@@ -43,7 +43,7 @@ def test_records_come_when_they_came() -> None:
     assert player.moment == pytest.approx(100.4)
     changes = player.advance(0.1)
     assert player.played == 2
-    assert [change.what for change in changes] == ["updated"]
+    assert [change.kind for change in changes] == ["updated"]
     player.advance(10)
     assert player.ended
     assert player.elapsed == player.length == 1.0

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.diffing import compared, patched
+from acp_tui.diffing import compare_texts, parse_patch
 from acp_tui.diffing.changed_lines import changed_blocks
 from tests.support.talk import properties
 
@@ -51,7 +51,7 @@ def text(lines: list[str]) -> str:
 @properties
 @given(LINES, LINES)
 def test_the_new_text_can_be_made_from_the_old_one(old: list[str], new: list[str]) -> None:
-    assert remade(old, compared(text(old), text(new))) == new
+    assert remade(old, compare_texts(text(old), text(new))) == new
 
 
 @properties
@@ -63,13 +63,13 @@ def test_scattered_changes_in_a_long_text_are_found_one_by_one(seed: int, count:
     changed = dice.sample(range(1, 999), count)
     for at in changed:
         new[at] = f"changed {at}"
-    found = compared(text(old), text(new))
+    found = compare_texts(text(old), text(new))
     assert (found.added, found.removed) == (count, count)
     assert remade(old, found) == new
 
 
 def test_equal_texts_have_no_difference() -> None:
-    found = compared("a\nb\n", "a\nb\n")
+    found = compare_texts("a\nb\n", "a\nb\n")
     assert not found.hunks
     assert (found.added, found.removed) == (0, 0)
 
@@ -77,7 +77,7 @@ def test_equal_texts_have_no_difference() -> None:
 def test_far_changes_are_hunks_with_three_lines_around_them_and_a_fold_between() -> None:
     old = [str(number) for number in range(1, 41)]
     new = [*old[:9], "ten", *old[10:29], "thirty", *old[30:]]
-    assert rows(compared(text(old), text(new))) == [
+    assert rows(compare_texts(text(old), text(new))) == [
         *(" 7", " 8", " 9", "-10", "+ten", " 11", " 12", " 13"),
         "⋯13 unchanged lines",
         *(" 27", " 28", " 29", "-30", "+thirty", " 31", " 32", " 33"),
@@ -87,26 +87,26 @@ def test_far_changes_are_hunks_with_three_lines_around_them_and_a_fold_between()
 def test_near_changes_share_a_hunk() -> None:
     old = [str(number) for number in range(1, 21)]
     new = [*old[:4], "five", *old[5:13], "fourteen", *old[14:]]
-    found = compared(text(old), text(new))
+    found = compare_texts(text(old), text(new))
     assert len(found.hunks) == 1
     assert not [row for row in found.rows() if row.kind == "gap"]
 
 
 def test_a_new_file_is_all_added_and_a_deleted_one_all_removed() -> None:
-    assert rows(compared(None, "a\nb\n")) == ["+a", "+b"]
-    assert rows(compared("a\nb\n", None)) == ["-a", "-b"]
-    assert not compared(None, "").hunks
+    assert rows(compare_texts(None, "a\nb\n")) == ["+a", "+b"]
+    assert rows(compare_texts("a\nb\n", None)) == ["-a", "-b"]
+    assert not compare_texts(None, "").hunks
 
 
 def test_a_missing_last_line_end_is_a_difference() -> None:
-    assert rows(compared("a\nb\n", "a\nb")) == [" a", "-b", "+b", "\\No newline at end of file"]
-    assert rows(compared("a\nb", "a\nb\n")) == [" a", "-b", "\\No newline at end of file", "+b"]
-    assert rows(compared("a\nb", "a\nc\n")) == [" a", "-b", "\\No newline at end of file", "+c"]
+    assert rows(compare_texts("a\nb\n", "a\nb")) == [" a", "-b", "+b", "\\No newline at end of file"]
+    assert rows(compare_texts("a\nb", "a\nb\n")) == [" a", "-b", "\\No newline at end of file", "+b"]
+    assert rows(compare_texts("a\nb", "a\nc\n")) == [" a", "-b", "\\No newline at end of file", "+c"]
 
 
 def test_snippets_without_a_last_line_end_need_no_word_about_it() -> None:
-    assert rows(compared("if a = 1:", "if a == 1:")) == ["-if a = 1:", "+if a == 1:"]
-    assert rows(compared(None, "a\nb")) == ["+a", "+b"]
+    assert rows(compare_texts("if a = 1:", "if a == 1:")) == ["-if a = 1:", "+if a == 1:"]
+    assert rows(compare_texts(None, "a\nb")) == ["+a", "+b"]
 
 
 @properties
@@ -116,13 +116,13 @@ def test_last_lines_with_and_without_an_end_never_break_it(
 ) -> None:
     before = "\n".join(old) if old_open else text(old)
     after = "\n".join(new) if new_open else text(new)
-    found = compared(before, after)
+    found = compare_texts(before, after)
     lines = before.removesuffix("\n").split("\n") if before else []
     assert remade(lines, found) == (after.removesuffix("\n").split("\n") if after else [])
 
 
 def test_the_first_line_may_have_any_number() -> None:
-    found = compared("a\nb\n", "a\nc\n", 12)
+    found = compare_texts("a\nb\n", "a\nc\n", 12)
     assert [(row.old, row.new) for row in found.rows()] == [(12, 12), (13, None), (None, 13)]
     assert found.old == {12: "a", 13: "b"}
     assert found.last_number == 13
@@ -135,7 +135,7 @@ def test_repeated_lines_are_matched_by_their_neighbours() -> None:
     new[41] = "changed"
     new[801] = "changed"
     new[1201:1205] = []
-    found = compared(text(old), text(new))
+    found = compare_texts(text(old), text(new))
     assert (found.added, found.removed) == (2, 6)
 
 
@@ -143,7 +143,7 @@ def test_large_repetitive_texts_without_likeness_are_given_up_not_puzzled_over()
     dice = random.Random(1)
     old = [dice.choice("ab") for _ in range(4000)]
     new = [dice.choice("ab") for _ in range(4000)]
-    assert remade(old, compared(text(old), text(new))) == new
+    assert remade(old, compare_texts(text(old), text(new))) == new
 
 
 def test_a_twenty_thousand_line_text_keeps_its_small_changes_small() -> None:
@@ -157,23 +157,23 @@ def test_a_twenty_thousand_line_text_keeps_its_small_changes_small() -> None:
 def test_moved_lines_are_removed_here_and_added_there() -> None:
     old = [str(number) for number in range(30)]
     new = [*old[10:], *old[:10]]
-    found = compared(text(old), text(new))
+    found = compare_texts(text(old), text(new))
     assert (found.added, found.removed) == (10, 10)
 
 
 @pytest.mark.parametrize(("old", "new"), [("a\n", "b\n"), (None, "b\n"), ("a\n", None)])
 def test_the_same_comparison_is_made_once(old: str | None, new: str | None) -> None:
-    assert compared(old, new) is compared(old, new)
+    assert compare_texts(old, new) is compare_texts(old, new)
 
 
 def test_marks_belong_to_the_line_that_came_in_place() -> None:
-    found = compared("if a = 1:\n", "if a is 1:\n    pass\n")
+    found = compare_texts("if a = 1:\n", "if a is 1:\n    pass\n")
     marked: list[Row] = [row for row in found.rows() if row.change is not None and row.change.marks(row)]
     assert [(row.kind, row.text) for row in marked] == [("removed", "if a = 1:"), ("added", "if a is 1:")]
 
 
 def test_one_sided_is_what_only_adds_or_only_removes() -> None:
-    assert compared(None, "a\n").one_sided
-    assert compared("a\n", "a\nb\n").one_sided
-    assert not compared("a\n", "b\n").one_sided
-    assert patched("@@ -1 +1,2 @@\n a\n+b\n").one_sided
+    assert compare_texts(None, "a\n").one_sided
+    assert compare_texts("a\n", "a\nb\n").one_sided
+    assert not compare_texts("a\n", "b\n").one_sided
+    assert parse_patch("@@ -1 +1,2 @@\n a\n+b\n").one_sided

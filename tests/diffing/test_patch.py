@@ -7,7 +7,7 @@ import difflib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.diffing import patched
+from acp_tui.diffing import parse_patch
 from tests.diffing.test_difference import remade, rows
 from tests.support.talk import properties
 
@@ -18,11 +18,11 @@ LINES = st.lists(st.sampled_from(["a", "b", "", "-- sql", "++i", "@@", " x", "di
 @given(LINES, LINES)
 def test_a_proper_patch_is_understood(old: list[str], new: list[str]) -> None:
     patch = "\n".join(difflib.unified_diff(old, new, "a/f", "b/f", lineterm=""))
-    assert remade(old, patched(patch)) == new
+    assert remade(old, parse_patch(patch)) == new
 
 
 def test_headers_are_not_rows_and_the_hunks_place_is() -> None:
-    found = patched(
+    found = parse_patch(
         "diff --git a/login.py b/login.py\nindex 12..34 100644\n--- a/login.py\n+++ b/login.py\n"
         "@@ -10,2 +10,2 @@ def login():\n-old\n+new\n same\n"
     )
@@ -31,49 +31,49 @@ def test_headers_are_not_rows_and_the_hunks_place_is() -> None:
 
 
 def test_lines_that_look_like_headers_belong_to_a_hunk_that_counts_them() -> None:
-    assert rows(patched("@@ -1,2 +1,2 @@\n--- a\n+++ b\n c\n")) == ["--- a", "+++ b", " c"]
+    assert rows(parse_patch("@@ -1,2 +1,2 @@\n--- a\n+++ b\n c\n")) == ["--- a", "+++ b", " c"]
 
 
 def test_changes_without_any_header_are_shown() -> None:
-    found = patched("--- login.py\n+++ login.py\n-old\n+new\n same\n")
+    found = parse_patch("--- login.py\n+++ login.py\n-old\n+new\n same\n")
     assert rows(found) == ["-old", "+new", " same"]
     assert [row.old or row.new for row in found.rows()] == [1, 1, 2]
 
 
 def test_hunks_without_numbers_follow_each_other() -> None:
-    found = patched("@@\n a\n-b\n@@ def f():\n+c\n")
+    found = parse_patch("@@\n a\n-b\n@@ def f():\n+c\n")
     assert rows(found) == [" a", "-b", "⋯def f():", "+c"]
     assert (found.added, found.removed) == (1, 1)
 
 
 def test_wrong_counts_lose_no_line() -> None:
-    assert rows(patched("@@ -1,9 +1,9 @@\n a\n-b\n+c")) == [" a", "-b", "+c"]
-    assert rows(patched("@@ -1 +1 @@\n-a\n+b\n+c\n d\n")) == ["-a", "+b", "+c", " d"]
-    assert rows(patched("@@ -1,3 +1,3 @@\n a\n\n-b\n+c\n")) == [" a", " ", "-b", "+c"]
+    assert rows(parse_patch("@@ -1,9 +1,9 @@\n a\n-b\n+c")) == [" a", "-b", "+c"]
+    assert rows(parse_patch("@@ -1 +1 @@\n-a\n+b\n+c\n d\n")) == ["-a", "+b", "+c", " d"]
+    assert rows(parse_patch("@@ -1,3 +1,3 @@\n a\n\n-b\n+c\n")) == [" a", " ", "-b", "+c"]
 
 
 def test_a_missing_last_line_end_is_told_where_it_is_missing() -> None:
     note = "\\No newline at end of file"
-    assert rows(patched("@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n")) == ["-a", note, "+a"]
-    assert rows(patched("@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n")) == ["-a", "+b", note]
+    assert rows(parse_patch("@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n")) == ["-a", note, "+a"]
+    assert rows(parse_patch("@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n")) == ["-a", "+b", note]
 
 
 def test_a_second_file_is_named() -> None:
     one = "--- a/one\n+++ b/one\n@@ -1 +1 @@\n-a\n+b\n"
     two = "--- a/two\n+++ b/two\n@@ -1 +1 @@\n-c\n+d\n"
-    assert rows(patched(one + two)) == ["-a", "+b", "\\two", "⋯", "-c", "+d"]
+    assert rows(parse_patch(one + two)) == ["-a", "+b", "\\two", "⋯", "-c", "+d"]
 
 
 def test_what_is_said_beside_the_lines_is_shown() -> None:
-    found = patched("diff --git a/x.png b/x.png\nBinary files a/x.png and b/x.png differ\n")
+    found = parse_patch("diff --git a/x.png b/x.png\nBinary files a/x.png and b/x.png differ\n")
     assert found.notes == ["Binary files a/x.png and b/x.png differ"]
-    assert patched("I changed nothing.\n").notes == ["I changed nothing."]
+    assert parse_patch("I changed nothing.\n").notes == ["I changed nothing."]
 
 
 @properties
 @given(st.text("+-@ \\\nab0,*", max_size=120))
 def test_no_text_breaks_it_and_no_letter_is_lost(patch: str) -> None:
-    found = patched(patch)
+    found = parse_patch(patch)
     shown = "".join([*found.notes, *(row.text for row in found.rows())])
     headers = [line for line in patch.split("\n") if line.startswith(("--- ", "+++ ", "\\"))]
     assert shown.count("b") >= patch.count("b") - "".join(headers).count("b")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.diffing.words import LONGEST, changed_words
+from acp_tui.diffing.words import MAX_CHARACTERS, changed_words
 from tests.support.talk import properties
 
 
@@ -40,8 +40,8 @@ def test_equal_lines_are_not_marked() -> None:
 
 
 def test_of_very_long_lines_the_stretch_between_their_ends_is_marked() -> None:
-    old = "x" * LONGEST + "," + "y" * LONGEST
-    new = "x" * (LONGEST - 5) + "CHANGED"
+    old = "x" * MAX_CHARACTERS + "," + "y" * MAX_CHARACTERS
+    new = "x" * (MAX_CHARACTERS - 5) + "CHANGED"
     old_marks, new_marks = changed_words(old, new)
     assert len(old_marks) <= 1
     assert len(new_marks) <= 1

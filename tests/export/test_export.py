@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from acp_tui.entry_display import default_folded, title_of
+from acp_tui.entry_display import call_title, default_folded
 from acp_tui.errors import UserError
 from acp_tui.export import FORMATS, export
 from acp_tui.export.metadata import SessionMetadata
@@ -156,7 +156,7 @@ def test_what_the_screen_folds_is_folded() -> None:
     talk = everything("word")
     text = export(talk.records, "html")
     for call in talk.session.tool_calls.values():
-        title = re.escape(title_of(call, talk.session.cwd or ""))
+        title = re.escape(call_title(call, talk.session.cwd or ""))
         opened = re.search(
             rf'<details class="entry call"( open)?><summary>.*?>{title}</span></summary>', text
         )

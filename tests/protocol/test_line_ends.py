@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.protocol.content import tool_contents
+from acp_tui.protocol.content import read_tool_content
 from acp_tui.session.state import Diff
 
 
@@ -21,7 +21,7 @@ from acp_tui.session.state import Diff
     ],
 )
 def test_changed_line_ends_are_told(old: str | None, new: str | None, ends: tuple[str, str] | None) -> None:
-    found = tool_contents({"type": "diff", "path": "/a", "oldText": old, "newText": new})
+    found = read_tool_content({"type": "diff", "path": "/a", "oldText": old, "newText": new})
     assert found is not None
     (diff,) = found
     assert isinstance(diff, Diff)

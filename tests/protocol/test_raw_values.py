@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.entry_display import title_of
+from acp_tui.entry_display import call_title
 from acp_tui.protocol.fold import fold
 from acp_tui.session.diff_lines import first_line
 from acp_tui.session.state import Content, Diff, Session, Terminal, ToolCall
@@ -105,11 +105,11 @@ def test_a_search_that_found_nothing_has_not_failed(talk: Talk) -> None:
     ],
 )
 def test_titles_name_the_file_and_stay_when_a_question_has_another(name: str, titles: list[str]) -> None:
-    assert [title_of(call, "/ws/project") for call in calls(name)] == titles
+    assert [call_title(call, "/ws/project") for call in calls(name)] == titles
 
 
 def test_the_title_of_the_question_is_kept_beside_that_of_the_call() -> None:
-    assert [call.asked_title for call in calls("codex-edit")] == ["Edit files", "Edit files"]
+    assert [call.permission_title for call in calls("codex-edit")] == ["Edit files", "Edit files"]
 
 
 @pytest.mark.parametrize(

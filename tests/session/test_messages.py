@@ -84,7 +84,7 @@ def test_a_chunk_changes_its_message_and_nothing_else(talk: Talk) -> None:
     talk.says("one ")
     talk.says("two")
     (change,) = talk.changes
-    assert (change.what, change.entry) == ("updated", talk.only(AgentMessage))
+    assert (change.kind, change.entry) == ("updated", talk.only(AgentMessage))
     assert talk.only(AgentMessage).version == 1
 
 

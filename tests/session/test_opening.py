@@ -228,7 +228,7 @@ def test_a_replay_that_knows_more_prompts_is_taken() -> None:
     talk.end(talk.prompt("one"))
     load(talk, "one", "two")
     assert [message.text for message in talk.all(UserMessage)] == ["one", "two"]
-    assert any(change.what == "reset" for change in talk.changes)
+    assert any(change.kind == "reset" for change in talk.changes)
     assert set(talk.session.tool_calls) == {"t0", "t1"}
     assert talk.session.turn == 2
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.session.text import KEPT, TerminalText
+from acp_tui.session.text import MAX_KEPT_PER_END, TerminalText
 from tests.support.talk import properties
 
 
 @properties
-@given(st.lists(st.integers(0, KEPT), max_size=8), st.integers(0, 8 * KEPT))
+@given(st.lists(st.integers(0, MAX_KEPT_PER_END), max_size=8), st.integers(0, 8 * MAX_KEPT_PER_END))
 def test_reading_on_gives_all_that_is_new_or_tells_how_much_is_missing(
     pieces: list[int], position: int
 ) -> None:
@@ -29,10 +29,10 @@ def test_reading_on_gives_all_that_is_new_or_tells_how_much_is_missing(
 
 def test_what_was_skipped_is_missing_for_who_had_not_come_to_it() -> None:
     text = TerminalText()
-    text.append("a" * KEPT)
+    text.append("a" * MAX_KEPT_PER_END)
     text.skip(1000)
     text.append("end")
-    assert text.since(KEPT - 2) == ("aa", 1000, "end")
-    assert text.since(KEPT + 400) == ("", 600, "end")
-    assert text.since(KEPT + 1001) == ("", 0, "nd")
+    assert text.since(MAX_KEPT_PER_END - 2) == ("aa", 1000, "end")
+    assert text.since(MAX_KEPT_PER_END + 400) == ("", 600, "end")
+    assert text.since(MAX_KEPT_PER_END + 1001) == ("", 0, "nd")
     assert text.since(text.total) == ("", 0, "")

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.session.ansi_text import SGR, with_colours, without_colours
+from acp_tui.session.ansi_text import SGR, keep_colours, strip_colours
 from acp_tui.session.text import (
-    KEPT,
+    MAX_KEPT_PER_END,
     GrowingText,
     TerminalText,
+    strip_controls,
     visible,
     visible_excerpt,
     visible_json,
     visible_line,
-    without_controls,
 )
 from tests.support.talk import properties
 
@@ -86,15 +86,15 @@ def test_what_came_since_a_position(position: int) -> None:
 
 def test_terminal_output_keeps_its_head_and_its_tail() -> None:
     text = TerminalText()
-    for start in range(0, 3 * KEPT, 1000):
+    for start in range(0, 3 * MAX_KEPT_PER_END, 1000):
         text.append("".join(chr(33 + (start + at) % 90) for at in range(1000)))
-    assert (len(text.head), len(text.tail)) == (KEPT, KEPT)
-    assert text.total == KEPT + text.skipped + KEPT
+    assert (len(text.head), len(text.tail)) == (MAX_KEPT_PER_END, MAX_KEPT_PER_END)
+    assert text.total == MAX_KEPT_PER_END + text.skipped + MAX_KEPT_PER_END
     assert text.tail[-1] == chr(33 + (text.total - 1) % 90)
 
 
 @properties
-@given(st.lists(st.one_of(st.integers(0, KEPT), st.integers(-KEPT, -1)), max_size=8))
+@given(st.lists(st.one_of(st.integers(0, MAX_KEPT_PER_END), st.integers(-MAX_KEPT_PER_END, -1)), max_size=8))
 def test_terminal_output_never_loses_count(steps: list[int]) -> None:
     text = TerminalText()
     for step in steps:
@@ -107,7 +107,7 @@ def test_terminal_output_never_loses_count(steps: list[int]) -> None:
 
 def test_one_large_piece_is_cut_like_many_small_ones() -> None:
     whole, pieces = TerminalText(), TerminalText()
-    output = "0123456789" * (KEPT // 4)
+    output = "0123456789" * (MAX_KEPT_PER_END // 4)
     whole.append(output)
     for start in range(0, len(output), 4096):
         pieces.append(output[start : start + 4096])
@@ -120,9 +120,9 @@ def test_one_large_piece_is_cut_like_many_small_ones() -> None:
 @properties
 @given(st.text(st.sampled_from("ab0;1m[\x1b\x9b\x07\r\n"), max_size=30))
 def test_only_colours_survive(raw: str) -> None:
-    kept = with_colours(raw)
+    kept = keep_colours(raw)
     assert "\x1b" not in SGR.sub("", kept)
-    assert "\x1b" not in without_colours(raw)
+    assert "\x1b" not in strip_colours(raw)
     assert not set("\x9b\x07\r") & set(kept)
 
 
@@ -130,10 +130,10 @@ def test_what_is_pasted_loses_what_commands_a_terminal_and_leaves_nothing_of_it(
     coloured = "\x1b[1;31mred\x1b[m \x1b]0;title\x07"
     linked = "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\"
     others = " \x00\x07\x9b\u202e\tend\r\nnext\rlast"
-    assert without_controls(f"{coloured}{linked}{others}") == "red link \tend\nnext\nlast"
+    assert strip_controls(f"{coloured}{linked}{others}") == "red link \tend\nnext\nlast"
 
 
 @properties
 @given(st.text(st.sampled_from("a0;m[]\\\x1b\x07\x9b\r\n\t")))
 def test_nothing_that_is_pasted_commands_a_terminal(pasted: str) -> None:
-    assert not set(without_controls(pasted)) & set("\x1b\x07\x9b\r")
+    assert not set(strip_controls(pasted)) & set("\x1b\x07\x9b\r")

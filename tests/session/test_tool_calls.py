@@ -121,7 +121,7 @@ def test_calls_left_open_are_closed_when_the_turn_ends(talk: Talk) -> None:
         "done": "completed",
         "open": "unfinished",
     }
-    assert talk.session.touching == []
+    assert talk.session.active_locations == []
 
 
 def test_a_call_that_goes_on_after_the_turn_is_open_again(talk: Talk) -> None:
@@ -182,7 +182,7 @@ def test_meta_is_kept_and_merged(talk: Talk) -> None:
 def test_the_files_of_unfinished_calls_are_being_touched(talk: Talk) -> None:
     talk.tool("a", locations=[{"path": "/w/a", "line": 1}])
     talk.tool("b", locations=[{"path": "/w/b"}], status="completed")
-    assert talk.session.touching == [Location("/w/a", 1)]
+    assert talk.session.active_locations == [Location("/w/a", 1)]
 
 
 # --------------------------------------------------------------------------- colours

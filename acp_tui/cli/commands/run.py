@@ -165,7 +165,7 @@ def _say_how_to_go_on(held: Held) -> None:
     folder, session = held.conversation.folder, held.conversation.session
     if not (folder.id and session.turn):
         return
-    if session.agent is not None and session.agent.keeps_sessions:
+    if session.agent is not None and session.agent.can_resume:
         print(f"To go on with this conversation: acp-tui --resume {folder.id}")
     else:
         print(f"To look at this conversation again: acp-tui replay {folder.id}")

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session import events as ev
 from acp_tui.session.reduce import (
-    asks,
     facts,
     files,
+    history,
     kept_settings,
-    loading,
     messages,
-    notes,
+    notices,
     opening,
     plans,
+    requests,
     terminals,
     tools,
     turns,
@@ -57,7 +57,7 @@ _HANDLERS: dict[type[ev.Event], tuple[Handler, str | None]] = {
     ev.Unqueued: (facts.unqueued, None),
     ev.QueuePaused: (facts.queue_paused, None),
     ev.PromptSent: (turns.prompt_sent, None),
-    ev.TurnAccepted: (notes.nothing, "that it took the prompt"),
+    ev.TurnAccepted: (notices.nothing, "that it took the prompt"),
     ev.TurnEnded: (turns.turn_ended, "the end of the turn"),
     ev.TurnFailed: (turns.turn_failed, "an error"),
     ev.CancelSent: (turns.cancel_sent, None),
@@ -71,23 +71,23 @@ _HANDLERS: dict[type[ev.Event], tuple[Handler, str | None]] = {
     ev.SignedIn: (opening.signed_in, "the sign-in"),
     ev.SignedOut: (opening.signed_out, "the sign-out"),
     ev.CallFailed: (opening.call_failed, "an error"),
-    ev.PermissionRequested: (asks.permission_requested, "a question"),
-    ev.PermissionAnswered: (asks.permission_answered, None),
-    ev.ElicitationRequested: (asks.elicitation_requested, "a question"),
-    ev.ElicitationAnswered: (asks.elicitation_answered, None),
-    ev.ElicitationCompleted: (asks.elicitation_completed, "that a page is finished"),
-    ev.RequestWithdrawn: (asks.request_withdrawn, "that it takes a question back"),
-    ev.Decided: (asks.decided, None),
+    ev.PermissionRequested: (requests.permission_requested, "a question"),
+    ev.PermissionAnswered: (requests.permission_answered, None),
+    ev.ElicitationRequested: (requests.elicitation_requested, "a question"),
+    ev.ElicitationAnswered: (requests.elicitation_answered, None),
+    ev.ElicitationCompleted: (requests.elicitation_completed, "that a page is finished"),
+    ev.RequestWithdrawn: (requests.request_withdrawn, "that it takes a question back"),
+    ev.Decided: (requests.decided, None),
     ev.DiffPlaced: (tools.diff_placed, None),
-    ev.Noticed: (notes.noticed, None),
-    ev.AgentNotice: (notes.agent_notice, "a notice"),
+    ev.Noticed: (notices.noticed, None),
+    ev.AgentNotice: (notices.agent_notice, "a notice"),
     ev.FileBeforeWrite: (files.file_before_write, None),
     ev.FileServed: (files.file_served, None),
-    ev.Unknown: (notes.unknown, "something unknown"),
-    ev.Nothing: (notes.nothing, "something"),
-    ev.ProtocolFault: (notes.protocol_fault, "something malformed"),
-    ev.Noise: (notes.noise, "a line that is no message"),
-    ev.Elsewhere: (notes.elsewhere, "something of another session"),
+    ev.Unknown: (notices.unknown, "something unknown"),
+    ev.Nothing: (notices.nothing, "something"),
+    ev.ProtocolFault: (notices.protocol_fault, "something malformed"),
+    ev.Noise: (notices.noise, "a line that is no message"),
+    ev.Elsewhere: (notices.elsewhere, "something of another session"),
 }
 
 
@@ -97,9 +97,9 @@ def reduce(session: Session, event: ev.Event, at: float) -> list[Change]:
     if heard is not None:
         session.heard_at = at
         session.heard = event.what if type(event) is ev.Nothing else heard
-    replay = session.books.replay
+    replay = session.reducer_state.replay
     if replay is not None:
-        if loading.is_history(session, replay, event, at):
-            return loading.take(session, replay, handler, event, at)
+        if history.is_history(session, replay, event, at):
+            return history.take(session, replay, handler, event, at)
         session.replaying = False
     return handler(session, event, at)

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Entry, Level, Session
 
 
-def add(session: Session, entry: Entry, at: float) -> list[Change]:
+def add_entry(session: Session, entry: Entry, at: float) -> list[Change]:
     """Append an entry. Whatever grew before has ended, unless this one is none of the agent's doing."""
     changes: list[Change] = []
-    if not (isinstance(entry, (Notice, Unrecognised)) or is_users(entry)):
-        changes = leave_message(session, at)
+    if not (isinstance(entry, (Notice, Unrecognised)) or is_user_command(entry)):
+        changes = end_message(session, at)
     entry.id = len(session.entries)
     entry.at = at
     entry.turn = session.turn
@@ -24,7 +24,7 @@ def add(session: Session, entry: Entry, at: float) -> list[Change]:
     return changes
 
 
-def is_users(entry: Entry) -> bool:
+def is_user_command(entry: Entry) -> bool:
     """Is it a command that the user ran, whatever the agent was doing?"""
     return isinstance(entry, Terminal) and entry.owner == "user"
 
@@ -35,10 +35,10 @@ def touch(entry: Entry) -> Change:
     return Change("updated", entry)
 
 
-def leave_message(session: Session, at: float) -> list[Change]:
+def end_message(session: Session, at: float) -> list[Change]:
     """What comes next is no part of the message that grew."""
-    message = session.books.message
-    session.books.message = None
+    message = session.reducer_state.message
+    session.reducer_state.message = None
     if isinstance(message, Thought) and message.ended_at is None:
         message.ended_at = at
         return [touch(message)]
@@ -50,7 +50,7 @@ def out_of_phase(session: Session) -> bool:
     return session.phase not in ("prompting", "loading")
 
 
-def notice(
+def add_notice(
     session: Session,
     at: float,
     text: str,
@@ -60,9 +60,9 @@ def notice(
     source: str = "client",
 ) -> list[Change]:
     """Append a line about something that happened."""
-    return add(session, Notice(id=0, at=at, level=level, text=text, detail=detail, source=source), at)
+    return add_entry(session, Notice(id=0, at=at, level=level, text=text, detail=detail, source=source), at)
 
 
-def fact(name: str) -> Change:
+def fact_changed(name: str) -> Change:
     """Say that an attribute of the session has a new value."""
     return Change("fact", None, name)

@@ -10,8 +10,8 @@ import posixpath
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from acp_tui.session.reduce.entries import add, notice, out_of_phase, touch
-from acp_tui.session.state import Diff, Location, ToolCall
+from acp_tui.session.reduce.entries import add_entry, add_notice, out_of_phase, touch
+from acp_tui.session.state import Diff, FileBefore, Location, ToolCall
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
@@ -29,18 +29,18 @@ _NOT_FOUND = -32002
 
 def file_before_write(session: Session, event: ev.FileBeforeWrite, _at: float) -> list[Change]:
     """What the file held is needed when the write has succeeded."""
-    session.books.before_write[event.request_id] = event
+    session.reducer_state.before_write[event.request_id] = FileBefore(event.old, event.known, event.line_ends)
     return []
 
 
 def file_served(session: Session, event: ev.FileServed, at: float) -> list[Change]:
     """A file was read or written for the agent, or that was refused.
 
-    What was rejected by an answer, a rule or the policy has a line that says so (`asks.decided`).
+    What was rejected by an answer, a rule or the policy has a line that says so (`requests.decided`).
     """
-    before = session.books.before_write.pop(event.request_id, None)
-    already_told = event.request_id in session.books.rejected
-    session.books.rejected.discard(event.request_id)
+    before = session.reducer_state.before_write.pop(event.request_id, None)
+    already_told = event.request_id in session.reducer_state.rejected
+    session.reducer_state.rejected.discard(event.request_id)
     if event.error is None:
         return _written(session, event, before, at) if event.wrote else _read(session, event, at)
     if event.error.code == _NOT_FOUND and not event.wrote:
@@ -49,7 +49,7 @@ def file_served(session: Session, event: ev.FileServed, at: float) -> list[Chang
         return []
     verb = "write" if event.wrote else "read"
     text = f"Did not {verb} {event.path}: {visible_line(event.error.message)}"
-    return notice(session, at, text, level="warning", detail=event.error.detail)
+    return add_notice(session, at, text, level="warning", detail=event.error.detail)
 
 
 def _read(session: Session, event: ev.FileServed, at: float) -> list[Change]:
@@ -66,9 +66,7 @@ def _read(session: Session, event: ev.FileServed, at: float) -> list[Change]:
     return [touch(last)]
 
 
-def _written(
-    session: Session, event: ev.FileServed, before: ev.FileBeforeWrite | None, at: float
-) -> list[Change]:
+def _written(session: Session, event: ev.FileServed, before: FileBefore | None, at: float) -> list[Change]:
     diff = None
     if before is not None and before.known and (before.line_ends or before.old != event.content):
         ends = (before.line_ends[0], before.line_ends[1]) if len(before.line_ends) == 2 else None
@@ -76,11 +74,11 @@ def _written(
     for call in _calls_about(session, event.path):
         shown = [part for part in call.content if isinstance(part, Diff) and _same(session, part.path, event)]
         key = (call.id, event.path)
-        if any(_shows(part, event.content) for part in shown) and key not in session.books.written:
-            session.books.written.add(key)  # one call shows one write
+        if any(_shows(part, event.content) for part in shown) and key not in session.reducer_state.written:
+            session.reducer_state.written.add(key)  # one call shows one write
             return []
         if diff is not None and not shown and not call.done and call.kind == "edit":
-            session.books.written.add(key)
+            session.reducer_state.written.add(key)
             call.content = [*call.content, diff]
             return [touch(call)]
     return _add(session, "edit", Location(event.path), at, diff)
@@ -104,7 +102,7 @@ def _add(session: Session, kind: str, place: Location, at: float, diff: Diff | N
         ended_at=at,
         stray=out_of_phase(session),
     )
-    return add(session, call, at)
+    return add_entry(session, call, at)
 
 
 def _calls_about(session: Session, path: str) -> Iterator[ToolCall]:
@@ -112,7 +110,7 @@ def _calls_about(session: Session, path: str) -> Iterator[ToolCall]:
     wanted = _absolute(session, path)
     seen: set[int] = set()
     latest = islice(reversed(session.entries), MAX_LOOKED_AT)
-    for call in (*session.books.open_calls.values(), *latest):
+    for call in (*session.reducer_state.open_calls.values(), *latest):
         if not isinstance(call, ToolCall) or call.served or call.turn != session.turn or call.id in seen:
             continue
         seen.add(call.id)

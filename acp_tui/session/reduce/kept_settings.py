@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.reduce.entries import fact
+from acp_tui.session.reduce.entries import fact_changed
 from acp_tui.session.settings import current_settings
 
 if TYPE_CHECKING:
@@ -17,31 +17,31 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
 
 
-def keep_settings(session: Session) -> None:
+def update_settings(session: Session) -> None:
     """Take over the current values, unless those from before are still to be set again."""
-    if not session.books.restoring:
+    if not session.reducer_state.restoring:
         session.settings = current_settings(session)
 
 
-def session_reopening(session: Session) -> list[Change]:
+def begin_restore(session: Session) -> list[Change]:
     """Hold on to the values; which ones the agent has now is unknown until it says so."""
-    session.books.restoring = bool(session.settings)
+    session.reducer_state.restoring = bool(session.settings)
     session.mode = session.model = None
     for option in session.config_options:
         option.current = None
-    return [fact("mode"), fact("model"), fact("config_options")]
+    return [fact_changed("mode"), fact_changed("model"), fact_changed("config_options")]
 
 
 def settings_restored(session: Session, event: ev.SettingsRestored, _at: float) -> list[Change]:
     """The current values count again. Those that could not be set stay wanted for the next opening."""
     wanted = {key: session.settings[key] for key in event.failed if key in session.settings}
-    session.books.restoring = False
+    session.reducer_state.restoring = False
     session.settings = current_settings(session) | wanted
     return []
 
 
-def accept_settings(session: Session) -> None:
+def end_restore(session: Session) -> None:
     """A prompt was sent. In logs without `SettingsRestored` this ends the comparison."""
-    if session.books.restoring:
-        session.books.restoring = False
+    if session.reducer_state.restoring:
+        session.reducer_state.restoring = False
         session.settings = current_settings(session)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from acp_tui.session.change import Change
-from acp_tui.session.reduce.entries import add, leave_message, out_of_phase
+from acp_tui.session.reduce.entries import add_entry, end_message, out_of_phase
 from acp_tui.session.state import (
     AgentMessage,
     AnnotatedText,
@@ -27,7 +27,7 @@ _ENTRY: dict[str, type[Message]] = {"agent": AgentMessage, "thought": Thought, "
 def text_chunk(session: Session, event: TextChunk, at: float) -> list[Change]:
     """The hot path: a piece of text goes to the message it belongs to."""
     kind = _ENTRY[event.speaker]
-    message = session.books.message
+    message = session.reducer_state.message
     message_id = event.message_id
     if (
         type(message) is kind
@@ -35,7 +35,7 @@ def text_chunk(session: Session, event: TextChunk, at: float) -> list[Change]:
         and type(part := message.parts[-1]) is GrowingText
         and event.annotations is None
         and (message_id is None or message_id == message.message_id)
-        and not (kind is UserMessage and session.books.echo_at is not None)
+        and not (kind is UserMessage and session.reducer_state.echo_at is not None)
     ):
         part.append(event.text)
         message.version += 1
@@ -86,43 +86,43 @@ def _message(
     session: Session, kind: type[Message], message_id: str | None, at: float
 ) -> tuple[Message, list[Change]]:
     """The message a chunk belongs to: by the agent's id within the turn, else by kind and adjacency."""
-    books = session.books
-    message = books.message
+    memory = session.reducer_state
+    message = memory.message
     if type(message) is kind and message_id in (None, message.message_id):
         return message, []
     if message_id is not None:
-        known = books.by_message_id.get((kind, message_id))
+        known = memory.by_message_id.get((kind, message_id))
         if known is not None:
-            changes = leave_message(session, at)
+            changes = end_message(session, at)
             _take_up(session, known)
             return known, changes
     if kind is UserMessage and session.phase == "loading":
         begin_turn(session, at)
     message = kind(id=0, at=at, message_id=message_id)
     message.stray = out_of_phase(session)
-    changes = add(session, message, at)
+    changes = add_entry(session, message, at)
     _take_up(session, message)
     return message, changes
 
 
 def _take_up(session: Session, message: Message) -> None:
-    books = session.books
-    books.message = message
+    memory = session.reducer_state
+    memory.message = message
     if message.message_id is not None:
-        books.by_message_id[type(message), message.message_id] = message
+        memory.by_message_id[type(message), message.message_id] = message
     if isinstance(message, Thought):
         message.ended_at = None
 
 
 def begin_turn(session: Session, at: float) -> None:
     """A prompt was sent, or is replayed: what belonged to the turn before is no longer open."""
-    books = session.books
+    memory = session.reducer_state
     session.turn += 1
     session.turn_started = at
-    books.turn_began = len(session.entries)
-    books.by_message_id.clear()
-    books.told.clear()
-    books.echo_at = None
+    memory.turn_began = len(session.entries)
+    memory.by_message_id.clear()
+    memory.repeated.clear()
+    memory.echo_at = None
 
 
 # --------------------------------------------------------------------------- the echo of the prompt
@@ -141,9 +141,9 @@ def _halved(text: str) -> str:
 
 def expect_echo(session: Session, prompt: str) -> None:
     """The agent may repeat this prompt as a user message; it is not shown twice."""
-    books = session.books
-    books.echo = _halved(prompt.strip())
-    books.echo_at = 0 if books.echo else None
+    memory = session.reducer_state
+    memory.echo = _halved(prompt.strip())
+    memory.echo_at = 0 if memory.echo else None
 
 
 def _without_echo(session: Session, text: str) -> str:
@@ -152,27 +152,27 @@ def _without_echo(session: Session, text: str) -> str:
     Decided character by character, so that it does not matter how the agent cuts it: what may still become
     the whole prompt is held back, and given out when it does not.
     """
-    books = session.books
-    at = books.echo_at
+    memory = session.reducer_state
+    at = memory.echo_at
     if at is None:
         return text
     text = _halved(text)
     if at == 0:
         text = text.lstrip()
-    awaited = books.echo[at : at + len(text)]
+    awaited = memory.echo[at : at + len(text)]
     if not text.startswith(awaited):
-        books.echo_at = None
-        return books.echo[:at] + text
-    books.echo_at = at + len(awaited)
+        memory.echo_at = None
+        return memory.echo[:at] + text
+    memory.echo_at = at + len(awaited)
     rest = text[len(awaited) :].lstrip()
     if rest:
-        books.echo_at = None
+        memory.echo_at = None
     return rest
 
 
 def _echoes_content(session: Session, content: Content) -> bool:
     """Is this a part of the prompt, repeated?"""
-    began = session.books.turn_began
+    began = session.reducer_state.turn_began
     if session.phase != "prompting" or began >= len(session.entries) or content.raw is not None:
         return False
     prompt = session.entries[began]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.reduce import asks, loading
-from acp_tui.session.reduce.entries import fact, leave_message, notice
-from acp_tui.session.reduce.facts import reset_offers, take_modes, take_options
-from acp_tui.session.reduce.kept_settings import keep_settings, session_reopening
+from acp_tui.session.reduce import history, requests
+from acp_tui.session.reduce.entries import add_notice, end_message, fact_changed
+from acp_tui.session.reduce.facts import reset_offers, set_modes, set_options
+from acp_tui.session.reduce.kept_settings import begin_restore, update_settings
 from acp_tui.session.reduce.terminals import end_agents_terminals
 from acp_tui.session.reduce.tools import close_open_calls
 from acp_tui.session.reduce.turns import end_turn, note_error
@@ -30,11 +30,13 @@ def agent_started(session: Session, event: ev.AgentStarted, at: float) -> list[C
     """The process runs, perhaps again: nothing of the old one will be answered any more."""
     again = session.process is not None
     session.process = Process(command=event.command, cwd=event.cwd, pid=event.pid)
-    changes = _nobody_answers(session, at, RpcError(0, "The turn was cut off: its end is not in the log"))
-    session.books.told.clear()
-    session.books.by_message_id.clear()
-    changes += [fact("process"), *_phase(session, "connecting")]
-    return [*changes, *notice(session, at, "The agent was started again")] if again else changes
+    changes = _end_everything_open(
+        session, at, RpcError(0, "The turn was cut off: its end is not in the log")
+    )
+    session.reducer_state.repeated.clear()
+    session.reducer_state.by_message_id.clear()
+    changes += [fact_changed("process"), *_phase(session, "connecting")]
+    return [*changes, *add_notice(session, at, "The agent was started again")] if again else changes
 
 
 def agent_exited(session: Session, event: ev.AgentExited, at: float) -> list[Change]:
@@ -44,28 +46,28 @@ def agent_exited(session: Session, event: ev.AgentExited, at: float) -> list[Cha
     process.stderr_tail = event.stderr_tail
     sentence = exit_sentence(event)
     tail = "\n".join(event.stderr_tail) or None
-    in_turn = session.books.prompts > 0  # then the end of the turn says it
+    in_turn = session.reducer_state.prompts > 0  # then the end of the turn says it
     error = None if event.expected else RpcError(0, sentence, tail)
-    changes = [fact("process"), *_nobody_answers(session, at, error)]
+    changes = [fact_changed("process"), *_end_everything_open(session, at, error)]
     if not event.expected and not in_turn:
-        changes += notice(session, at, sentence, level="error", detail=tail)
+        changes += add_notice(session, at, sentence, level="error", detail=tail)
     return [*changes, *_phase(session, "dead")]
 
 
-def _nobody_answers(session: Session, at: float, error: RpcError | None) -> list[Change]:
+def _end_everything_open(session: Session, at: float, error: RpcError | None) -> list[Change]:
     """The process is gone: the turn, its calls, its questions and its terminals are at an end.
 
     Without an error we ended the process ourselves, and with it the turn.
     """
     changes: list[Change] = []
-    while session.books.prompts:
+    while session.reducer_state.prompts:
         changes += end_turn(session, at, None if error else "cancelled", error)
     changes += close_open_calls(session, "unfinished", at)
-    changes += asks.close_all(session, "The agent ended")
+    changes += requests.cancel_all(session, "The agent ended")
     changes += end_agents_terminals(session, at)
-    changes += leave_message(session, at)
-    loading.give_up(session)
-    session.books.opening = None
+    changes += end_message(session, at)
+    history.give_up(session)
+    session.reducer_state.opening = None
     session.cancelling = False
     return changes
 
@@ -95,7 +97,7 @@ def initialized(session: Session, event: ev.Initialized, _at: float) -> list[Cha
     """Who it is."""
     session.agent = event.agent
     session.dialect = event.dialect
-    return [fact("agent"), fact("dialect")]
+    return [fact_changed("agent"), fact_changed("dialect")]
 
 
 def signed_in(session: Session, event: ev.SignedIn, at: float) -> list[Change]:
@@ -103,13 +105,13 @@ def signed_in(session: Session, event: ev.SignedIn, at: float) -> list[Change]:
     session.auth_required = False
     methods = session.agent.auth_methods if session.agent else []
     name = next((method.name for method in methods if method.id == event.method_id), event.method_id)
-    return [fact("auth_required"), *notice(session, at, f"Signed in: {name}")]
+    return [fact_changed("auth_required"), *add_notice(session, at, f"Signed in: {name}")]
 
 
 def signed_out(session: Session, _event: ev.SignedOut, at: float) -> list[Change]:
     """`logout` was answered."""
     session.auth_required = True
-    return [fact("auth_required"), *notice(session, at, "Signed out")]
+    return [fact_changed("auth_required"), *add_notice(session, at, "Signed out")]
 
 
 # --------------------------------------------------------------------------- the session
@@ -117,18 +119,18 @@ def signed_out(session: Session, _event: ev.SignedOut, at: float) -> list[Change
 
 def session_opening(session: Session, event: ev.SessionOpening, _at: float) -> list[Change]:
     """A session is asked for. What it tells before the answer belongs to it already."""
-    books = session.books
-    books.opening, books.phase_before = event.how, session.phase
+    memory = session.reducer_state
+    memory.opening, memory.phase_before = event.how, session.phase
     changes: list[Change] = []
     if event.how != "fork":
         session.cwd, session.directories = event.cwd or session.cwd, event.directories
-        changes += [fact("cwd"), fact("directories")]
+        changes += [fact_changed("cwd"), fact_changed("directories")]
     if event.how != "fork":
-        changes += session_reopening(session)
+        changes += begin_restore(session)
     if event.how == "new" and session.session_id is not None:
         changes += reset_offers(session)
     elif event.how in ("load", "resume"):
-        loading.begin(session, event.how, event.session_id)
+        history.begin(session, event.how, event.session_id)
     if event.how == "load":
         changes += _phase(session, "loading")
     return changes
@@ -137,59 +139,64 @@ def session_opening(session: Session, event: ev.SessionOpening, _at: float) -> l
 def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list[Change]:
     """It is open: conversation can begin, or go on."""
     before = session.session_id
-    session.books.opening = None
+    session.reducer_state.opening = None
     session.auth_required = False
     changes: list[Change] = []
-    changes += loading.answered(session)
+    changes += history.answered(session)
     if event.how == "load":
-        changes += leave_message(session, at)
+        changes += end_message(session, at)
         changes += close_open_calls(session, "unfinished", at)
     if event.session_id is not None:
         session.session_id = event.session_id
     if event.config_options is not None:
-        changes += take_options(session, event.config_options)
-    changes += take_modes(session, event.modes, event.mode)
+        changes += set_options(session, event.config_options)
+    changes += set_modes(session, event.modes, event.mode)
     if event.models is not None and not any(option.category == "model" for option in session.config_options):
         session.models, session.model = event.models, event.model
-        changes += [fact("models"), fact("model")]
-    keep_settings(session)
+        changes += [fact_changed("models"), fact_changed("model")]
+    update_settings(session)
     if not session.working:
         changes += _phase(session, "idle")
     if before is not None and (before != session.session_id or event.how == "new"):
-        changes += _another(session, event.how, at)
-    return [*changes, fact("session_id"), fact("auth_required")]
+        changes += _changed_session_notice(session, event.how, at)
+    return [*changes, fact_changed("session_id"), fact_changed("auth_required")]
 
 
-def _another(session: Session, how: str, at: float) -> list[Change]:
+def _changed_session_notice(session: Session, how: str, at: float) -> list[Change]:
     """Say that the conversation goes on in another session than the one above."""
     if how == "fork":
-        return notice(session, at, "The conversation goes on in a copy of the session (a fork)")
+        return add_notice(session, at, "The conversation goes on in a copy of the session (a fork)")
     if how == "new" and any(isinstance(entry, Message) for entry in session.entries):
-        return notice(session, at, "A new session: the agent does not know what is above", level="warning")
+        return add_notice(
+            session, at, "A new session: the agent does not know what is above", level="warning"
+        )
     return []
 
 
 def session_closed(session: Session, event: ev.SessionClosed, at: float) -> list[Change]:
     """The session is no longer open."""
     text = "The session was deleted" if event.deleted else "The session was closed"
-    return [*notice(session, at, text), *_phase(session, "connecting")]
+    return [*add_notice(session, at, text), *_phase(session, "connecting")]
 
 
 def call_failed(session: Session, event: ev.CallFailed, at: float) -> list[Change]:
     """A request of ours was refused."""
     changes = note_error(session, event.error)
-    if event.method == f"session/{session.books.opening}":
-        session.books.opening = None
-        loading.give_up(session)
-        changes += _phase(session, session.books.phase_before)
-    if session.books.restoring and event.method in SETTING_METHODS:
+    if event.method == f"session/{session.reducer_state.opening}":
+        session.reducer_state.opening = None
+        history.give_up(session)
+        changes += _phase(session, session.reducer_state.phase_before)
+    if session.reducer_state.restoring and event.method in SETTING_METHODS:
         return changes  # the client says what could not be set, and why
     if event.error.code == REQUEST_CANCELLED:  # nobody but us cancels them
-        return [*changes, *notice(session, at, f"{event.method} was cancelled")]
+        return [*changes, *add_notice(session, at, f"{event.method} was cancelled")]
     text = f"{event.method} failed: {visible_line(event.error.message)}"
-    return [*changes, *notice(session, at, text, level="error", detail=event.error.detail, source="agent")]
+    return [
+        *changes,
+        *add_notice(session, at, text, level="error", detail=event.error.detail, source="agent"),
+    ]
 
 
 def _phase(session: Session, phase: Phase) -> list[Change]:
     session.phase = phase
-    return [fact("phase")]
+    return [fact_changed("phase")]

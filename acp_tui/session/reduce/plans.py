@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.reduce.entries import add, fact, out_of_phase, touch
+from acp_tui.session.reduce.entries import add_entry, fact_changed, out_of_phase, touch
 from acp_tui.session.state import Compaction, Plan
 from acp_tui.session.text import GrowingText
 
@@ -18,7 +18,7 @@ def plan_changed(session: Session, event: PlanChanged, at: float) -> list[Change
     """A whole plan replaces the current one; within a turn the entry shows how it progresses."""
     if event.removed or not (event.items or event.markdown or event.uri):
         return _plan_cleared(session, event)
-    plans = session.books.plans
+    plans = session.reducer_state.plans
     known = plan = plans.get(event.plan_id)
     if known is not None and session.plan is known and _says(known) == _says(event):
         return []  # some agents repeat it with every prompt
@@ -26,10 +26,10 @@ def plan_changed(session: Session, event: PlanChanged, at: float) -> list[Change
         changes = [touch(plan)]
     else:
         plan = plans[event.plan_id] = Plan(id=0, at=at, plan_id=event.plan_id, stray=out_of_phase(session))
-        changes = [*add(session, plan, at), *([touch(known)] if known is not None else [])]
+        changes = [*add_entry(session, plan, at), *([touch(known)] if known is not None else [])]
     plan.items, plan.markdown, plan.uri = event.items, event.markdown, event.uri
     session.plan = plan
-    return [*changes, fact("plan")]
+    return [*changes, fact_changed("plan")]
 
 
 def _says(plan: Plan | PlanChanged) -> tuple[list[PlanItem], str | None, str | None]:
@@ -38,13 +38,13 @@ def _says(plan: Plan | PlanChanged) -> tuple[list[PlanItem], str | None, str | N
 
 def _plan_cleared(session: Session, event: PlanChanged) -> list[Change]:
     """The entry stays as it was last; it only is no longer current."""
-    plan = session.books.plans.pop(event.plan_id, None)
+    plan = session.reducer_state.plans.pop(event.plan_id, None)
     if plan is None:
         return []
     plan.removed = event.removed
     if session.plan is plan:
         session.plan = None
-    return [touch(plan), fact("plan")]
+    return [touch(plan), fact_changed("plan")]
 
 
 def compaction_changed(session: Session, event: CompactionChanged, at: float) -> list[Change]:
@@ -67,9 +67,9 @@ def compaction_chunk(session: Session, event: CompactionChunk, at: float) -> lis
 
 
 def _compaction(session: Session, compaction_id: str, at: float) -> tuple[Compaction, list[Change]]:
-    known = session.books.compactions.get(compaction_id)
+    known = session.reducer_state.compactions.get(compaction_id)
     if known is not None:
         return known, []
     compaction = Compaction(id=0, at=at, compaction_id=compaction_id)
-    session.books.compactions[compaction_id] = compaction
-    return compaction, add(session, compaction, at)
+    session.reducer_state.compactions[compaction_id] = compaction
+    return compaction, add_entry(session, compaction, at)

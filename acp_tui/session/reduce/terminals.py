@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.reduce.entries import add, out_of_phase, touch
+from acp_tui.session.reduce.entries import add_entry, out_of_phase, touch
 from acp_tui.session.state import Terminal
 from acp_tui.session.text import TerminalText
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
     from acp_tui.session.change import Change
-    from acp_tui.session.state import Owner, Session
+    from acp_tui.session.state import Session, TerminalOwner
 
 
 def terminal_created(session: Session, event: ev.TerminalCreated, at: float) -> list[Change]:
@@ -86,8 +86,10 @@ def _terminal(session: Session, terminal_id: str, at: float) -> tuple[Terminal, 
     return (known, []) if known is not None else _new(session, terminal_id, "client", at)
 
 
-def _new(session: Session, terminal_id: str, owner: Owner, at: float) -> tuple[Terminal, list[Change]]:
+def _new(
+    session: Session, terminal_id: str, owner: TerminalOwner, at: float
+) -> tuple[Terminal, list[Change]]:
     stray = owner != "user" and out_of_phase(session)  # the user may run something at any time
     terminal = Terminal(id=0, at=at, terminal_id=terminal_id, owner=owner, stray=stray)
     session.terminals[terminal_id] = terminal
-    return terminal, add(session, terminal, at)
+    return terminal, add_entry(session, terminal, at)

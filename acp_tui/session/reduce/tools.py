@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.ansi_text import without_colours
+from acp_tui.session.ansi_text import strip_colours
 from acp_tui.session.diff_lines import line_by_hunks
-from acp_tui.session.reduce.entries import add, out_of_phase, touch
+from acp_tui.session.reduce.entries import add_entry, out_of_phase, touch
 from acp_tui.session.reduce.terminals import name_command
 from acp_tui.session.state import Content, Diff, TerminalRef, ToolCall
 
@@ -25,8 +25,8 @@ def tool_call_changed(session: Session, event: ToolCallChanged, at: float) -> li
     if call is None or _is_another(session, call, event):
         call = ToolCall(id=0, at=at, call_id=event.call_id, stray=out_of_phase(session))
         session.tool_calls[event.call_id] = call
-        session.books.open_calls[event.call_id] = call
-        changes = add(session, call, at)
+        session.reducer_state.open_calls[event.call_id] = call
+        changes = add_entry(session, call, at)
     else:
         changes = [touch(call)]
     _patch(call, event)
@@ -211,7 +211,7 @@ def _settle_colours(call: ToolCall) -> None:
         return
     for item in call.content:
         if isinstance(item, Content) and item.coloured is not None:
-            item.text = without_colours(item.coloured)
+            item.text = strip_colours(item.coloured)
 
 
 def _status(session: Session, call: ToolCall, status: str | None, at: float) -> None:
@@ -223,10 +223,10 @@ def _status(session: Session, call: ToolCall, status: str | None, at: float) -> 
     call.status = "failed" if status == "completed" and _failed(call) else status
     if call.done:
         call.ended_at = at
-        session.books.open_calls.pop(call.call_id, None)
+        session.reducer_state.open_calls.pop(call.call_id, None)
     else:
         call.ended_at = None
-        session.books.open_calls[call.call_id] = call
+        session.reducer_state.open_calls[call.call_id] = call
 
 
 def _failed(call: ToolCall) -> bool:
@@ -239,8 +239,8 @@ def _failed(call: ToolCall) -> bool:
 
 def close_open_calls(session: Session, status: str, at: float) -> list[Change]:
     """Nothing more will come for the calls still open. A status of the agent's own is left as it is."""
-    calls = list(session.books.open_calls.values())
-    session.books.open_calls.clear()
+    calls = list(session.reducer_state.open_calls.values())
+    session.reducer_state.open_calls.clear()
     for call in calls:
         if call.status in _UNFINISHED:
             call.status = status

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.reduce import loading
-from acp_tui.session.reduce.entries import add, fact, is_users, touch
-from acp_tui.session.reduce.kept_settings import accept_settings
+from acp_tui.session.reduce import history
+from acp_tui.session.reduce.entries import add_entry, fact_changed, is_user_command, touch
+from acp_tui.session.reduce.kept_settings import end_restore
 from acp_tui.session.reduce.messages import begin_turn, expect_echo
 from acp_tui.session.reduce.tools import close_open_calls
 from acp_tui.session.state import REQUEST_CANCELLED, Notice, RpcError, TurnEnd, Usage, UserMessage
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 def prompt_sent(session: Session, event: ev.PromptSent, at: float) -> list[Change]:
     """A turn begins with what the user said."""
-    changes = loading.close(session, at)
+    changes = history.close(session, at)
     begin_turn(session, at)
-    accept_settings(session)
-    session.books.prompts += 1
+    end_restore(session)
+    session.reducer_state.prompts += 1
     session.phase = "prompting"
     session.last_error = None
     message = UserMessage(id=0, at=at, parts=[_part(content) for content in event.contents])
     expect_echo(session, event.raw_text)
-    return [*changes, *add(session, message, at), fact("phase"), fact("turn")]
+    return [*changes, *add_entry(session, message, at), fact_changed("phase"), fact_changed("turn")]
 
 
 def _part(content: Content) -> GrowingText | Content:
@@ -39,7 +39,7 @@ def _part(content: Content) -> GrowingText | Content:
 def cancel_sent(session: Session, _event: ev.CancelSent, at: float) -> list[Change]:
     """The turn goes on until its prompt is answered, but its calls count as cancelled."""
     session.cancelling = session.working
-    return [*close_open_calls(session, "cancelled", at), fact("cancelling")]
+    return [*close_open_calls(session, "cancelled", at), fact_changed("cancelling")]
 
 
 def turn_ended(session: Session, event: ev.TurnEnded, at: float) -> list[Change]:
@@ -49,10 +49,10 @@ def turn_ended(session: Session, event: ev.TurnEnded, at: float) -> list[Change]
     empty = event.stop_reason == "end_turn" and not any(event.tokens.values()) and _nothing_came(session)
     if event.tokens:
         session.usage = Usage(session.usage.used, session.usage.size, session.usage.cost, event.tokens)
-    changes = [fact("usage")]
+    changes = [fact_changed("usage")]
     if session.auth_required:
         session.auth_required = False
-        changes.append(fact("auth_required"))
+        changes.append(fact_changed("auth_required"))
     return [*changes, *end_turn(session, at, event.stop_reason, empty=empty)]
 
 
@@ -67,11 +67,11 @@ def note_error(session: Session, error: RpcError) -> list[Change]:
     """Keep what went wrong; it may mean that the agent wants a sign-in."""
     session.last_error = error
     if not error.auth_required:
-        return [fact("last_error")]
+        return [fact_changed("last_error")]
     session.auth_required = True
     if error.auth_methods and session.agent is not None:
         session.agent.auth_methods = error.auth_methods
-    return [fact("last_error"), fact("auth_required")]
+    return [fact_changed("last_error"), fact_changed("auth_required")]
 
 
 def end_turn(
@@ -83,38 +83,38 @@ def end_turn(
     empty: bool = False,
 ) -> list[Change]:
     """Close what is open, mark what a refusal takes away, and let the queue wait after a bad end."""
-    books = session.books
-    books.prompts = max(0, books.prompts - 1)
-    changes = add(session, TurnEnd(id=0, at=at, stop_reason=stop_reason, error=error, empty=empty), at)
-    if not books.prompts:
+    memory = session.reducer_state
+    memory.prompts = max(0, memory.prompts - 1)
+    changes = add_entry(session, TurnEnd(id=0, at=at, stop_reason=stop_reason, error=error, empty=empty), at)
+    if not memory.prompts:
         session.phase = "idle"
         session.turn_started = None
         status = "cancelled" if session.cancelling else "unfinished"
         changes += close_open_calls(session, status, at)
     session.cancelling = False
     session.stop_reason = stop_reason
-    books.echo_at = None
+    memory.echo_at = None
     if stop_reason == "refusal":
         changes += _withdraw(session)
     if stop_reason != "end_turn" and session.queue and not session.queue_paused:
         session.queue_paused = True
-        changes.append(fact("queue"))
-    return [*changes, fact("phase"), fact("stop_reason")]
+        changes.append(fact_changed("queue"))
+    return [*changes, fact_changed("phase"), fact_changed("stop_reason")]
 
 
 def _nothing_came(session: Session) -> bool:
     """No update at all: the prompt may have been lost."""
     return all(
-        isinstance(entry, (UserMessage, Notice)) or is_users(entry)
-        for entry in session.entries[session.books.turn_began :]
+        isinstance(entry, (UserMessage, Notice)) or is_user_command(entry)
+        for entry in session.entries[session.reducer_state.turn_began :]
     )
 
 
 def _withdraw(session: Session) -> list[Change]:
     """The prompt and what followed will not be in the agent's context."""
     changes: list[Change] = []
-    for entry in session.entries[session.books.turn_began :]:
-        if not is_users(entry):
+    for entry in session.entries[session.reducer_state.turn_began :]:
+        if not is_user_command(entry):
             entry.withdrawn = True
             changes.append(touch(entry))
     return changes

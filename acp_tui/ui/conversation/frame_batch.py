@@ -33,7 +33,7 @@ class Frames:
     def add(self, changes: Sequence[Change]) -> None:
         """These changed, too."""
         for change in changes:
-            if change.what == "updated" and change.entry is not None:
+            if change.kind == "updated" and change.entry is not None:
                 if change.entry.id in self._entries:
                     continue
                 self._entries.add(change.entry.id)

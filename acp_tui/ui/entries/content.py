@@ -12,7 +12,7 @@ from textual.strip import Strip
 from acp_tui.session.text import visible_excerpt, visible_line
 from acp_tui.ui.drawing.body import Lines, left_out
 from acp_tui.ui.drawing.wrap import shortened, shortened_path
-from acp_tui.ui.entries.tool_call.headline import relative
+from acp_tui.ui.entries.tool_call.headline import relative_path
 from acp_tui.ui.markdown.code import code_lines
 from acp_tui.ui.markdown.inline import linked
 from acp_tui.ui.theme.syntax import language_of
@@ -65,7 +65,7 @@ def _headline(content: Content, context: Context, before: Spans) -> Strip:
     sign = SIGNS.get(content.kind, "?" if unknown else "▤")
     room = context.width - sum(span.cell_length for span in before) - len(sign) - 1
     uri = content.uri or ""
-    path = relative(_path(uri), context.cwd)
+    path = relative_path(_path(uri), context.cwd)
     name = visible_line(content.title or content.name or path)
     tail = shortened(tail, room)
     name_room = room - cell_len(tail) - 2

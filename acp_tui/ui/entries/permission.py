@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.entry_display import answered_by, title_of, verdict
+from acp_tui.entry_display import answered_by, call_title, permission_verdict
 from acp_tui.ui.drawing.body import Lines
 from acp_tui.ui.drawing.text_layout import headed
 from acp_tui.ui.drawing.wrap import shortened
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def body(entry: Permission, context: Context) -> Body:
     """A line or a few: the answer, what it was about, and by whom or why."""
-    sign, _, good = verdict(entry)
+    sign, _, good = permission_verdict(entry)
     look: Style = getattr(context.palette, good)
     spans = _spans(entry, context, None if context.whole else context.width)
     lines = headed([Segment(f"{sign} ", look)], spans, context.width)
@@ -29,7 +29,7 @@ def body(entry: Permission, context: Context) -> Body:
 
 def _spans(entry: Permission, context: Context, most: int | None) -> Spans:
     """`most`: so many cells of the agent's own words."""
-    _, words, good = verdict(entry)
+    _, words, good = permission_verdict(entry)
     what, by = _what(entry, context), answered_by(entry, most)
     if most is not None:
         what = shortened(what, most)
@@ -42,4 +42,4 @@ def _spans(entry: Permission, context: Context, most: int | None) -> Spans:
 
 def _what(entry: Permission, context: Context) -> str:
     call = context.session.tool_calls.get(entry.call_id)
-    return title_of(call, context.cwd) if call is not None else entry.call_id
+    return call_title(call, context.cwd) if call is not None else entry.call_id

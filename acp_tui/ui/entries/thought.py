@@ -10,7 +10,7 @@ from textual.strip import Strip
 
 from acp_tui.ui.drawing.wrap import shortened
 from acp_tui.ui.entries.parts import Parts
-from acp_tui.ui.entries.tool_call.headline import FOLDED, OPEN, duration
+from acp_tui.ui.entries.tool_call.headline import FOLDED, OPEN, format_duration
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Thought
@@ -76,10 +76,10 @@ class ThoughtBody:
     def _summary(self) -> str:
         thought, now = self._thought, self._context.now
         if thought.ended_at is not None:
-            return f"thought for {duration(max(1, round(thought.ended_at - thought.at)))}"
+            return f"thought for {format_duration(max(1, round(thought.ended_at - thought.at)))}"
         if now is None:
             return "thinking"
-        return f"thinking for {duration(max(1, round(now() - thought.at)))}"
+        return f"thinking for {format_duration(max(1, round(now() - thought.at)))}"
 
 
 def muted(palette: Palette) -> Palette:

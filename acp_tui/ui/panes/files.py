@@ -9,7 +9,7 @@ from rich.segment import Segment
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import ToolCall
 from acp_tui.ui.drawing.wrap import shortened_path, strip, wrap
-from acp_tui.ui.entries.tool_call.headline import changed_lines, relative
+from acp_tui.ui.entries.tool_call.headline import changed_lines, relative_path
 from acp_tui.ui.panes.listing import Item
 from acp_tui.ui.panes.pane import Pane
 from acp_tui.ui.panes.pieces import EDGE, heading, row, words
@@ -86,7 +86,7 @@ class FilesPane(Pane):
             call = change.entry
             if isinstance(call, ToolCall):
                 news |= self._seen.take(call)
-                ended |= call.done and (call.call_id in self._open or change.what == "added")
+                ended |= call.done and (call.call_id in self._open or change.kind == "added")
                 (self._open.discard if call.done else self._open.add)(call.call_id)
             ended |= change.fact == "phase" and not self.source.session.working
         if ended:
@@ -104,7 +104,7 @@ class FilesPane(Pane):
             self._follow()
 
     def _touched_now(self) -> dict[str, int | None]:
-        return {self._seen.absolute(place.path): place.line for place in self.source.session.touching}
+        return {self._seen.absolute(place.path): place.line for place in self.source.session.active_locations}
 
     # ------------------------------------------------------------------------- what is shown
 
@@ -153,7 +153,7 @@ class FilesPane(Pane):
         line = self._touched.get(path)
         place = f":{line}" if line is not None else ""
         room = width - EDGE - sum(span.cell_length for span in (*left, *right)) - len(place)
-        name = reveal_line(relative(path, self.source.cwd))
+        name = reveal_line(relative_path(path, self.source.cwd))
         left.append(Segment(shortened_path(name, max(4, room)), palette.text))
         left.append(Segment(place, palette.accent))
         lines = [row(left, right, width)]

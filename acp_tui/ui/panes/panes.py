@@ -69,7 +69,7 @@ class Panes(Vertical):
 
     def take(self, changes: Sequence[Change]) -> None:
         """One frame."""
-        if any(change.what == "reset" for change in changes):
+        if any(change.kind == "reset" for change in changes):
             self.current.renew()
         else:
             self.current.take(changes)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 
-from acp_tui.entry_display import STATUS, ran
+from acp_tui.entry_display import STATUS_ICONS, terminal_command
 from acp_tui.session.state import Terminal
 from acp_tui.session.text import visible_line
 from acp_tui.ui.drawing.wrap import shortened, shortened_path, strip
 from acp_tui.ui.entries.terminal.terminal import elsewhere, exit_fact, sign
-from acp_tui.ui.entries.tool_call.headline import lasted, relative
+from acp_tui.ui.entries.tool_call.headline import lasted, relative_path
 from acp_tui.ui.panes.listing import Item
 from acp_tui.ui.panes.pane import Pane
 from acp_tui.ui.panes.pieces import EDGE, heading, row, words
@@ -41,7 +41,7 @@ class TerminalsPane(Pane):
         """Is there another terminal, or has one ended?"""
         return any(
             isinstance(change.entry, Terminal)
-            and (change.what == "added" or self._shown.get(change.entry.terminal_id) != _state(change.entry))
+            and (change.kind == "added" or self._shown.get(change.entry.terminal_id) != _state(change.entry))
             for change in changes
         )
 
@@ -77,7 +77,7 @@ class TerminalsPane(Pane):
             (lasted(began, terminal.ended_at, None), palette.dim),
         ]
         right = [Segment(f"  {text}", style) for text, style in facts if text]
-        left = [Segment(f"{STATUS[state]} ", palette.signs[state])]
+        left = [Segment(f"{STATUS_ICONS[state]} ", palette.signs[state])]
         room = width - EDGE - 2 - sum(span.cell_length for span in right)
         left.append(Segment(shortened(self._command(terminal), max(4, room)), palette.text))
         lines = [row(left, right, width)]
@@ -86,7 +86,7 @@ class TerminalsPane(Pane):
         return lines
 
     def _command(self, terminal: Terminal) -> str:
-        if command := visible_line(ran(terminal, self.source.cwd)):
+        if command := visible_line(terminal_command(terminal, self.source.cwd)):
             return command
         call = self._call(terminal)
         return visible_line(call.title) if call is not None and call.title else "a command of the agent"
@@ -95,7 +95,7 @@ class TerminalsPane(Pane):
         return self.source.session.terminal_calls.get(terminal.terminal_id)
 
     def _note(self, terminal: Terminal) -> str:
-        where = relative(terminal.cwd, self.source.cwd) if elsewhere(terminal, self.context(20)) else ""
+        where = relative_path(terminal.cwd, self.source.cwd) if elsewhere(terminal, self.context(20)) else ""
         whose = {"agent": "run by the agent itself", "user": "yours"}.get(terminal.owner, "")
         return " · ".join(filter(None, (whose, f"in {visible_line(where)}" if where else "")))
 

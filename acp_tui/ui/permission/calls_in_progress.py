@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.entry_display import title_of
+from acp_tui.entry_display import call_title
 from acp_tui.session.text import visible_json
 from acp_tui.ui.drawing.body import Lines
 from acp_tui.ui.drawing.text_layout import headed
@@ -38,7 +38,7 @@ def calls_in_progress(question: Question, session: Session) -> list[ToolCall]:
     asked = {permission.call_id for permission in session.permissions.values()}
     return [
         call
-        for call in session.books.open_calls.values()
+        for call in session.reducer_state.open_calls.values()
         if call is not question.call and call.call_id not in asked
     ]
 
@@ -57,7 +57,7 @@ def raw_bodies(question: Question, context: Context) -> list[Body]:
     """The raw input of each of them."""
     bodies: list[Body] = []
     for call in calls_in_progress(question, context.session):
-        title = Segment(f"raw input of {title_of(call, context.cwd)}", context.palette.dim)
+        title = Segment(f"raw input of {call_title(call, context.cwd)}", context.palette.dim)
         text = visible_json(call.raw_input) if call.raw_input else "none"
         bodies.append(Lines(headed([], [title], context.width, indent=0), ""))
         bodies.append(LongText(text, context.palette.text, context.width))

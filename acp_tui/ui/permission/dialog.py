@@ -161,7 +161,7 @@ class PermissionScreen(Dialog[Taken | None]):
             return
         self.query_one(Page).show(self._bodies)
         self._fit()
-        if any(change.what == "added" for change in calls):
+        if any(change.kind == "added" for change in calls):
             self._quiet = Quiet(self._clock)
             self._hint()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.segment import Segment
 from textual.strip import Strip
 
-from acp_tui.entry_display import fate, only_input
+from acp_tui.entry_display import file_change, repeats_raw_input
 from acp_tui.session.diff_lines import first_line
 from acp_tui.session.invisible import invisible_characters, reveal, reveal_line
 from acp_tui.session.state import Content, Diff
@@ -108,7 +108,7 @@ def _title(question: Question) -> str:
 
 
 def _raw_title(question: Question) -> str:
-    title = question.call.asked_title if question.call is not None else ""
+    title = question.call.permission_title if question.call is not None else ""
     return (title or question.subject.words)[:MAX_COMMAND]
 
 
@@ -300,7 +300,7 @@ def _diff(diff: Diff, question: Question, context: Context) -> list[Body]:
     remarks = [
         _remark(one.path, one.real, one.inside) for one in question.subject.targets if one.path == diff.path
     ]
-    became = fate(diff, question.subject.kind)
+    became = file_change(diff, question.subject.kind)
     remarks.append("new file" if became == "new" else became)
     remark = Segment(f"  {', '.join(filter(None, remarks))}", palette.warning)
     head = [Segment(f"{reveal_line(diff.path)} ", palette.strong), *counts, remark]
@@ -314,7 +314,7 @@ def _content(question: Question, context: Context) -> Iterator[Lines]:
     if question.call is None:
         return
     for part in question.call.content:
-        if not isinstance(part, Content) or only_input(part, question.call):
+        if not isinstance(part, Content) or repeats_raw_input(part, question.call):
             continue
         text = part.text or " ".join(filter(None, (f"[{part.kind}]", part.name, part.uri, part.mime)))
         if text.strip():

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from acp_tui.session.attachment import OUTPUT_SCHEME, CommandOutput, Picture, mentions, written
+from acp_tui.session.attachment import OUTPUT_SCHEME, CommandOutput, Picture, find_mentions, format_mention
 from acp_tui.session.text import visible_line
 from acp_tui.ui.drawing.wrap import shortened
 from acp_tui.ui.prompt.pastes import Token
@@ -74,7 +74,7 @@ class Attachments:
     def pick(self, path: str, lines: str = "") -> str:
         """The mention of a file that was chosen, not typed: it moves and goes as one."""
         path = f"./{path}" if path.startswith("~") else path  # nobody's home directory
-        token = written(path, lines)
+        token = format_mention(path, lines)
         self._picked[token] = path
         return token
 
@@ -151,14 +151,14 @@ class Attachments:
     def of(self, text: str) -> list[Attachment]:
         """All that goes along with a prompt, in the order of its text."""
         found: list[tuple[int, Attachment]] = [
-            (mention.start, mention.file) for mention in mentions(text, self.exists)
+            (mention.start, mention.file) for mention in find_mentions(text, self.exists)
         ]
         found += [(text.find(token), kept) for token, kept in self._kept.items() if token in text]
         return [attachment for _, attachment in sorted(found, key=lambda pair: pair[0])]
 
     def spans(self, line: str) -> list[Token]:
         """Where in a line something stands that goes along."""
-        found = [Token(start, end, file.token) for start, end, file in mentions(line, self.exists)]
+        found = [Token(start, end, file.token) for start, end, file in find_mentions(line, self.exists)]
         if self._kept and "[" in line:
             for token in self._kept:
                 at = line.find(token)

@@ -12,7 +12,7 @@ from acp_tui.ui.prompt.menu import Completion, Menu
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from acp_tui.session.state import Command
+    from acp_tui.session.state import SlashCommand
 
 
 class CommandMenu(Menu):
@@ -22,23 +22,23 @@ class CommandMenu(Menu):
 
     def __init__(self) -> None:
         super().__init__()
-        self._commands: Sequence[Command] = ()
-        self._found: list[Command] = []
+        self._commands: Sequence[SlashCommand] = ()
+        self._found: list[SlashCommand] = []
         self._typed: str | None = None  # what was looked for; None: nothing of these commands yet
         self._dismissed = False  # until another command is begun
 
     @property
-    def commands(self) -> Sequence[Command]:
+    def commands(self) -> Sequence[SlashCommand]:
         """What the agent offers."""
         return self._commands
 
     @commands.setter
-    def commands(self, commands: Sequence[Command]) -> None:
+    def commands(self, commands: Sequence[SlashCommand]) -> None:
         self._commands = commands
         self._typed = None
 
     @property
-    def selected(self) -> Command | None:
+    def selected(self) -> SlashCommand | None:
         """The command at the mark."""
         return self._found[self.choices.current] if self.is_open else None
 
@@ -49,7 +49,7 @@ class CommandMenu(Menu):
             return True  # the first one may differ in its capitals only
         return self.selected is not None and self.selected.name == self._typed
 
-    def command(self, text: str) -> Command | None:
+    def command(self, text: str) -> SlashCommand | None:
         """The command that a prompt consists of so far, without arguments."""
         name = text[1:].removesuffix(" ") if text.startswith("/") else ""
         return next((command for command in self.commands if command.name == name), None)
@@ -81,7 +81,7 @@ class CommandMenu(Menu):
         return Completion((0, 0), f"/{self.selected.name} ") if self.selected is not None else None
 
 
-def _choice(command: Command, places: frozenset[int]) -> CompletionItem:
+def _choice(command: SlashCommand, places: frozenset[int]) -> CompletionItem:
     """Agents' texts are on one line here, whatever they are."""
     return CompletionItem(
         f"/{visible_line(command.name)}",

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import Selection
 
-from acp_tui.session.text import visible_line, without_controls
+from acp_tui.session.text import strip_controls, visible_line
 from acp_tui.ui.drawing.wrap import shortened
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.keys.typeahead import forward_typeahead
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.widgets.text_area import Edit, EditResult, Location
 
-    from acp_tui.session.state import Command
+    from acp_tui.session.state import SlashCommand
     from acp_tui.ui.prompt.attachments import Attachments
     from acp_tui.ui.prompt.command_menu import CommandMenu
     from acp_tui.ui.prompt.file_menu import FileMenu
@@ -78,7 +78,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
 
     def put(self, text: str, cursor: Location | None = None) -> None:
         """Another text instead, which can be undone and opens no menu; the cursor goes to its end."""
-        self.replace(without_controls(text), (0, 0), self.document.end, maintain_selection_offset=False)
+        self.replace(strip_controls(text), (0, 0), self.document.end, maintain_selection_offset=False)
         self.move_cursor(cursor if cursor is not None else self.document.end)
         self._put_there = self.text
         self.close_menus()
@@ -151,7 +151,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         if not self._files.images_refused and (token := self._attachments.pasted_image(text)):
             self.insert_token(token)
             return
-        folded = self.pastes.fold(without_controls(text))
+        folded = self.pastes.fold(strip_controls(text))
         self._replace_via_keyboard(folded, *self.selection)
 
     def insert_token(self, token: str) -> None:
@@ -276,7 +276,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         if not self.suggestion:
             super().action_cursor_right(select)
 
-    def _command_at_end(self) -> Command | None:
+    def _command_at_end(self) -> SlashCommand | None:
         if self.cursor_location != self.document.end or self.document.line_count > 1:
             return None
         return self._menu.command(self.document[0])

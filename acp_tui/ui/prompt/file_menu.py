@@ -6,7 +6,7 @@ import asyncio
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from acp_tui.session.attachment import begun_mention, written
+from acp_tui.session.attachment import format_mention, partial_mention
 from acp_tui.session.invisible import reveal_line
 from acp_tui.ui.prompt.attachments import IMAGE_SUFFIXES, Attachments
 from acp_tui.ui.prompt.completion_list import CompletionItem
@@ -16,7 +16,7 @@ from acp_tui.ui.prompt.menu import Completion, Menu
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from acp_tui.session.attachment import Begun
+    from acp_tui.session.attachment import PartialMention
     from acp_tui.ui.prompt.file_search import FileIndex
 
 SLICE_SECONDS = 0.004
@@ -40,7 +40,7 @@ class FileMenu(Menu):
         self.images_refused = ""
         """Why images cannot be attached."""
         self._attachments = attachments
-        self._begun: Begun | None = None
+        self._begun: PartialMention | None = None
         self._row = 0
         self._search: FileSearch | None = None
         self._dismissed = False
@@ -54,7 +54,7 @@ class FileMenu(Menu):
 
     def follow(self, row: int, before: str, *, typed: bool) -> None:
         """The line up to the cursor has changed, or (not `typed`) only the cursor has moved."""
-        begun = begun_mention(before) if self.look is not None and self.is_mounted else None
+        begun = partial_mention(before) if self.look is not None and self.is_mounted else None
         if begun is None:
             self.leave()
             self._dismissed = False
@@ -140,7 +140,7 @@ class FileMenu(Menu):
             return None
         start = (self._row, begun.start)
         if path.endswith("/") and not taking:
-            return Completion(start, written(path, begun.lines).removesuffix('"'))
+            return Completion(start, format_mention(path, begun.lines).removesuffix('"'))
         return Completion(start, f"{self._attachments.pick(path, begun.lines)} ")
 
     def dismiss(self) -> None:

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from acp_tui.session.state import Command
+    from acp_tui.session.state import SlashCommand
 
 
 class Match(NamedTuple):
     """A command, and which characters of its name were hit."""
 
-    command: Command
+    command: SlashCommand
     places: frozenset[int]
 
 
-def match_commands(commands: Iterable[Command], typed: str) -> list[Match]:
+def match_commands(commands: Iterable[SlashCommand], typed: str) -> list[Match]:
     """The commands that fit; those that fit equally well stay in the agent's order."""
     found = []
     commands = list(commands)

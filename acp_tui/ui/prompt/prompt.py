@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from acp_tui.session.attachment import Attachment
-    from acp_tui.session.state import Command
+    from acp_tui.session.state import SlashCommand
     from acp_tui.ui.prompt.history_search import HistorySearch
     from acp_tui.ui.prompt.recall import History
 
@@ -163,12 +163,12 @@ class Prompt(AttachingPrompt):
         return True
 
     @property
-    def commands(self) -> Sequence[Command]:
+    def commands(self) -> Sequence[SlashCommand]:
         """The agent's commands."""
         return self._menu.commands
 
     @commands.setter
-    def commands(self, commands: Sequence[Command]) -> None:
+    def commands(self, commands: Sequence[SlashCommand]) -> None:
         self._menu.commands = commands
         if self.is_mounted:
             self._editor.follow()

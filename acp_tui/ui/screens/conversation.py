@@ -175,7 +175,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
             self._show_facts()
 
     def _show(self, changes: list[Change]) -> None:
-        facts = {change.fact for change in changes if change.what == "fact"}
+        facts = {change.fact for change in changes if change.kind == "fact"}
         if facts & {"process", "session_id"}:
             self._facts.stuck = ""
         if "commands" in facts:

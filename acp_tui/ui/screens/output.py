@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.entry_display import STATUS, ran
+from acp_tui.entry_display import STATUS_ICONS, terminal_command
 from acp_tui.session.text import visible_line
 from acp_tui.ui.entries.terminal.terminal import exit_fact, sign
 from acp_tui.ui.entries.terminal.whole_output import WholeOutput
@@ -28,7 +28,7 @@ class OutputScreen(DetailScreen):
     """Begins at the end, where the news are."""
 
     def __init__(self, terminal: Terminal, palette: Palette, *, session: Session, cwd: str = "") -> None:
-        title = visible_line(ran(terminal, cwd)) or "A command of the agent"
+        title = visible_line(terminal_command(terminal, cwd)) or "A command of the agent"
         super().__init__(
             title, lambda context: [WholeOutput(terminal, context)], palette, session=session, cwd=cwd
         )
@@ -58,7 +58,7 @@ class OutputScreen(DetailScreen):
         state, palette = sign(self._terminal), self._palette
         words = exit_fact(self._terminal) or ("runs" if self._terminal.ended_at is None else "")
         spans = [
-            Segment(f"{STATUS[state]} ", palette.signs[state]),
+            Segment(f"{STATUS_ICONS[state]} ", palette.signs[state]),
             Segment(self._title, palette.strong),
             Segment(f"  {words}", palette.signs[state]),
         ]

@@ -292,19 +292,19 @@ class PaneKeys(EntryKeys):
             self._panes.pane(FilesPane).show_changes(changes, counts)
 
     async def _counted(self, conversation: Conversation, change: FileChange) -> Counts | None:
-        from acp_tui.diffing import compared
+        from acp_tui.diffing import compare_texts
         from acp_tui.ui.panes.files import Counts
 
         versions = await conversation.versions(change)
         size = len(versions.old or "") + len(versions.new or "")
         if versions.why_not is not None or size > LARGEST_COUNTED:
             return None
-        found = await asyncio.to_thread(compared, versions.old, versions.new)
+        found = await asyncio.to_thread(compare_texts, versions.old, versions.new)
         return Counts(found.added, found.removed)
 
     async def _show_file_diff(self, path: str) -> None:
         from acp_tui.ui.entries.diff.diff import DiffBody
-        from acp_tui.ui.entries.tool_call.headline import relative
+        from acp_tui.ui.entries.tool_call.headline import relative_path
         from acp_tui.ui.screens.detail import DetailScreen
 
         try:
@@ -314,7 +314,7 @@ class PaneKeys(EntryKeys):
             return
         cwd = self.transcript.stack.cwd
         screen = DetailScreen(
-            f"{visible_line(relative(path, cwd))}: {whence}",
+            f"{visible_line(relative_path(path, cwd))}: {whence}",
             lambda context: [DiffBody(diff, context) for diff in diffs],
             self._palette,
             session=self.session,
@@ -340,7 +340,7 @@ class PaneKeys(EntryKeys):
 
     async def _revert_file(self, path: str) -> None:
         from acp_tui.session.state import Choice
-        from acp_tui.ui.entries.tool_call.headline import relative
+        from acp_tui.ui.entries.tool_call.headline import relative_path
         from acp_tui.ui.panes.files import FilesPane
         from acp_tui.ui.screens.choose import ChooseScreen
 
@@ -350,7 +350,7 @@ class PaneKeys(EntryKeys):
             what, done = "Delete it: it was not there when the session was opened", "is deleted"
         else:
             what, done = "Put it back as it was when the session was opened", "is as it was"
-        name = visible_line(relative(path, self.transcript.stack.cwd))
+        name = visible_line(relative_path(path, self.transcript.stack.cwd))
         choices = [
             Choice("keep", "Leave it as it is"),
             Choice("revert", what, "What it holds now is lost."),

@@ -127,7 +127,7 @@ class Prompting(SessionScreen):
             entry = change.entry
             if not isinstance(entry, Terminal) or entry.owner != "user":
                 continue
-            if change.what == "added":
+            if change.kind == "added":
                 self._own.append(entry)
                 self.refresh_bindings()  # Esc ends it
             if entry.ended_at is not None and any(one is entry for one in self._own):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.pygments_names import NAMES
+from acp_tui.pygments_names import TOKEN_NAMES
 from acp_tui.ui.theme.palette import NO_STYLE
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _name_of(sort: TokenType) -> str:
     parts: Iterable[str] = sort
     names = list(parts)
     while names:
-        name = NAMES.get(".".join(names))
+        name = TOKEN_NAMES.get(".".join(names))
         if name is not None:
             return name
         names.pop()

@@ -21,7 +21,7 @@ from acp_tui.session.state import (
     TurnEnd,
     Unrecognised,
 )
-from acp_tui.session.text import visible_json, without_controls
+from acp_tui.session.text import strip_controls, visible_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -174,4 +174,4 @@ def _is_shown_by_call(terminal: Terminal, session: Session) -> bool:
 
 def _output(terminal: Terminal) -> Iterator[str]:
     yield terminal.command or ""
-    yield without_controls(f"{terminal.output.head}{terminal.output.tail}")
+    yield strip_controls(f"{terminal.output.head}{terminal.output.tail}")

@@ -112,7 +112,7 @@ class TranscriptView(ScrollView, can_focus=True):
         """Take in what has changed in the session; called once a frame."""
         touched: set[int] = set()
         for change in changes:
-            if change.what == "reset":
+            if change.kind == "reset":
                 self.stack.rebuild()
                 touched.clear()
                 break

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding
 from textual.widgets import Input
 
-from acp_tui.session.text import without_controls
+from acp_tui.session.text import strip_controls
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
@@ -36,4 +36,4 @@ class InputLine(Input, inherit_bindings=False):
 
     def validate_value(self, value: str) -> str:
         """Without control characters."""
-        return without_controls(value)
+        return strip_controls(value)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.style import Style
 
-from acp_tui.protocol.raw_values import command, paths
+from acp_tui.protocol.raw_values import read_command, read_paths
 from acp_tui.session.state import Entry, Session, Terminal, TerminalRef, ToolCall
 from acp_tui.ui.drawing.body import Context
 from acp_tui.ui.theme.palette import SYNTAX, Palette
@@ -66,7 +66,7 @@ def call(session: Session | None = None, **fields: Any) -> ToolCall:
     """A tool call, in the session when there is one."""
     session = session or Session(cwd=CWD)
     given = fields.get("raw_input")
-    fields = {"command": command(given), "input_paths": paths(given), **fields}
+    fields = {"command": read_command(given), "input_paths": read_paths(given), **fields}
     made = ToolCall(id=len(session.entries), at=100.0, call_id=str(len(session.entries)), **fields)
     session.entries.append(made)
     session.tool_calls[made.call_id] = made

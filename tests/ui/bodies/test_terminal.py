@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.entry_display import ran
+from acp_tui.entry_display import terminal_command
 from acp_tui.session import events as ev
 from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Content, Session, TerminalRef
-from acp_tui.session.text import KEPT, TerminalText
+from acp_tui.session.text import MAX_KEPT_PER_END, TerminalText
 from acp_tui.ui.entries.terminal.terminal import TAIL, body
 from acp_tui.ui.entries.tool_call.tool_call import body as call_body
 from tests.ui.bodies.drawn import CWD, call, colour_of, context, lines, terminal
@@ -40,7 +40,7 @@ def test_the_command_how_it_ended_and_how_long_it_took_stand_on_one_line() -> No
     ],
 )
 def test_the_shell_around_a_command_is_not_shown(command: str, seen: str) -> None:
-    assert ran(terminal(Session(cwd=CWD), command=command), CWD) == seen
+    assert terminal_command(terminal(Session(cwd=CWD), command=command), CWD) == seen
 
 
 def test_a_signal_is_told_and_success_is_not() -> None:
@@ -130,7 +130,7 @@ def test_what_was_not_kept_is_told_once_and_the_end_is_right() -> None:
     shown = body(entry, context(session, whole=True))
     lines(shown)
     line = "y" * 99 + "\n"
-    for _ in range(4 * KEPT // len(line)):
+    for _ in range(4 * MAX_KEPT_PER_END // len(line)):
         entry.output.append(line)
     entry.output.append("last\n")
     assert shown.update()
@@ -146,7 +146,7 @@ def test_what_is_kept_of_floods_does_not_grow() -> None:
     shown = body(entry, context(session, whole=True))
     heights = []
     for _ in range(4):
-        for _ in range(4 * KEPT // 100):
+        for _ in range(4 * MAX_KEPT_PER_END // 100):
             entry.output.append("y" * 99 + "\n")
         shown.update()
         heights.append(shown.height)

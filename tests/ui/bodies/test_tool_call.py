@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from acp_tui.entry_display import ICONS, OTHER, STATUS, default_folded, duration
+from acp_tui.entry_display import KIND_ICONS, OTHER_ICON, STATUS_ICONS, default_folded, format_duration
 from acp_tui.session.state import Annotations, Content, Diff, Location, Session, TerminalRef, ToolCall
 from acp_tui.ui.entries.tool_call.tool_call import body
 from tests.ui.bodies.drawn import CWD, call, colour_of, context, lines, strips, terminal
@@ -32,12 +32,12 @@ def test_the_first_line_tells_kind_title_how_much_changed_how_long_it_took_and_h
     assert cell_len(line) == 79
 
 
-@pytest.mark.parametrize("sign", [*ICONS.values(), OTHER, *STATUS.values()])
+@pytest.mark.parametrize("sign", [*KIND_ICONS.values(), OTHER_ICON, *STATUS_ICONS.values()])
 def test_every_sign_is_one_cell_wide(sign: str) -> None:
     assert cell_len(sign) == 1
 
 
-@pytest.mark.parametrize(("status", "sign"), STATUS.items())
+@pytest.mark.parametrize(("status", "sign"), STATUS_ICONS.items())
 def test_each_status_has_its_sign(status: str, sign: str) -> None:
     assert headline(call(title="x", status=status)).endswith(sign)
 
@@ -68,7 +68,7 @@ def test_a_finished_call_does_not_count_on() -> None:
     [(0.84, "0.8 s"), (7, "7 s"), (42.4, "42 s"), (187, "3:07"), (3723, "1:02:03"), (59.7, "1:00")],
 )
 def test_durations_are_short(seconds: float, words: str) -> None:
-    assert duration(seconds) == words
+    assert format_duration(seconds) == words
 
 
 @pytest.mark.parametrize("title", ["app.py", "src/app.py", f"{CWD}/src/app.py"])
@@ -82,7 +82,7 @@ def test_a_title_that_only_names_a_file_gets_a_verb(title: str) -> None:
 )
 def test_other_titles_stay_as_they_are(title: str, kind: str) -> None:
     entry = call(title=title, kind=kind, locations=[Location(f"{CWD}/src/app.py")])
-    assert f"{ICONS[kind]} {title}" in headline(entry)
+    assert f"{KIND_ICONS[kind]} {title}" in headline(entry)
 
 
 def test_the_directory_of_a_command_is_no_file() -> None:

@@ -85,7 +85,7 @@ def session() -> Session:
     edit.status, edit.locations = "in_progress", [Location(f"{CWD}/login.py", 12)]
     edit.content = [Diff(f"{CWD}/login.py", LOGIN, mended)]
     entries.append(edit)
-    made.books.open_calls[edit.call_id] = edit
+    made.reducer_state.open_calls[edit.call_id] = edit
     made.plan = Plan(id=4, at=104.0, turn=1, items=[PlanItem(*step) for step in STEPS])
     entries.append(made.plan)
     for number, (command, owner, code) in enumerate(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.entry_display import STATUS
+from acp_tui.entry_display import STATUS_ICONS
 from acp_tui.session.change import Change
 from acp_tui.session.state import PlanItem, ToolCall
 from acp_tui.ui.panes.files import FilesPane
@@ -233,7 +233,7 @@ async def test_a_command_of_a_failed_call_did_not_go_well_and_waited_for_nobody(
         terminal.exit_code = terminal.signal = None
         pane.take([Change("updated", terminal)])
         line = next(line for line in drawn(pane) if "5 s" in line)
-        assert STATUS["failed"] in line
+        assert STATUS_ICONS["failed"] in line
         assert "1:00" not in line
 
 

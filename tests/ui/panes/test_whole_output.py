@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_tui.session.state import Session, Terminal
-from acp_tui.session.text import KEPT
+from acp_tui.session.text import MAX_KEPT_PER_END
 from acp_tui.ui.drawing.body import Context
 from acp_tui.ui.entries.terminal import whole_output
 from acp_tui.ui.entries.terminal.whole_output import WholeOutput
@@ -47,11 +47,11 @@ def test_following_shows_what_looking_again_would(pieces: list[str]) -> None:
 def test_what_was_not_kept_leaves_a_line_that_says_so() -> None:
     one = terminal()
     body = WholeOutput(one, CONTEXT)
-    for number in range(KEPT // 4):
+    for number in range(MAX_KEPT_PER_END // 4):
         one.output.append(f"line {number:06}\r\n")
     body.update()
     assert "left out" in body.copy_text()
-    assert drawn(body)[-1].strip() == f"line {KEPT // 4 - 1:06}"
+    assert drawn(body)[-1].strip() == f"line {MAX_KEPT_PER_END // 4 - 1:06}"
 
 
 def test_output_sent_again_takes_the_place_of_the_old_one() -> None:

@@ -9,7 +9,7 @@ from textual.events import Key
 from textual.keys import _character_to_key
 from textual.widgets import Static
 
-from acp_tui.session.state import Command, QueuedPrompt
+from acp_tui.session.state import QueuedPrompt, SlashCommand
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.prompt.editor import PromptEditor
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
 
 COMMANDS = [
-    Command("edit", "Edit a file", "<path>"),
-    Command("explain", "Explain how something works"),
-    Command("review pr", "Review a pull request", "<number>"),
-    Command("review", "Review what was changed"),
+    SlashCommand("edit", "Edit a file", "<path>"),
+    SlashCommand("explain", "Explain how something works"),
+    SlashCommand("review pr", "Review a pull request", "<number>"),
+    SlashCommand("review", "Review what was changed"),
 ]
 
 

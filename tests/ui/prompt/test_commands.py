@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.geometry import Region
 
-from acp_tui.session.state import Command
+from acp_tui.session.state import SlashCommand
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.prompt.command_menu import CommandMenu
 from acp_tui.ui.prompt.matching import match_commands
@@ -37,7 +37,12 @@ def drawn(app: Host) -> str:
     ],
 )
 def test_what_is_typed_ranks_the_commands(typed: str, names: list[str]) -> None:
-    commands = [Command("edit"), Command("explain"), Command("review pr"), Command("review")]
+    commands = [
+        SlashCommand("edit"),
+        SlashCommand("explain"),
+        SlashCommand("review pr"),
+        SlashCommand("review"),
+    ]
     assert [match.command.name for match in match_commands(commands, typed)] == names
 
 
@@ -57,7 +62,9 @@ async def test_a_slash_opens_the_menu_above_the_line_and_deleting_it_closes_it()
 async def test_many_commands_show_few_rows_and_never_cover_the_line(size: tuple[int, int]) -> None:
     app = Host()
     async with app.run_test(size=size) as pilot:
-        app.prompt.commands = [Command(f"command-{number}", "word " * 30, "<hint>") for number in range(50)]
+        app.prompt.commands = [
+            SlashCommand(f"command-{number}", "word " * 30, "<hint>") for number in range(50)
+        ]
         await write(pilot, "/")
         assert menu(app).choices.rows <= 8
         assert menu(app).choices.size.height == menu(app).choices.height
@@ -72,8 +79,8 @@ async def test_the_whole_description_of_the_marked_command_is_shown_where_its_ro
     app = Host()
     async with app.run_test(size=(80, 24)) as pilot:
         app.prompt.commands = [
-            Command("one", f"{'long ' * 20}to the end"),
-            Command("two", f"{'wide ' * 20}to the last"),
+            SlashCommand("one", f"{'long ' * 20}to the end"),
+            SlashCommand("two", f"{'wide ' * 20}to the last"),
         ]
         await write(pilot, "/")
         assert "to the end" in drawn(app)
@@ -163,7 +170,7 @@ async def test_keys_mean_the_same_however_quickly_they_come(before: str) -> None
 async def test_of_two_names_that_differ_in_capitals_the_written_one_is_sent() -> None:
     app = Host()
     async with app.run_test() as pilot:
-        app.prompt.commands = [Command("Review"), Command("review")]
+        app.prompt.commands = [SlashCommand("Review"), SlashCommand("review")]
         await write(pilot, "/review")
         await pilot.press("enter")
         await pilot.pause()
@@ -223,7 +230,7 @@ async def test_agents_texts_are_data() -> None:
     app = Host()
     async with app.run_test() as pilot:
         app.prompt.commands = [
-            Command("[b]x[/b]\x1b]0;t\x07", "[red]\u202eboo\n\nline", "[@click=app.quit]q")
+            SlashCommand("[b]x[/b]\x1b]0;t\x07", "[red]\u202eboo\n\nline", "[@click=app.quit]q")
         ]
         await write(pilot, "/")
         lines = [menu(app).choices.render_line(0).text]
@@ -237,7 +244,7 @@ async def test_commands_that_come_late_open_the_menu() -> None:
         app.prompt.commands = []
         await write(pilot, "/ex")
         assert not menu(app).is_open
-        app.prompt.commands = [Command("explain")]
+        app.prompt.commands = [SlashCommand("explain")]
         await pilot.pause()
         assert menu(app).is_open
 

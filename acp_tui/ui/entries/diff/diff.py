@@ -7,7 +7,7 @@ from itertools import chain, groupby, islice, zip_longest
 from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
 
-from acp_tui.diffing import Difference, Row, compared, patched
+from acp_tui.diffing import Difference, Row, compare_texts, parse_patch
 from acp_tui.ui.drawing.heights import Heights
 from acp_tui.ui.drawing.wrap import MAX_LINE
 from acp_tui.ui.entries.diff.drawing import Drawing, SplitDrawing, UnifiedDrawing
@@ -42,8 +42,8 @@ def difference(diff: Diff, first: int = 1) -> Difference:
     Where that number is not known (0), the rows are numbered all the same: to tell them apart.
     """
     if diff.patch is not None:
-        return patched(_told(diff.patch))
-    return compared(_told(diff.old), _told(diff.new), first or 1)
+        return parse_patch(_told(diff.patch))
+    return compare_texts(_told(diff.old), _told(diff.new), first or 1)
 
 
 _HIDDEN = re.compile("(?<![^\x00-\x7f])\u200d|\u200d(?![^\x00-\x7f])")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.entry_display import ran
+from acp_tui.entry_display import terminal_command
 from acp_tui.session.state import TerminalRef
 from acp_tui.session.text import visible, visible_line
 from acp_tui.ui.drawing.ansi import segments
@@ -14,7 +14,7 @@ from acp_tui.ui.drawing.body import left_out
 from acp_tui.ui.drawing.wrap import fold, shortened, strip
 from acp_tui.ui.entries.terminal.output import Output
 from acp_tui.ui.entries.terminal.whole_output import WholeOutput
-from acp_tui.ui.entries.tool_call.headline import Headline, lasted, relative
+from acp_tui.ui.entries.tool_call.headline import Headline, lasted, relative_path
 
 if TYPE_CHECKING:
     from textual.strip import Strip
@@ -92,9 +92,9 @@ class TerminalBody:
     def _drawn_headline(self) -> Strip:
         terminal, context = self._terminal, self._context
         palette = context.palette
-        command = visible_line(ran(terminal, context.cwd)) or "a terminal of the agent"
+        command = visible_line(terminal_command(terminal, context.cwd)) or "a terminal of the agent"
         facts = [(exit_fact(terminal), palette.error)]
-        where = f"  in {relative(terminal.cwd, context.cwd)}" if elsewhere(terminal, context) else ""
+        where = f"  in {relative_path(terminal.cwd, context.cwd)}" if elsewhere(terminal, context) else ""
         title = [(command, palette.tool), (where, palette.dim)]
         if terminal.owner == "user" and terminal.ended_at is None:
             facts.append(("x ends it", palette.dim))

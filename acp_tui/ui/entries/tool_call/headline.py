@@ -9,7 +9,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.entry_display import STATUS, duration, relative
+from acp_tui.entry_display import STATUS_ICONS, format_duration, relative_path
 from acp_tui.ui.drawing.wrap import shortened, shortened_path
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ __all__ = [
     "Headline",
     "Text",
     "changed_lines",
-    "duration",
+    "format_duration",
     "lasted",
-    "relative",
+    "relative_path",
     "shortened_title",
 ]
 
@@ -72,7 +72,7 @@ def _end(status: str | None, palette: Palette) -> list[Segment]:
     """The sign of a status, or the word of one that has none; a cell is left to the edge."""
     if status is None:
         return [Segment(" " * 4)]
-    sign = STATUS.get(status) or shortened(status, 12)
+    sign = STATUS_ICONS.get(status) or shortened(status, 12)
     return [Segment("  "), Segment(sign, palette.signs.get(status, palette.dim)), Segment(" ")]
 
 
@@ -115,6 +115,6 @@ def changed_lines(added: int, removed: int, palette: Palette) -> list[Text]:
 def lasted(at: float, ended_at: float | None, now: Callable[[], float] | None) -> str:
     """How long something took, or has taken so far; "" when that is not worth a word."""
     if ended_at is not None:
-        return duration(ended_at - at) if ended_at - at > SHORTEST else ""
+        return format_duration(ended_at - at) if ended_at - at > SHORTEST else ""
     seconds = int(now() - at) if now is not None else 0
-    return duration(seconds) if seconds >= 1 else ""
+    return format_duration(seconds) if seconds >= 1 else ""

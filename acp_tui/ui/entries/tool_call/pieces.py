@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rich.cells import cell_len
 
-from acp_tui.entry_display import command_given, fate, only_input, ran, relative, title_of
+from acp_tui.entry_display import (
+    call_command,
+    call_title,
+    file_change,
+    relative_path,
+    repeats_raw_input,
+    terminal_command,
+)
 from acp_tui.session.diff_lines import first_line
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Diff, Terminal, TerminalRef
@@ -42,7 +49,7 @@ class Piece(NamedTuple):
 def pieces(call: ToolCall, context: Context) -> Iterator[Piece]:
     """All of it, in order."""
     if context.whole and not _title_fits(call, context):
-        yield Piece("title", title_of(call, context.cwd))
+        yield Piece("title", call_title(call, context.cwd))
     locations = _other_locations(call, context.cwd)
     if locations:
         yield Piece("locations", locations)
@@ -58,7 +65,7 @@ def pieces(call: ToolCall, context: Context) -> Iterator[Piece]:
         empty = False
         yield piece
     if empty:  # all that is known of it then
-        if call.kind == "execute" and command_given(call):
+        if call.kind == "execute" and call_command(call):
             if (command := _command_piece(call, context)) is not None:
                 yield command
         elif call.raw_input not in (None, {}, ""):
@@ -69,14 +76,18 @@ def pieces(call: ToolCall, context: Context) -> Iterator[Piece]:
 
 def _piece(item: ToolContent, call: ToolCall, context: Context, *, several: bool) -> Piece | None:
     if isinstance(item, Diff):
-        label = relative(item.path, context.cwd) if several or not _says(call, item.path, context.cwd) else ""
-        if label and (what := fate(item, call.kind)):
+        label = (
+            relative_path(item.path, context.cwd)
+            if several or not _says(call, item.path, context.cwd)
+            else ""
+        )
+        if label and (what := file_change(item, call.kind)):
             label = f"{label}  ({what})"
         return Piece("diff", item, label, first_line(call, item))
     if isinstance(item, TerminalRef):
         terminal = context.session.terminals.get(item.terminal_id)
         return Piece("terminal", terminal) if terminal is not None else None
-    if item.kind == "text" and (not item.text.strip() or only_input(item, call)):
+    if item.kind == "text" and (not item.text.strip() or repeats_raw_input(item, call)):
         return None
     failure = call.status == "failed" and call.kind != "execute"
     return Piece("content", item, MESSAGE if failure else call.kind)
@@ -86,30 +97,32 @@ def _command_piece(call: ToolCall, context: Context, shown: Piece | None = None)
     """The whole command, and where it runs, unless the headline says so much."""
     if shown is not None and shown.sort == "terminal":
         terminal: Terminal = shown.what
-        command = ran(terminal, context.cwd) or command_given(call)
-        where = relative(terminal.cwd, context.cwd) if elsewhere(terminal, context) else ""
+        command = terminal_command(terminal, context.cwd) or call_command(call)
+        where = relative_path(terminal.cwd, context.cwd) if elsewhere(terminal, context) else ""
     elif call.kind == "execute":
-        command, given = command_given(call), call.raw_input
+        command, given = call_command(call), call.raw_input
         cwd = visible_line(str(given.get("cwd") or "")) if isinstance(given, dict) else ""
-        where = relative(cwd, context.cwd) if cwd.rstrip("/") not in ("", context.cwd.rstrip("/")) else ""
+        where = (
+            relative_path(cwd, context.cwd) if cwd.rstrip("/") not in ("", context.cwd.rstrip("/")) else ""
+        )
     else:
         return None
-    command = command or title_of(call, context.cwd)
+    command = command or call_title(call, context.cwd)
     return Piece("command", command, where) if where or not _said(command, call, context) else None
 
 
 def _said(command: str, call: ToolCall, context: Context) -> bool:
     """Does the headline tell all of it?"""
-    return reveal_line(command) in title_of(call, context.cwd) and _title_fits(call, context)
+    return reveal_line(command) in call_title(call, context.cwd) and _title_fits(call, context)
 
 
 def _title_fits(call: ToolCall, context: Context) -> bool:
-    return cell_len(title_of(call, context.cwd)) <= context.width - BESIDE_TITLE
+    return cell_len(call_title(call, context.cwd)) <= context.width - BESIDE_TITLE
 
 
 def common_fate(call: ToolCall) -> str:
     """What to say where files were made or deleted and nothing else was done to any."""
-    done = {fate(item, call.kind) for item in call.content if isinstance(item, Diff)}
+    done = {file_change(item, call.kind) for item in call.content if isinstance(item, Diff)}
     return done.pop() if len(done) == 1 else ""
 
 
@@ -124,6 +137,6 @@ def _other_locations(call: ToolCall, cwd: str) -> tuple[Location, ...]:
 
 def _says(call: ToolCall, path: str, cwd: str) -> bool:
     """Does the title name the file? Of one outside the session's directory it has to say all of the path."""
-    inside = not cwd or relative(path, cwd) != path or not path.startswith("/")
-    title = title_of(call, cwd)
+    inside = not cwd or relative_path(path, cwd) != path or not path.startswith("/")
+    title = call_title(call, cwd)
     return path in title or (inside and path.rstrip("/").rpartition("/")[2] in title)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.entry_display import ICONS, OTHER, default_folded, relative, title_of
+from acp_tui.entry_display import KIND_ICONS, OTHER_ICON, call_title, default_folded, relative_path
 from acp_tui.session.diff_lines import first_line
 from acp_tui.session.state import Diff
 from acp_tui.ui.drawing.body import Lines, left_out
@@ -110,8 +110,8 @@ class ToolCallBody:
         call, context = self._call, self._context
         palette = context.palette
         foldable = self.height > 1 or (context.folded and any(True for _ in pieces(call, context)))
-        lead = Headline.of_entry(ICONS.get(call.kind, OTHER), context, foldable=foldable)
-        title = [(title_of(call, context.cwd), palette.tool)]
+        lead = Headline.of_entry(KIND_ICONS.get(call.kind, OTHER_ICON), context, foldable=foldable)
+        title = [(call_title(call, context.cwd), palette.tool)]
         return lead.strip(title, self._facts(), context, call.status)
 
     def _facts(self) -> list[Text]:
@@ -134,7 +134,7 @@ class ToolCallBody:
     def copy_text(self) -> str:
         """The title and all that it shows; of a folded call what it would show."""
         bodies = self._bodies or [self._made(piece) for piece in pieces(self._call, self._context)]
-        texts = [title_of(self._call, self._context.cwd), *(part.copy_text() for part in bodies)]
+        texts = [call_title(self._call, self._context.cwd), *(part.copy_text() for part in bodies)]
         return "\n".join(text for text in texts if text)
 
     def update(self) -> bool:
@@ -172,7 +172,7 @@ def _command(command: str, where: str, context: Context) -> Lines:
 def _locations(places: tuple[Location, ...], context: Context) -> Lines:
     palette = context.palette
     texts = [
-        f"{relative(place.path, context.cwd)}{f':{place.line}' if place.line is not None else ''}"
+        f"{relative_path(place.path, context.cwd)}{f':{place.line}' if place.line is not None else ''}"
         for place in places
     ]
     shown = texts if context.whole else texts[:MOST_LOCATIONS]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.reduce.entries import add, fact, notice, out_of_phase, touch
+from acp_tui.session.reduce.entries import add_entry, add_notice, fact_changed, out_of_phase, touch
 from acp_tui.session.state import Elicitation, Permission
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def permission_requested(session: Session, event: ev.PermissionRequested, at: fl
     )
     if event.answerable:
         session.permissions[event.request_id] = permission
-    return [*add(session, permission, at), fact("permissions")]
+    return [*add_entry(session, permission, at), fact_changed("permissions")]
 
 
 def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
@@ -41,13 +41,13 @@ def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
     if event.by == "covered":
         return []
     if not event.allowed and event.request_id is not None:
-        session.books.rejected.add(event.request_id)
+        session.reducer_state.rejected.add(event.request_id)
     verdict = {True: "Allowed", False: "Rejected", None: "Cancelled"}[event.allowed]
     subject = (event.subject or "").replace(f" {session.cwd}/", " ")
     text = f"{verdict}: {subject}" if subject else verdict
     text = f"{text} ({event.why})" if event.why else text
-    changes = notice(session, at, text, level="info" if event.allowed else "warning", source=event.by)
-    calls = list(session.books.open_calls.values())
+    changes = add_notice(session, at, text, level="info" if event.allowed else "warning", source=event.by)
+    calls = list(session.reducer_state.open_calls.values())
     if event.waited and len(calls) == 1:  # of several nobody knows which one it was that waited
         calls[0].waited += event.waited
         changes.append(touch(calls[0]))
@@ -63,7 +63,7 @@ def permission_answered(session: Session, event: ev.PermissionAnswered, at: floa
     permission.option = next((option for option in permission.options if option.id == event.option_id), None)
     if permission.by is None and session.cancelling:
         permission.by, permission.why = "turn", "The turn was cancelled"
-    changes = [touch(permission), fact("permissions")]
+    changes = [touch(permission), fact_changed("permissions")]
     call = session.tool_calls.get(permission.call_id)
     if call is not None and call.turn == permission.turn:
         until = at if call.ended_at is None else call.ended_at
@@ -90,8 +90,8 @@ def elicitation_requested(session: Session, event: ev.ElicitationRequested, at: 
     )
     session.elicitations[event.request_id] = elicitation
     if event.elicitation_id is not None:
-        session.books.elicitations[event.elicitation_id] = elicitation
-    return [*add(session, elicitation, at), fact("elicitations")]
+        session.reducer_state.elicitations[event.elicitation_id] = elicitation
+    return [*add_entry(session, elicitation, at), fact_changed("elicitations")]
 
 
 def elicitation_answered(session: Session, event: ev.ElicitationAnswered, _at: float) -> list[Change]:
@@ -100,12 +100,12 @@ def elicitation_answered(session: Session, event: ev.ElicitationAnswered, _at: f
     if elicitation is None:
         return []
     elicitation.outcome = event.action
-    return [touch(elicitation), fact("elicitations")]
+    return [touch(elicitation), fact_changed("elicitations")]
 
 
 def elicitation_completed(session: Session, event: ev.ElicitationCompleted, _at: float) -> list[Change]:
     """The page was finished; unknown and finished ids are ignored, as the protocol wants."""
-    elicitation = session.books.elicitations.pop(event.elicitation_id, None)
+    elicitation = session.reducer_state.elicitations.pop(event.elicitation_id, None)
     if elicitation is None:
         return []
     elicitation.completed = True
@@ -117,7 +117,7 @@ def request_withdrawn(session: Session, event: ev.RequestWithdrawn, _at: float) 
     return _close(session, [event.request_id], "The agent took the question back")
 
 
-def close_all(session: Session, why: str) -> list[Change]:
+def cancel_all(session: Session, why: str) -> list[Change]:
     """Nobody waits for an answer any more."""
     return _close(session, [*session.permissions, *session.elicitations], why)
 
@@ -128,9 +128,9 @@ def _close(session: Session, requests: list[int | str | None], why: str) -> list
         permission = session.permissions.pop(request, None)
         if permission is not None:
             permission.outcome, permission.by, permission.why = "cancelled", "agent", why
-            changes += [touch(permission), fact("permissions")]
+            changes += [touch(permission), fact_changed("permissions")]
         elicitation = session.elicitations.pop(request, None)
         if elicitation is not None:
             elicitation.outcome = "cancel"
-            changes += [touch(elicitation), fact("elicitations")]
+            changes += [touch(elicitation), fact_changed("elicitations")]
     return changes

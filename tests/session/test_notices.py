@@ -8,7 +8,7 @@ import pytest
 
 from acp_tui.session.events import Noticed, TerminalExited, TerminalOutput
 from acp_tui.session.state import Compaction, Notice, Plan, PlanItem, Terminal, Unrecognised
-from acp_tui.session.text import KEPT
+from acp_tui.session.text import MAX_KEPT_PER_END
 from tests.support.talk import Talk
 
 
@@ -153,10 +153,14 @@ def test_client_terminal_output_is_bounded_and_says_what_is_missing(talk: Talk) 
     talk.client(TerminalOutput("term-1", "early"))
     talk.received({"id": 1, "method": "terminal/create", "params": {"command": "yes"}})
     talk.reply(1, {"terminalId": "term-1"})
-    talk.client(TerminalOutput("term-1", "late", skipped=3 * KEPT))
+    talk.client(TerminalOutput("term-1", "late", skipped=3 * MAX_KEPT_PER_END))
     talk.client(TerminalExited("term-1", None, "SIGTERM"))
     terminal = talk.only(Terminal)
-    assert (terminal.command, terminal.output.total, terminal.signal) == ("yes", 3 * KEPT + 9, "SIGTERM")
+    assert (terminal.command, terminal.output.total, terminal.signal) == (
+        "yes",
+        3 * MAX_KEPT_PER_END + 9,
+        "SIGTERM",
+    )
     assert terminal.output.head == "earlylate"
 
 

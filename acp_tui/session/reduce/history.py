@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session import events as ev
 from acp_tui.session.change import Change
-from acp_tui.session.reduce.entries import fact, leave_message
+from acp_tui.session.reduce.entries import end_message, fact_changed
 from acp_tui.session.reduce.tools import close_open_calls
-from acp_tui.session.reducer_state import Replay
-from acp_tui.session.state import AnnotatedText, Message, Session, UserMessage
+from acp_tui.session.state import AnnotatedText, Message, Replay, Session, UserMessage
 from acp_tui.session.text import GrowingText
 
 _MESSAGES = (ev.TextChunk, ev.ContentChunk, ev.PlanChanged, ev.CompactionChanged, ev.CompactionChunk)
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 def begin(session: Session, how: str, session_id: str | None) -> None:
     """`session/load` or `session/resume` was sent."""
     holds = any(isinstance(entry, Message) for entry in session.entries)
-    session.books.replay = Replay(
+    session.reducer_state.replay = Replay(
         into=Session(phase="loading") if holds else None,
         other=holds and session.session_id is not None and session.session_id != session_id,
         expected=how == "load",
@@ -100,12 +99,12 @@ def _take_plan(session: Session, into: Session, handler: Handler, event: Event, 
     if into.plan is plan:
         return []
     session.plan = into.plan
-    return [fact("plan")]
+    return [fact_changed("plan")]
 
 
 def answered(session: Session) -> list[Change]:
     """The load or resume was answered; more of the history may follow."""
-    replay = session.books.replay
+    replay = session.reducer_state.replay
     if replay is None:
         return []
     session.replaying = False
@@ -126,7 +125,7 @@ def _choose(session: Session, replay: Replay) -> list[Change]:
         return []
     into, replay.into = replay.into, None
     _take_over(session, into)
-    return [Change("reset"), fact("turn")]
+    return [Change("reset"), fact_changed("turn")]
 
 
 def _compare(held: list[str], replayed: list[str]) -> tuple[bool, bool]:
@@ -143,33 +142,33 @@ def _compare(held: list[str], replayed: list[str]) -> tuple[bool, bool]:
 
 
 def _take_over(session: Session, replay: Session) -> None:
-    books = session.books
+    memory = session.reducer_state
     session.entries = replay.entries
     session.tool_calls = replay.tool_calls
     session.terminals = replay.terminals
     session.terminal_calls = replay.terminal_calls
     session.turn = session.replayed = replay.turn
-    books.message = replay.books.message
-    books.by_message_id = replay.books.by_message_id
-    books.open_calls = replay.books.open_calls
-    books.compactions = replay.books.compactions
-    books.plans = replay.books.plans
-    books.turn_began = replay.books.turn_began
-    books.told.clear()
+    memory.message = replay.reducer_state.message
+    memory.by_message_id = replay.reducer_state.by_message_id
+    memory.open_calls = replay.reducer_state.open_calls
+    memory.compactions = replay.reducer_state.compactions
+    memory.plans = replay.reducer_state.plans
+    memory.turn_began = replay.reducer_state.turn_began
+    memory.repeated.clear()
 
 
 def close(session: Session, at: float) -> list[Change]:
     """From now on nothing is history: a prompt was sent."""
-    replay, session.books.replay = session.books.replay, None
+    replay, session.reducer_state.replay = session.reducer_state.replay, None
     session.replaying, session.history_complete = False, True
     if replay is None or replay.into is not None or not replay.began:
         return []
-    return [*leave_message(session, at), *close_open_calls(session, "unfinished", at)]
+    return [*end_message(session, at), *close_open_calls(session, "unfinished", at)]
 
 
 def give_up(session: Session) -> None:
     """The load failed, or the agent is gone: what came of it was no history."""
-    session.books.replay = None
+    session.reducer_state.replay = None
     session.replaying, session.history_complete = False, True
 
 

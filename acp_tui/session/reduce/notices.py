@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.reduce.entries import add, notice, touch
+from acp_tui.session.reduce.entries import add_entry, add_notice, touch
 from acp_tui.session.state import Notice, Unrecognised
 from acp_tui.session.text import visible_excerpt, visible_line
 
@@ -24,25 +24,25 @@ def nothing(_session: Session, _event: ev.Event, _at: float) -> list[Change]:
 
 def noticed(session: Session, event: ev.Noticed, at: float) -> list[Change]:
     """A line of the client's."""
-    books = session.books
-    if event.source == "waited" and books.waiting is not None:
-        waiting, books.waiting = books.waiting, None
+    memory = session.reducer_state
+    if event.source == "waited" and memory.waiting is not None:
+        waiting, memory.waiting = memory.waiting, None
         waiting.text = event.text
         return [touch(waiting)]
     entry = Notice(id=0, at=at, level=event.level, text=event.text, detail=event.detail, source=event.source)
     if event.source == "waiting":
-        books.waiting = entry
-    return add(session, entry, at)
+        memory.waiting = entry
+    return add_entry(session, entry, at)
 
 
 def agent_notice(session: Session, event: ev.AgentNotice, at: float) -> list[Change]:
     """A line of the agent's."""
-    return notice(session, at, event.text, level=event.level, detail=event.detail, source="agent")
+    return add_notice(session, at, event.text, level=event.level, detail=event.detail, source="agent")
 
 
 def unknown(session: Session, event: ev.Unknown, at: float) -> list[Change]:
     """Nothing is hidden, also when we do not know what it is."""
-    return add(session, Unrecognised(id=0, at=at, what=event.what, raw=event.raw), at)
+    return add_entry(session, Unrecognised(id=0, at=at, what=event.what, raw=event.raw), at)
 
 
 def protocol_fault(session: Session, event: ev.ProtocolFault, at: float) -> list[Change]:
@@ -68,11 +68,11 @@ def noise(session: Session, event: ev.Noise, at: float) -> list[Change]:
 
 def _counted(session: Session, what: str, at: float) -> tuple[Notice, int, list[Change]]:
     """One entry a turn for what may come a thousand times."""
-    told = session.books.told
+    told = session.reducer_state.repeated
     if what not in told:
         entry = Notice(id=0, at=at, source="protocol")
         told[what] = (entry, 1)
-        return entry, 1, add(session, entry, at)
+        return entry, 1, add_entry(session, entry, at)
     entry, count = told[what]
     told[what] = (entry, count + 1)
     return entry, count + 1, [touch(entry)]
@@ -80,10 +80,10 @@ def _counted(session: Session, what: str, at: float) -> tuple[Notice, int, list[
 
 def elsewhere(session: Session, event: ev.Elsewhere, at: float) -> list[Change]:
     """Another session speaks on our connection: said once."""
-    if event.session_id in session.books.foreign:
+    if event.session_id in session.reducer_state.foreign:
         return []
-    session.books.foreign.add(event.session_id)
+    session.reducer_state.foreign.add(event.session_id)
     text = (
         f"The agent sends updates of another session, {visible_line(event.session_id)}; they are kept apart"
     )
-    return notice(session, at, text, source="protocol")
+    return add_notice(session, at, text, source="protocol")
