@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.agents.catalogue import known, launch_from_command, program_name, resolve
+from acp_tui.agents.catalogue import known_agents, launch_from_command, program_name, resolve
 from acp_tui.config import mcp
 from acp_tui.config.paths import paths, write_private
 from acp_tui.config.sensitive_files import holds_secrets
@@ -53,7 +53,7 @@ class ProjectHistory:
 
 
 @dataclass(slots=True)
-class Workbench:
+class AppContext:
     """Settings, rules and store of one run of acp-tui."""
 
     settings: Settings
@@ -63,10 +63,10 @@ class Workbench:
     _drafts: Drafts = field(default_factory=lambda: Drafts(paths().state))
 
     @classmethod
-    def open(cls, cwd: Path) -> Workbench:
+    def open(cls, cwd: Path) -> AppContext:
         """Everything for working in this folder. Problems of the settings become notices."""
         bench = cls(load(cwd))
-        bench.rule_store.catalogue = lambda: known(bench.settings)
+        bench.rule_store.catalogue = lambda: known_agents(bench.settings)
         return bench
 
     def launch(self, agent: str | None, program: str | None = None) -> Launch:
@@ -78,7 +78,7 @@ class Workbench:
             raise UserError("Name an agent; `acp-tui agents` lists them.", exit_code=2)
         return resolve(name, self.settings)
 
-    def launch_again(self, stored: StoredSession, agent: str | None, program: str | None) -> Launch:
+    def launch_for_resume(self, stored: StoredSession, agent: str | None, program: str | None) -> Launch:
         """How the agent of a recorded session is started; what the user names must be that agent."""
         held_with = stored.text("agent")
         command = stored.meta.get("command")
@@ -107,7 +107,7 @@ class Workbench:
         recorded = stored.meta.get("ad_hoc")
         if isinstance(recorded, bool):
             return recorded
-        agent = known(self.settings).get(stored.text("agent") or "")
+        agent = known_agents(self.settings).get(stored.text("agent") or "")
         if agent is None:
             return True
         own = {Path(program).name for program, *_ in agent.run}
@@ -125,12 +125,12 @@ class Workbench:
 
         An id that is not known here may still be one that an agent knows, unless it `must_exist`.
         """
-        recorded = folders.list_folders(paths().data)
+        recorded = folders.list_sessions(paths().data)
         for session in recorded:
             if session.text("session_id") == reference:
                 return session
         if must_exist or any(session.id.startswith(reference) for session in recorded):
-            return folders.open_folder(paths().data, reference)
+            return folders.find_session(paths().data, reference)
         return None
 
     def conversation(
@@ -168,7 +168,7 @@ class Workbench:
 
         if conversation.folder.path is None:
             raise UserError("This conversation is not recorded, so there is nothing to be exported.")
-        stored = folders.read_folder(conversation.folder.path)
+        stored = folders.read_session(conversation.folder.path)
         path = paths().data / "exports" / f"{stored.id}.{form}"
         try:
             hides = self.is_sensitive_in(conversation.cwd)

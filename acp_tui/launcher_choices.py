@@ -12,9 +12,9 @@ from acp_tui.agents import catalogue
 from acp_tui.config.paths import paths
 from acp_tui.config.settings import load
 from acp_tui.session.text import visible_line
-from acp_tui.store.folders import list_folders
+from acp_tui.store.folders import list_sessions
 from acp_tui.store.secret_patterns import redact_text
-from acp_tui.store.session_labels import title_of, told
+from acp_tui.store.session_labels import format_moment, session_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from acp_tui.agents.catalogue import KnownAgent
     from acp_tui.store.folders import StoredSession
 
-MOST = 50
+MAX_SESSIONS = 50
 """Sessions of this folder that are offered, and as many of others; `acp-tui sessions` lists all."""
-SHOWN = 200
+MAX_TITLE_CHARACTERS = 200
 """Characters of a title, which may be a prompt of many pages."""
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class AgentChoice:
     """One that is known by name."""
 
     name: str
@@ -49,7 +49,7 @@ class Agent:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class SessionChoice:
     """A session that an agent may go on with."""
 
     id: str
@@ -62,27 +62,27 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class Offers:
+class LauncherChoices:
     """Everything, the likeliest first."""
 
-    agents: list[Agent] = field(default_factory=list)
-    sessions: list[Recorded] = field(default_factory=list)
+    agents: list[AgentChoice] = field(default_factory=list)
+    sessions: list[SessionChoice] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)  # of the settings, in sentences
 
 
-def offers(cwd: Path) -> Offers:
+def load_choices(cwd: Path) -> LauncherChoices:
     """What there is now: reads the settings, the search path and the store."""
     settings = load(cwd)
-    recorded = list_folders(paths().data)
+    recorded = list_sessions(paths().data)
     used = {session.text("agent") or "": session.updated for session in reversed(recorded)}
-    agents = [_agent(known, used) for known in catalogue.known(settings).values()]
+    agents = [_agent(known, used) for known in catalogue.known_agents(settings).values()]
     agents.sort(key=lambda agent: _place(agent, used))
-    problems = [str(problem) for problem in catalogue.problems(settings)]
+    problems = [str(problem) for problem in catalogue.settings_problems(settings)]
     sessions = sorted(_sessions(recorded, cwd), key=lambda session: not session.here)
-    return Offers(agents, sessions, problems)
+    return LauncherChoices(agents, sessions, problems)
 
 
-def _place(agent: Agent, used: Mapping[str, float]) -> tuple[bool, float, bool, bool, bool]:
+def _place(agent: AgentChoice, used: Mapping[str, float]) -> tuple[bool, float, bool, bool, bool]:
     """Those that can be started first: the last used one, those on the disk, those that are fetched.
 
     The demo comes after others like it, but before all for who has never used any: it needs nothing.
@@ -92,7 +92,7 @@ def _place(agent: Agent, used: Mapping[str, float]) -> tuple[bool, float, bool, 
     return (agent.state == "missing", last_used, not (demo and not used), agent.state == "fetched", demo)
 
 
-def _agent(known: KnownAgent, used: Mapping[str, float]) -> Agent:
+def _agent(known: KnownAgent, used: Mapping[str, float]) -> AgentChoice:
     command = known.found()
     state: Literal["installed", "fetched", "missing"] = "missing"
     how = "missing"
@@ -100,38 +100,38 @@ def _agent(known: KnownAgent, used: Mapping[str, float]) -> Agent:
         runner = Path(command[0]).name
         fetched = runner in catalogue.RUNNERS
         state, how = ("fetched", f"via {runner}") if fetched else ("installed", "installed")
-    return Agent(
+    return AgentChoice(
         known.name,
         visible_line(known.title),
         visible_line(known.about),
         state,
         how,
         visible_line(redact_text(known.install)) if known.install else None,
-        visible_line(catalogue.missing(known)) if command is None else "",
+        visible_line(catalogue.missing_agent_message(known)) if command is None else "",
         bool(known.tried) or known.own,
         known.name in used,
     )
 
 
-def _sessions(recorded: list[StoredSession], cwd: Path) -> Iterator[Recorded]:
+def _sessions(recorded: list[StoredSession], cwd: Path) -> Iterator[SessionChoice]:
     """The latest ones of this folder, and of all others."""
     now, here = datetime.now(UTC), os.path.realpath(cwd)
     found = {True: 0, False: 0}
     for session in recorded:
         folder = session.text("cwd") or ""
         is_here = bool(folder) and os.path.realpath(folder) == here
-        if found[is_here] == MOST:
+        if found[is_here] == MAX_SESSIONS:
             continue
-        title = title_of(session) if session.text("session_id") else ""
+        title = session_title(session) if session.text("session_id") else ""
         if not title.strip():
             continue  # it never began, or nothing was said: there is nothing to go on with
         found[is_here] += 1
-        yield Recorded(
+        yield SessionChoice(
             session.id,
-            visible_line(" ".join(title[:SHOWN].split())),
+            visible_line(" ".join(title[:MAX_TITLE_CHARACTERS].split())),
             visible_line(session.text("agent_title") or session.text("agent") or "?"),
             visible_line(folder),
             Path(folder).is_dir(),
-            told(session.updated, now),
+            format_moment(session.updated, now),
             is_here,
         )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.agents.launch import Launch
 from acp_tui.config.paths import paths
-from acp_tui.config.problems import Problem, nearest
+from acp_tui.config.problems import Problem, closest_match
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class KnownAgent:
         return command is not None and (self.own or Path(command[0]).name not in RUNNERS)
 
 
-def known(settings: Settings) -> dict[str, KnownAgent]:
+def known_agents(settings: Settings) -> dict[str, KnownAgent]:
     """All agents by name."""
     agents = dict(_built_in())
     for name, entry in settings.agents.items():
@@ -76,9 +76,9 @@ def known(settings: Settings) -> dict[str, KnownAgent]:
     return agents
 
 
-def problems(settings: Settings) -> list[Problem]:
+def settings_problems(settings: Settings) -> list[Problem]:
     """All that is wrong in the settings, also what shows only beside the known agents."""
-    names = known(settings)
+    names = known_agents(settings)
     found = list(settings.problems)
     for name, entry in settings.agents.items():
         if name not in names:
@@ -96,33 +96,33 @@ def problems(settings: Settings) -> list[Problem]:
     return found
 
 
-def problems_of(name: str, settings: Settings) -> list[Problem]:
+def agent_problems(name: str, settings: Settings) -> list[Problem]:
     """What is wrong with what the user wrote about one agent."""
     key = f"agents.{name}"
     own_file = paths().config / "agents" / f"{name}.toml"
     return [
         problem
-        for problem in problems(settings)
+        for problem in settings_problems(settings)
         if problem.key == key or problem.key.startswith(f"{key}.") or problem.file == own_file
     ]
 
 
-def find(name: str, settings: Settings) -> KnownAgent:
+def find_agent(name: str, settings: Settings) -> KnownAgent:
     """The agent of this name."""
-    agents = known(settings)
+    agents = known_agents(settings)
     if name in agents:
         return agents[name]
-    if faults := problems_of(name, settings):
+    if faults := agent_problems(name, settings):
         raise UserError(f"the agent {name!r} cannot be used: {faults[0]}", exit_code=2)
     raise UserError(_unknown(name, settings), exit_code=2)
 
 
 def resolve(name: str, settings: Settings, *, which: Which | None = None) -> Launch:
     """How to start the agent of this name."""
-    agent = find(name, settings)
+    agent = find_agent(name, settings)
     command = agent.found(which)
     if command is None:
-        raise UserError(missing(agent))
+        raise UserError(missing_agent_message(agent))
     return Launch(
         name=name,
         title=agent.title,
@@ -201,7 +201,7 @@ def _customised(base: KnownAgent, entry: UserAgent) -> KnownAgent:
 
 
 def _unknown(name: str, settings: Settings) -> str:
-    meant = nearest(name, known(settings))
+    meant = closest_match(name, known_agents(settings))
     hint = f"did you mean {meant}? " if meant else ""
     return (
         f"there is no agent called {name!r}; {hint}`acp-tui agents` lists those known, "
@@ -209,7 +209,7 @@ def _unknown(name: str, settings: Settings) -> str:
     )
 
 
-def missing(agent: KnownAgent) -> str:
+def missing_agent_message(agent: KnownAgent) -> str:
     """Why it cannot be started, with every way to change that."""
     programs = [command[0] for command in agent.run]
     own = [program for program in programs if program not in RUNNERS]

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.app_context import Workbench
+from acp_tui.app_context import AppContext
 from acp_tui.cli.start_questions import StartQuestion, project_agent_question, workspace_question
 from acp_tui.config.policies import POLICIES
 from acp_tui.connection.logs import log_to_file
@@ -50,11 +50,11 @@ class Held:
         self._question_handler = question_handler
         self._terminal_sign_in = terminal_sign_in
         self._welcome = welcome  # tell a newcomer what can be done
-        self.workbench = Workbench.open(Path(args.cwd or "."))
+        self.workbench = AppContext.open(Path(args.cwd or "."))
         named = agent is not None or args.program is not None
         self._stored = self.workbench.stored(args.resume, must_exist=not named) if args.resume else None
         if self._stored is not None:
-            launch = self.workbench.launch_again(self._stored, agent, args.program)
+            launch = self.workbench.launch_for_resume(self._stored, agent, args.program)
         else:
             launch = self.workbench.launch(agent, args.program)
         self._chosen_by_project = chosen_by_project

@@ -199,7 +199,7 @@ def complain(sentence: str, context: Sequence[str] = ()) -> None:
 
 
 def _problems(settings: Settings) -> list[str]:
-    found = [str(problem) for problem in catalogue.problems(settings)]
+    found = [str(problem) for problem in catalogue.settings_problems(settings)]
     if len(found) > MOST_PROBLEMS:
         more = f"there are {len(found) - MOST_PROBLEMS} more problems in the settings"
         found[MOST_PROBLEMS:] = [f"{more}: `acp-tui config check` tells."]

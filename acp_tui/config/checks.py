@@ -8,7 +8,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.policies import POLICIES
-from acp_tui.config.problems import nearest, shown
+from acp_tui.config.problems import closest_match, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,37 +22,37 @@ class WrongValueError(ValueError):
     """A value that cannot be used; the message is a sentence for the user."""
 
 
-def wrong(expected: str, value: Any) -> WrongValueError:
+def wrong_value(expected: str, value: Any) -> WrongValueError:
     """The usual sentence."""
-    return WrongValueError(f"expected {expected}, not {shown(value)}")
+    return WrongValueError(f"expected {expected}, not {format_value(value)}")
 
 
 def text(value: Any) -> str:
     """Any text but an empty one."""
     if isinstance(value, str) and value.strip():
         return value
-    raise wrong("a text", value)
+    raise wrong_value("a text", value)
 
 
 def boolean(value: Any) -> bool:
     """`true` or `false`."""
     if isinstance(value, bool):
         return value
-    raise wrong("true or false", value)
+    raise wrong_value("true or false", value)
 
 
 def seconds(value: Any) -> float:
     """A time that passes."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e9:
         return float(value)
-    raise wrong("a number of seconds above 0", value)
+    raise wrong_value("a number of seconds above 0", value)
 
 
 def count(value: Any) -> int:
     """How many."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
-    raise wrong("a whole number, 0 or above", value)
+    raise wrong_value("a whole number, 0 or above", value)
 
 
 def size(value: Any) -> int:
@@ -61,7 +61,7 @@ def size(value: Any) -> int:
         return int(float(match[1]) * _FACTORS[match[2].lower()])
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
-    raise wrong('a number of bytes or a size such as "500 MB"', value)
+    raise wrong_value('a number of bytes or a size such as "500 MB"', value)
 
 
 def one_of(*names: str) -> Callable[[Any], str]:
@@ -70,9 +70,9 @@ def one_of(*names: str) -> Callable[[Any], str]:
     def check(value: Any) -> str:
         if value in names:
             return str(value)
-        meant = nearest(value, names) if isinstance(value, str) else None
+        meant = closest_match(value, names) if isinstance(value, str) else None
         hint = f"; did you mean {meant!r}?" if meant else ""
-        raise WrongValueError(f"expected one of {', '.join(names)}, not {shown(value)}{hint}")
+        raise WrongValueError(f"expected one of {', '.join(names)}, not {format_value(value)}{hint}")
 
     return check
 
@@ -85,11 +85,11 @@ panes = one_of("none", "plan", "files", "terminals", "session")
 """What is open beside the conversation when it begins."""
 
 
-def texts(value: Any) -> list[str]:
+def strings(value: Any) -> list[str]:
     """A list of texts."""
     if isinstance(value, list) and all(isinstance(item, str) and item for item in value):
         return list(value)
-    raise wrong("a list of texts", value)
+    raise wrong_value("a list of texts", value)
 
 
 def command(value: Any) -> list[str]:
@@ -103,7 +103,7 @@ def command(value: Any) -> list[str]:
             return words
     elif isinstance(value, list) and value and all(isinstance(word, str) for word in value) and value[0]:
         return list(value)
-    raise wrong("a program and its arguments", value)
+    raise wrong_value("a program and its arguments", value)
 
 
 def mapping(value: Any) -> dict[str, str]:
@@ -124,11 +124,11 @@ def mapping(value: Any) -> dict[str, str]:
     return found
 
 
-def placed(program: str, folder: Path) -> str:
+def resolve_program(program: str, folder: Path) -> str:
     """A program as written in a file of that folder: a bare name is looked up, a path counts from there."""
-    return str(under(folder, program)) if "/" in program else program
+    return str(resolve_path(folder, program)) if "/" in program else program
 
 
-def under(folder: Path, path: str) -> Path:
+def resolve_path(folder: Path, path: str) -> Path:
     """A path as written in a file of that folder, made absolute."""
     return folder.absolute() / os.path.expanduser(path)  # noqa: PTH111 - leaves an unknown `~user` as it is

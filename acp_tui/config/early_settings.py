@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class First:
+class EarlySettings:
     """What is wished for a folder. What makes no sense is left out without a word: the check says it."""
 
     cwd: Path
@@ -25,14 +25,8 @@ class First:
     theme: str | None = None
     keys: dict[str, str] = field(default_factory=dict)  # by the action's id, separated by commas
 
-    def place(self, key: str) -> str:
-        """Where the value of a dotted key is written. Reads everything again: for complaints only."""
-        from acp_tui.config.settings import load
 
-        return str(load(self.cwd).origin(key))
-
-
-def read(cwd: Path, environ: Mapping[str, str] | None = None) -> First:
+def read(cwd: Path, environ: Mapping[str, str] | None = None) -> EarlySettings:
     """The wishes of the environment, the project's file and the user's, each before the next."""
     environ = os.environ if environ is None else environ
     project, config = _data(project_file(cwd)), _data(config_file())
@@ -41,8 +35,8 @@ def read(cwd: Path, environ: Mapping[str, str] | None = None) -> First:
         said = (environ.get(f"ACP_TUI_{key.upper()}"), *(file.get(key) for file in files))
         return next((value for value in said if isinstance(value, str) and value.strip()), None)
 
-    wishes = ((".".join(path), keys_of(value)) for path, value in bindings(config.get("keys")))
-    return First(
+    wishes = ((".".join(path), join_keys(value)) for path, value in flatten_bindings(config.get("keys")))
+    return EarlySettings(
         cwd,
         agent=wish("agent", project, config),
         own_agent=wish("agent", config),
@@ -51,16 +45,16 @@ def read(cwd: Path, environ: Mapping[str, str] | None = None) -> First:
     )
 
 
-def bindings(table: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def flatten_bindings(table: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The values of `[keys]`, where TOML makes tables of ids with dots that are not in quotes."""
     if isinstance(table, dict):
         for name, value in table.items():
-            yield from bindings(value, (*path, name))
+            yield from flatten_bindings(value, (*path, name))
     elif path:
         yield path, table
 
 
-def keys_of(value: Any) -> str | None:
+def join_keys(value: Any) -> str | None:
     """`"ctrl+j"`, or a list of such keys, as one text; None: it is neither."""
     names = value if isinstance(value, list) else [value]
     if names and all(isinstance(name, str) and name.strip() for name in names):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-SHOWN = 40
+MAX_VALUE_CHARACTERS = 40
 """Characters of a wrong value that are repeated to the user."""
 
 
@@ -35,23 +35,23 @@ class Problem:
         return ": ".join(part for part in (self.place, self.key, self.sentence) if part)
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
+def closest_match(word: str, known: Iterable[str]) -> str | None:
     """The known word that was probably meant."""
     found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return found[0] if found else None
 
 
-def unknown(word: str, known: Iterable[str]) -> str:
+def unknown_key_sentence(word: str, known: Iterable[str]) -> str:
     """The sentence about a key that does not exist."""
     names = sorted(known)
-    if meant := nearest(word, names):
+    if meant := closest_match(word, names):
         return f"there is no such key; did you mean {meant!r}?"
     return f"there is no such key; known here: {', '.join(names)}"
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A wrong value as far as it helps to find it."""
     if isinstance(value, dict):
         return "a table"
     text = repr(value)
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+    return text if len(text) <= MAX_VALUE_CHARACTERS else text[: MAX_VALUE_CHARACTERS - 1] + "…"

@@ -173,7 +173,7 @@ _ALL_SECRETS = tuple(pattern for patterns in _SECRETS.values() for pattern in pa
 _ALL = tuple(pattern for patterns in _BY_REASON.values() for pattern in patterns)
 
 
-def sensitive(path: str | PurePath, extra: Iterable[str] = ()) -> str | None:
+def sensitive_reason(path: str | PurePath, extra: Iterable[str] = ()) -> str | None:
     """Why this file deserves a question, in words that follow its name; None when it does not.
 
     `extra` are the user's own patterns, in the same form; `~` is the home directory.
@@ -202,7 +202,7 @@ def holds_secrets(path: str | PurePath, extra: Iterable[str] = ()) -> bool:
     return _matches(_ALL_SECRETS, text) and not _matches(_HARMLESS, text)
 
 
-def matched_by(pattern: str) -> bool:
+def glob_may_match_sensitive(pattern: str) -> bool:
     """May this glob of the shell stand for a sensitive file? One for nearly everything is not meant."""
     for name in pattern.lower().split("/"):
         if not _GLOB.search(name) or len(name) > _MAX_PATTERN:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.config import checks, mcp, toml_document, user_agents
 from acp_tui.config.checks import WrongValueError
-from acp_tui.config.early_settings import bindings, keys_of
+from acp_tui.config.early_settings import flatten_bindings, join_keys
 from acp_tui.config.paths import config_file as config_file
 from acp_tui.config.paths import paths
 from acp_tui.config.paths import project_file as project_file
-from acp_tui.config.problems import Problem, nearest
+from acp_tui.config.problems import Problem, closest_match
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
@@ -102,6 +102,11 @@ class Settings:
         return self.origins.get(key, BUILT_IN)
 
 
+def find_origin(cwd: Path, key: str) -> Origin:
+    """Return where a setting comes from. Reads all settings again: for error messages only."""
+    return load(cwd).origin(key)
+
+
 BUILT_IN = Origin("built in")
 DIRECTORIES = "workspace.additional_directories"
 
@@ -118,15 +123,15 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
     "log.keep_sessions": checks.count,
     "log.keep_bytes": checks.size,
     "log.max_session_bytes": checks.size,
-    DIRECTORIES: checks.texts,
-    "workspace.sensitive": checks.texts,
+    DIRECTORIES: checks.strings,
+    "workspace.sensitive": checks.strings,
     "workspace.max_baseline_file_size": checks.size,
 }
 """Every key that holds one value; `mcp_servers`, `agents` and `keys` hold entries."""
 
 SECTIONS = {key.partition(".")[0] for key in CHECKS if "." in key}
-ENTRIES = frozenset({"mcp_servers", "agents", "keys"})
-HARMLESS = ("agent", "theme", "panes")
+TABLE_KEYS = frozenset({"mcp_servers", "agents", "keys"})
+PROJECT_KEYS = ("agent", "theme", "panes")
 """What a project's file may set: a folder from elsewhere must not choose commands, servers or rules."""
 
 
@@ -170,7 +175,7 @@ def _read_config(settings: Settings, config: toml_document.Document) -> None:
 
 def _read_section(settings: Settings, config: toml_document.Document, section: str, value: Any) -> None:
     if not isinstance(value, dict):
-        config.complain((section,), str(checks.wrong(f"a table, [{section}]", value)))
+        config.complain((section,), str(checks.wrong_value(f"a table, [{section}]", value)))
         return
     known = [key.partition(".")[2] for key in CHECKS if key.startswith(f"{section}.")]
     for name, item in value.items():
@@ -182,12 +187,14 @@ def _read_section(settings: Settings, config: toml_document.Document, section: s
 
 def _read_keys(settings: Settings, config: toml_document.Document, table: Any) -> None:
     if not isinstance(table, dict):
-        config.complain(("keys",), str(checks.wrong("a table, [keys]", table)))
+        config.complain(("keys",), str(checks.wrong_value("a table, [keys]", table)))
         return
-    for path, value in bindings(table):
-        keys, key = keys_of(value), ".".join(("keys", *path))
+    for path, value in flatten_bindings(table):
+        keys, key = join_keys(value), ".".join(("keys", *path))
         if keys is None:
-            config.complain(("keys", *path), str(checks.wrong('a key such as "ctrl+j", or a list', value)))
+            config.complain(
+                ("keys", *path), str(checks.wrong_value('a key such as "ctrl+j", or a list', value))
+            )
         else:
             settings.keys[".".join(path)] = keys
             settings.origins[key] = Origin("config", config.file, config.line("keys", *path))
@@ -205,11 +212,12 @@ def _read_agents(settings: Settings, folder: Path) -> None:
 
 def _read_project(settings: Settings, project: toml_document.Document) -> None:
     for name, value in project.data.items():
-        if name in HARMLESS:
+        if name in PROJECT_KEYS:
             _set(settings, project, (name,), value, "project")
         elif name in _top_level():
             project.complain(
-                (name,), f"not used: a project may set only {', '.join(HARMLESS)}; config.toml may set all"
+                (name,),
+                f"not used: a project may set only {', '.join(PROJECT_KEYS)}; config.toml may set all",
             )
         else:
             project.complain_of_unknown_key((name,), _top_level())
@@ -217,7 +225,7 @@ def _read_project(settings: Settings, project: toml_document.Document) -> None:
 
 
 def _top_level() -> set[str]:
-    return {key.partition(".")[0] for key in CHECKS} | ENTRIES
+    return {key.partition(".")[0] for key in CHECKS} | TABLE_KEYS
 
 
 def _set(
@@ -238,7 +246,7 @@ def _directories(source: toml_document.Document, path: tuple[str, ...], names: l
     """Relative ones count from the file's folder; one that is missing is left out."""
     found = []
     for position, name in enumerate(names):
-        directory = checks.under(source.file.parent, name)
+        directory = checks.resolve_path(source.file.parent, name)
         if directory.is_dir():
             found.append(directory)
         else:
@@ -255,14 +263,14 @@ def _assign(settings: Settings, key: str, value: Any, origin: Origin) -> None:
 # --------------------------------------------------------------------------- environment, command line
 
 
-def variable(key: str) -> str:
+def variable_name(key: str) -> str:
     """The environment variable that sets a key."""
     return PREFIX + key.replace(".", "_").upper()
 
 
 def _read_environment(settings: Settings, environ: Mapping[str, str]) -> None:
     # Lists have no form in a variable that everybody would guess.
-    keys = {variable(key): key for key, check in CHECKS.items() if check is not checks.texts}
+    keys = {variable_name(key): key for key, check in CHECKS.items() if check is not checks.strings}
     for name in sorted(environ):
         if key := keys.get(name):
             try:
@@ -279,7 +287,7 @@ def _misspelt(name: str, variables: Iterable[str]) -> str | None:
     """The variable that was meant; others that begin like ours are somebody else's."""
     if not name.startswith(PREFIX) or name == f"{PREFIX}HOME":
         return None
-    meant = nearest(name.removeprefix(PREFIX), [known.removeprefix(PREFIX) for known in variables])
+    meant = closest_match(name.removeprefix(PREFIX), [known.removeprefix(PREFIX) for known in variables])
     return meant and PREFIX + meant
 
 
@@ -300,7 +308,7 @@ def _override(settings: Settings, key: str, value: Any, cwd: Path) -> None:
     except WrongValueError as error:
         raise UserError(f"{key}: {error}", exit_code=2) from None
     if key == DIRECTORIES:
-        value = [checks.under(cwd, name) for name in value]
+        value = [checks.resolve_path(cwd, name) for name in value]
         for directory in value:
             if not directory.is_dir():
                 raise UserError(f"there is no directory {directory}", exit_code=2)

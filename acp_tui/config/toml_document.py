@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config import toml_lines
-from acp_tui.config.problems import Problem, unknown
+from acp_tui.config.problems import Problem, unknown_key_sentence
 from acp_tui.config.small_file import read_small_file
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Document:
         """
         self._unknown_keys += 1
         if self._unknown_keys <= MAX_UNKNOWN_KEYS:
-            self.complain(path, unknown(str(path[-1]), known))
+            self.complain(path, unknown_key_sentence(str(path[-1]), known))
 
     def reject(self, line: int | None, reason: str) -> Document:
         """Note why nothing in the file is used."""

@@ -35,7 +35,7 @@ class UserAgent:
 def _missing_file(value: Any) -> str:
     if value in ("error", "empty"):
         return str(value)
-    raise checks.wrong('"error" or "empty"', value)
+    raise checks.wrong_value('"error" or "empty"', value)
 
 
 CHECKS: dict[str, Callable[[Any], Any]] = {
@@ -51,7 +51,7 @@ def from_document(config: toml_document.Document) -> dict[str, UserAgent]:
     """The agents of `config.toml`."""
     entries = config.data.get("agents")
     if not isinstance(entries, dict):
-        config.complain(("agents",), str(checks.wrong("tables, [agents.NAME]", entries)))
+        config.complain(("agents",), str(checks.wrong_value("tables, [agents.NAME]", entries)))
         return {}
     found = (_read(config, name, entry, ("agents", name)) for name, entry in entries.items())
     return {agent.name: agent for agent in found if agent}
@@ -76,7 +76,7 @@ def _read(source: toml_document.Document, name: str, entry: Any, path: tuple[str
         source.complain(path, f"{name!r} cannot name an agent: use letters, digits and -")
         return None
     if not isinstance(entry, dict):
-        source.complain(path, str(checks.wrong(f"a table, [agents.{name}]", entry)))
+        source.complain(path, str(checks.wrong_value(f"a table, [agents.{name}]", entry)))
         return None
     agent = UserAgent(name, source.file, source.line(*path))
     for key, value in entry.items():
@@ -90,5 +90,5 @@ def _read(source: toml_document.Document, name: str, entry: Any, path: tuple[str
             if key == "command":  # the agent must not be started in some other way than the one meant
                 return None
     if agent.command:
-        agent.command[0] = checks.placed(agent.command[0], source.file.parent)
+        agent.command[0] = checks.resolve_program(agent.command[0], source.file.parent)
     return agent

@@ -12,7 +12,7 @@ from acp_tui.session.events import Noticed
 from acp_tui.session.state import Diff, ToolCall
 from acp_tui.workspace.baseline.baseline import Baseline
 from acp_tui.workspace.baseline.private_git import GitError
-from acp_tui.workspace.baseline.snapshot import NotCopiedError, read_now
+from acp_tui.workspace.baseline.snapshot import NotCopiedError, read_content
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -97,19 +97,19 @@ class BaselineTracker:
         """What a changed file held, and what it holds."""
         try:
             old = None if change.kind == "added" else await self._baseline.old_content(change.path)
-            now = await asyncio.to_thread(read_now, bytes(change.path), self._largest)
+            now = await asyncio.to_thread(read_content, bytes(change.path), self._largest)
         except (GitError, NotCopiedError) as reason:
-            return FileVersions(why_not=f"It cannot be shown: {reason}.")
+            return FileVersions(revert_obstacle=f"It cannot be shown: {reason}.")
         if old is None and change.kind != "added":
             return FileVersions(
-                why_not=f"What it held is not known: {change.why_not or 'it was not copied'}."
+                revert_obstacle=f"What it held is not known: {change.revert_obstacle or 'it was not copied'}."
             )
         try:
             return FileVersions(
                 old.decode() if old is not None else None, now.data.decode() if now is not None else None
             )
         except UnicodeDecodeError:
-            return FileVersions(why_not="It is no text.")
+            return FileVersions(revert_obstacle="It is no text.")
 
     async def revert(self, path: Path) -> None:
         """Put one file back as it was; `UserError` when that cannot be done."""

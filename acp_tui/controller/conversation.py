@@ -32,7 +32,7 @@ from acp_tui.session.state import REQUEST_CANCELLED
 from acp_tui.store.folders import BASELINE
 from acp_tui.workspace.baseline.work_tree import Limits
 from acp_tui.workspace.files.files import Files
-from acp_tui.workspace.files.listing import Listing
+from acp_tui.workspace.files.listing import FileListing
 from acp_tui.workspace.files.roots import Roots
 from acp_tui.workspace.terminals.terminals import Terminals
 
@@ -130,7 +130,7 @@ class Conversation:
         files = Files(self._roots, settings.workspace.sensitive)
         self._diff_places = DiffPlaces(files, self.note)
         self.blocks_for = PromptBlockBuilder(files, lambda: self.session.agent).blocks
-        self.listing = Listing(self._roots.directories, reaper=self._reaper)
+        self.listing = FileListing(self._roots.directories, reaper=self._reaper)
         self.user_commands = UserCommands(self._roots.cwd, self._recorder)
         self._handlers = RequestHandlers(
             self.session,

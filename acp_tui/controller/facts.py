@@ -11,7 +11,7 @@ class FileVersions:
 
     old: str | None = None  # None: it was not there
     new: str | None = None  # None: it is not there any more
-    why_not: str | None = None
+    revert_obstacle: str | None = None
     """Why there is nothing to compare, in a sentence; None when there is."""
 
 
@@ -21,5 +21,5 @@ class McpServerStatus:
 
     name: str
     transport: str
-    why_not: str | None = None
+    revert_obstacle: str | None = None
     """Why it was left out, without the first capital and the full stop; None: the agent has it."""

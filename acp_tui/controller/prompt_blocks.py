@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from acp_tui.session.attachment import Attachment
     from acp_tui.session.state import Agent
-    from acp_tui.workspace.files.files import Files, Reading
+    from acp_tui.workspace.files.files import Files, ReadHandle
 
     Block = dict[str, Any]
     Confirm = Callable[[str], Awaitable[bool]]
@@ -82,7 +82,7 @@ class PromptBlockBuilder:
         await _ask(mention.token, real, self._files.roots.contains(real), why, confirm)
         return {"type": "resource_link", "uri": f"{_address(path)}/", "name": f"{Path(path).name}/"}
 
-    def _content(self, mention: FileMention, path: str, reading: Reading) -> Block:
+    def _content(self, mention: FileMention, path: str, reading: ReadHandle) -> Block:
         """What is in the file, as far as the agent takes it."""
         agent = self._agent()
         if mention.first is not None and mention.last is not None:
@@ -147,7 +147,7 @@ async def _ask(token: str, real: Path, inside: bool, why: str | None, confirm: C
         raise UserError(f"Nothing was sent: {token} was not to be attached.")
 
 
-def _lines(token: str, first: int, last: int, path: str, reading: Reading) -> Block:
+def _lines(token: str, first: int, last: int, path: str, reading: ReadHandle) -> Block:
     text = reading.text(first, last - first + 1)
     if not text:
         raise UserError(f"{token} cannot be attached: the file has no line {first}.")

@@ -25,8 +25,8 @@ from acp_tui.permissions.subject import (
 )
 from acp_tui.protocol.content import line_ends
 from acp_tui.session.events import FileBeforeWrite
-from acp_tui.workspace.files.folders import identity, open_folder
-from acp_tui.workspace.files.git_folders import repository_of
+from acp_tui.workspace.files.folders import open_folder, path_identity
+from acp_tui.workspace.files.git_folders import find_repository_folder
 from acp_tui.workspace.terminals.environment import terminal_environment
 from acp_tui.workspace.terminals.terminals import is_command_line
 
@@ -71,8 +71,8 @@ class RequestHandlers:
             os.path.realpath,
             files.sensitive,
             terminal_environment({}),
-            identity,
-            repository_of,
+            path_identity,
+            find_repository_folder,
         )
         self._terminals = terminals
         self._keep = keep

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.errors import Refusal, UserError
 from acp_tui.session.events import TerminalCreated
-from acp_tui.workspace.terminals.terminals import Terminals, users_shell
+from acp_tui.workspace.terminals.terminals import Terminals, user_shell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ class UserCommands:
     async def run(self, line: str) -> str:
         """Start a command line; the id of its terminal. Its output comes from then on."""
         try:
-            terminal = await self._terminals.create(users_shell(self._cwd), ["-c", line], output_byte_limit=0)
+            terminal = await self._terminals.create(user_shell(self._cwd), ["-c", line], output_byte_limit=0)
         except Refusal as refusal:
             raise UserError(f"The command cannot be run: {refusal.message}.") from None
         self._note(TerminalCreated(terminal, "user", line, self._cwd))

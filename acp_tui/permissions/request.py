@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config.sensitive_files import sensitive as is_sensitive
+from acp_tui.config.sensitive_files import sensitive_reason as is_sensitive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -18,7 +18,7 @@ from acp_tui.config.paths import paths, private_directory, write_private
 from acp_tui.errors import UserError
 from acp_tui.permissions.migration import migrate, names_agent_by_program
 from acp_tui.permissions.rules import describe_rule, from_dict, to_dict
-from acp_tui.store.folders import list_folders
+from acp_tui.store.folders import list_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -82,7 +82,7 @@ class RuleStore:
         if not old:
             return False
         self._asked_sessions = True
-        sessions = [stored.meta for stored in list_folders(paths().data)]
+        sessions = [stored.meta for stored in list_sessions(paths().data)]
         moved = [(rule, new) for rule in old if (new := migrate(rule, sessions)) is not None]
         for rule in old:
             if rule.decision == "allow" and all(rule is not one for one, _ in moved):

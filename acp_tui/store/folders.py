@@ -107,7 +107,7 @@ class StoredSession:
         return total
 
 
-def read_folder(path: Path) -> StoredSession:
+def read_session(path: Path) -> StoredSession:
     """A session folder as it is. Damaged meta data counts as none."""
     meta: Any = None
     with suppress(OSError, ValueError, RecursionError):
@@ -115,11 +115,11 @@ def read_folder(path: Path) -> StoredSession:
     return StoredSession(path, meta if isinstance(meta, dict) else {})
 
 
-def list_folders(data_dir: Path) -> list[StoredSession]:
+def list_sessions(data_dir: Path) -> list[StoredSession]:
     """All sessions, the last used first."""
     try:
         found = [
-            read_folder(Path(entry.path))
+            read_session(Path(entry.path))
             for entry in os.scandir(sessions_directory(data_dir))
             if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
         ]
@@ -128,12 +128,12 @@ def list_folders(data_dir: Path) -> list[StoredSession]:
     return sorted(found, key=lambda session: (session.updated, session.id), reverse=True)
 
 
-def open_folder(data_dir: Path, reference: str) -> StoredSession:
+def find_session(data_dir: Path, reference: str) -> StoredSession:
     """The session with this id, this beginning of an id, or in this folder."""
     path = Path(reference).expanduser()
     if (path / WIRE).exists() or (path / META).exists():
-        return read_folder(path.absolute())
-    known = list_folders(data_dir)
+        return read_session(path.absolute())
+    known = list_sessions(data_dir)
     matching = [session for session in known if session.id.startswith(reference)] if reference else []
     exact = [session for session in matching if session.id == reference]
     if len(found := exact or matching) == 1:

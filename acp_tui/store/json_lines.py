@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.store.locks import locked
-from acp_tui.store.wire_log import ends_torn
+from acp_tui.store.wire_log import ends_mid_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,7 @@ class JsonLines:
         """Returns the size of the file."""
         descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            if ends_torn(descriptor):
+            if ends_mid_line(descriptor):
                 data = b"\n" + data
             written = os.write(descriptor, data)
             if written < len(data):

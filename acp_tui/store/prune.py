@@ -14,7 +14,7 @@ from acp_tui.store.folders import (
     BASELINE,
     LOCK_PATIENCE,
     StoredSession,
-    list_folders,
+    list_sessions,
     sessions_directory,
     store_lock,
 )
@@ -28,26 +28,26 @@ _REMOVED = ".removed-"
 
 
 @dataclass(slots=True)
-class Surplus:
+class PruneCandidate:
     """A session that is over the limits."""
 
     session: StoredSession
     size: int
 
 
-def surplus(data_dir: Path, *, keep: int, max_bytes: int) -> list[Surplus]:
+def prune_candidates(data_dir: Path, *, keep: int, max_bytes: int) -> list[PruneCandidate]:
     """The sessions beyond the newest `keep`, or beyond the newest that fit into `max_bytes`; oldest first."""
-    found: list[Surplus] = []
+    found: list[PruneCandidate] = []
     total = 0
-    for position, session in enumerate(list_folders(data_dir)):
+    for position, session in enumerate(list_sessions(data_dir)):
         size = session.size()
         total += size
         if position >= keep or total > max_bytes:
-            found.append(Surplus(session, size))
+            found.append(PruneCandidate(session, size))
     return found[::-1]
 
 
-def remove(data_dir: Path, chosen: Sequence[Surplus]) -> list[Surplus]:
+def remove(data_dir: Path, chosen: Sequence[PruneCandidate]) -> list[PruneCandidate]:
     """Remove these sessions with all that belongs to them; returns those that were, as none in use is."""
     sessions = sessions_directory(data_dir)
     if not sessions.is_dir():
@@ -59,12 +59,12 @@ def remove(data_dir: Path, chosen: Sequence[Surplus]) -> list[Surplus]:
     return removed
 
 
-def prune(data_dir: Path, *, keep: int, max_bytes: int) -> list[Surplus]:
+def prune(data_dir: Path, *, keep: int, max_bytes: int) -> list[PruneCandidate]:
     """Bring the store within its limits; returns what was removed."""
-    for session in list_folders(data_dir):
+    for session in list_sessions(data_dir):
         if (copies := session.path / BASELINE).is_dir():
             _take_away(session, copies)
-    return remove(data_dir, surplus(data_dir, keep=keep, max_bytes=max_bytes))
+    return remove(data_dir, prune_candidates(data_dir, keep=keep, max_bytes=max_bytes))
 
 
 def _take_away(session: StoredSession, path: Path) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from acp_tui.config.sensitive_files import holds_secrets
-from acp_tui.store.secret_patterns import MASK, may_hold_secret, redact_text, secret_name
+from acp_tui.store.secret_patterns import MASK, is_secret_name, may_hold_secret, redact_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -150,7 +150,7 @@ class Redactor:
                 clean = self._clean(item, key)
             if clean is not item:
                 changed[key] = clean
-        if below in _ENVIRONMENTS and "value" in value and secret_name(str(value.get("name"))):
+        if below in _ENVIRONMENTS and "value" in value and is_secret_name(str(value.get("name"))):
             changed["value"] = MASK
         attached = [key for key in ("text", "blob") if key in value]
         if attached and isinstance(uri := value.get("uri"), str) and self._is_sensitive(_path_in(uri)):
@@ -163,7 +163,7 @@ class Redactor:
             clean[position] = MASK
         for position, item in enumerate(value[:-1]):
             # ["--api-key", "…"]
-            if isinstance(item, str) and item.startswith("--") and secret_name(item):
+            if isinstance(item, str) and item.startswith("--") and is_secret_name(item):
                 following = value[position + 1]
                 if isinstance(following, str) and not following.startswith("-"):
                     clean[position + 1] = MASK
@@ -172,7 +172,9 @@ class Redactor:
 
 def _without_variables(value: Any) -> Any:
     """Without the values of our own secret variables: `${MY_TOKEN}` of a configuration has been filled in."""
-    values = [text for name, text in os.environ.items() if secret_name(name) and len(text) >= _SHORTEST_VALUE]
+    values = [
+        text for name, text in os.environ.items() if is_secret_name(name) and len(text) >= _SHORTEST_VALUE
+    ]
 
     def cleaned(item: Any) -> Any:
         if isinstance(item, str):
@@ -249,7 +251,7 @@ def _path_in(uri: str) -> str:
 
 
 def _names_secret(key: str, below: str) -> bool:
-    if below in _ENVIRONMENTS and secret_name(key):
+    if below in _ENVIRONMENTS and is_secret_name(key):
         return True
     return key.replace("_", "").replace("-", "").lower() in _SECRET_KEYS
 

@@ -25,7 +25,7 @@ _SECRET_NAME = re.compile(
 )
 
 
-def secret_name(name: str) -> bool:
+def is_secret_name(name: str) -> bool:
     """Would a variable of the environment, or a header, of this name hold a secret?"""
     return _SECRET_NAME.search(name) is not None
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from acp_tui.store.folders import StoredSession
 
-SEARCHED = 200
+MAX_RECORDS_SEARCHED = 200
 """Records among which the first prompt is looked for, when a session has no title."""
 
 
-def title_of(session: StoredSession) -> str:
+def session_title(session: StoredSession) -> str:
     """Its title, else the first prompt."""
     if title := session.text("title"):
         return title
-    for record in islice(session.records(), SEARCHED):
+    for record in islice(session.records(), MAX_RECORDS_SEARCHED):
         match record.frame:
             case {"method": "session/prompt", "params": {"prompt": str() as prompt}}:
                 return prompt
@@ -26,7 +26,7 @@ def title_of(session: StoredSession) -> str:
     return ""
 
 
-def told(moment: float, now: datetime) -> str:
+def format_moment(moment: float, now: datetime) -> str:
     """The time of day, the day, or the date, whichever says enough; in the local time zone."""
     try:
         then = datetime.fromtimestamp(moment, now.tzinfo).astimezone()

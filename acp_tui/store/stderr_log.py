@@ -11,7 +11,7 @@ from acp_tui.session.text import visible
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-KEPT = 512 * 1024
+KEEP_BYTES = 512 * 1024
 """Bytes kept of the beginning, and at least as many of the end."""
 
 _LONGEST_LINE = 64 * 1024
@@ -26,7 +26,7 @@ class StderrLog:
         *,
         redact: Callable[[str], str] | None = None,
         trouble: Callable[[OSError], None],
-        kept: int = KEPT,
+        kept: int = KEEP_BYTES,
     ) -> None:
         self._descriptor = descriptor
         self._redact = redact

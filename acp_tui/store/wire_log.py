@@ -56,7 +56,7 @@ class WireLog:
         self._trouble = trouble
         self._failing = False
         self._recovered = False
-        self._torn = ends_torn(descriptor)
+        self._torn = ends_mid_line(descriptor)
         self._max_bytes = max_bytes
         self._on_full = on_full
         self._reports_full = False
@@ -137,7 +137,7 @@ def _one_line(frame: Any, line: str | None) -> str:
     return json.dumps(frame, ensure_ascii=False, separators=(",", ":"))
 
 
-def ends_torn(descriptor: int) -> bool:
+def ends_mid_line(descriptor: int) -> bool:
     """Did the last writer die in the middle of a line?"""
     try:
         size = os.fstat(descriptor).st_size

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
     from textual.screen import Screen
 
-    from acp_tui.config.early_settings import First
+    from acp_tui.config.early_settings import EarlySettings
     from acp_tui.ui.screens.base import BottomScreen
     from acp_tui.ui.theme.palette import Palette
 
@@ -54,7 +54,7 @@ class AcpTui(App[int]):
         first: Callable[[Palette], BottomScreen],
         *,
         theme: str | None = None,
-        wishes: First | None = None,
+        wishes: EarlySettings | None = None,
         launcher: Callable[[Palette], BottomScreen] | None = None,
     ) -> None:
         """`theme` comes before that of the `wishes`; `launcher` is where one gets to from a conversation."""
@@ -93,7 +93,7 @@ class AcpTui(App[int]):
     def _loaded(self, name: str | None) -> LoadedTheme:
         wishes = self._wishes
         if name is None and wishes is not None and wishes.theme is not None:
-            return load(wishes.theme, lambda: f"{wishes.place('theme')}: theme")
+            return load(wishes.theme, lambda: f"{_origin(wishes, 'theme')}: theme")
         return load(DEFAULT_THEME if name is None else name)
 
     def _own_keys(self) -> dict[str, str]:
@@ -104,7 +104,7 @@ class AcpTui(App[int]):
 
         found = keymap(wishes.keys)
         for name, complaint in found.complaints.items():
-            self._problems.append(f"{wishes.place(f'keys.{name}')}: keys.{name}: {complaint}")
+            self._problems.append(f"{_origin(wishes, f'keys.{name}')}: keys.{name}: {complaint}")
         self.set_keymap(found.keys)
         return found.keys
 
@@ -376,3 +376,10 @@ class AcpTui(App[int]):
         from acp_tui.ui.screens.palette import PaletteScreen
 
         self.push_screen(PaletteScreen("Theme", theme_commands(self), self.palette))
+
+
+def _origin(settings: EarlySettings, key: str) -> str:
+    """Where a setting comes from, for an error message."""
+    from acp_tui.config.settings import find_origin
+
+    return str(find_origin(settings.cwd, key))

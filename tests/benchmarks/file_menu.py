@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from textual.events import Key
 
-from acp_tui.workspace.files.listing import Listing
+from acp_tui.workspace.files.listing import FileListing
 from tests.ui.prompt.host import Host
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ async def press(app: Host, menu: FileMenu, key: str) -> tuple[float, float]:
 
 async def measure(folder: Path) -> float:
     """Prints each key; the longest wait for files when all are known."""
-    listing = Listing([folder])
+    listing = FileListing([folder])
     app = Host()
     worst = 0.0
     async with app.run_test(size=(100, 30)) as pilot:

@@ -99,12 +99,12 @@ def test_the_environment_of_an_agent_goes_with_it(install: Install, configure: C
 
 
 def test_all_known_agents_are_there(configure: Configure) -> None:
-    assert list(catalogue.known(configure())) == NAMES
+    assert list(catalogue.known_agents(configure())) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES[1:])
 def test_what_is_fetched_is_pinned_and_everything_can_be_got(name: str, configure: Configure) -> None:
-    agent = catalogue.known(configure())[name]
+    agent = catalogue.known_agents(configure())[name]
     assert agent.title
     assert agent.about
     assert agent.install
@@ -121,7 +121,7 @@ def test_what_is_fetched_is_pinned_and_everything_can_be_got(name: str, configur
 
 
 def test_only_what_was_tried_says_so(configure: Configure) -> None:
-    tried = {name for name, agent in catalogue.known(configure()).items() if agent.tried}
+    tried = {name for name, agent in catalogue.known_agents(configure()).items() if agent.tried}
     assert tried == {"demo", "claude-code", "opencode", "kimi"}
 
 
@@ -171,12 +171,12 @@ def test_the_user_can_replace_a_known_agent(install: Install, configure: Configu
     settings = configure('[agents.claude-code]\ncommand = "my-claude"\n')
     launch = catalogue.resolve("claude-code", settings)
     assert (launch.command, launch.install_hint) == ([f"{programs}/my-claude"], None)
-    assert catalogue.known(settings)["claude-code"].tried is None
+    assert catalogue.known_agents(settings)["claude-code"].tried is None
 
 
 def test_an_agent_without_a_command_is_a_problem(configure: Configure) -> None:
     settings = configure('[agents.ours]\ntitle = "Ours"\n')
-    [problem] = catalogue.problems(settings)
+    [problem] = catalogue.settings_problems(settings)
     assert (problem.line, problem.key) == (1, "agents.ours")
     with pytest.raises(
         UserError, match=r"the agent 'ours' cannot be used: .*config\.toml:1: .* has no command"
@@ -192,7 +192,7 @@ def test_an_agent_that_could_not_be_read_says_why_when_it_is_wanted(configure: C
 
 
 def test_a_default_agent_that_nobody_knows_is_a_problem(configure: Configure) -> None:
-    [problem] = catalogue.problems(configure('\nagent = "gemni"\n'))
+    [problem] = catalogue.settings_problems(configure('\nagent = "gemni"\n'))
     assert (problem.line, problem.key) == (2, "agent")
     assert "did you mean gemini" in problem.sentence
 

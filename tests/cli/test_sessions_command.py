@@ -153,7 +153,7 @@ def test_prune_removes_the_oldest_and_says_so(capsys: pytest.CaptureFixture[str]
     out = capsys.readouterr().out
     assert out.startswith(old.id)
     assert "Removed 1 session," in out
-    assert [session.id for session in folders.list_folders(paths().data)] == [new.id]
+    assert [session.id for session in folders.list_sessions(paths().data)] == [new.id]
 
     assert main(["sessions", "prune", "--max-size", "1 MB"]) == 0
     assert "Nothing to remove" in capsys.readouterr().out
@@ -166,12 +166,12 @@ def test_prune_follows_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
     (paths().config / "config.toml").write_text("[log]\nkeep_sessions = 2\n")
 
     assert main(["sessions", "prune", "--yes"]) == 0
-    assert len(folders.list_folders(paths().data)) == 2
+    assert len(folders.list_sessions(paths().data)) == 2
 
 
 def test_prune_does_not_touch_a_session_in_use(capsys: pytest.CaptureFixture[str]) -> None:
     folder = record()
-    held = folders.reopen(folders.read_folder(folder.path))
+    held = folders.reopen(folders.read_session(folder.path))
 
     assert main(["sessions", "prune", "--keep", "0", "--yes"]) == 0
     assert "1 session stayed" in capsys.readouterr().out

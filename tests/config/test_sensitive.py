@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.config.paths import paths
-from acp_tui.config.sensitive_files import holds_secrets, matched_by, sensitive
+from acp_tui.config.sensitive_files import glob_may_match_sensitive, holds_secrets, sensitive_reason
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ from acp_tui.config.sensitive_files import holds_secrets, matched_by, sensitive
     ],
 )
 def test_files_that_hold_secrets_or_steer_programs_are_sensitive(path: str) -> None:
-    assert sensitive(path)
-    assert sensitive(Path(path))
+    assert sensitive_reason(path)
+    assert sensitive_reason(Path(path))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_files_that_hold_secrets_or_steer_programs_are_sensitive(path: str) -> N
     ],
 )
 def test_everything_that_belongs_to_git_or_makes_a_repository_is_sensitive(path: str) -> None:
-    assert sensitive(path) == "steers git, which may run programs named in it"
+    assert sensitive_reason(path) == "steers git, which may run programs named in it"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_everything_that_belongs_to_git_or_makes_a_repository_is_sensitive(path:
     ],
 )
 def test_files_that_run_by_themselves_are_sensitive(path: str) -> None:
-    assert sensitive(path)
+    assert sensitive_reason(path)
 
 
 def test_only_what_holds_secrets_is_kept_out_of_logs() -> None:
@@ -109,12 +109,12 @@ def test_only_what_holds_secrets_is_kept_out_of_logs() -> None:
     "pattern", [".env*", ".e*", ".en?", ".[e]nv", "*.pem", "id_*", "**/.env.*", ".ss[h]/x"]
 )
 def test_a_glob_that_may_stand_for_a_secret_is_known(pattern: str) -> None:
-    assert matched_by(pattern)
+    assert glob_may_match_sensitive(pattern)
 
 
 @pytest.mark.parametrize("pattern", ["*", "**/*", "*.py", "test_*", "*.json", ".github*", "src/*/x", "[ab]*"])
 def test_other_globs_are_not(pattern: str) -> None:
-    assert not matched_by(pattern)
+    assert not glob_may_match_sensitive(pattern)
 
 
 @pytest.mark.parametrize(
@@ -136,21 +136,21 @@ def test_other_globs_are_not(pattern: str) -> None:
     ],
 )
 def test_other_files_are_not(path: str) -> None:
-    assert sensitive(path) is None
+    assert sensitive_reason(path) is None
 
 
 def test_it_says_why_in_words() -> None:
-    assert sensitive("/p/.git/config") == "steers git, which may run programs named in it"
-    assert sensitive("/home/u/.aws/credentials") == "may hold credentials of a cloud"
+    assert sensitive_reason("/p/.git/config") == "steers git, which may run programs named in it"
+    assert sensitive_reason("/home/u/.aws/credentials") == "may hold credentials of a cloud"
 
 
 def test_our_own_files_are_sensitive_wherever_they_are(home: Path, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(home)
     for directory in (paths().config, paths().data, paths().state):
-        assert sensitive(directory / "some" / "file") == "belongs to acp-tui itself"
-        assert sensitive(directory) == "belongs to acp-tui itself"
-    assert sensitive(home.with_name("acp-tui-homely") / "file") is None
+        assert sensitive_reason(directory / "some" / "file") == "belongs to acp-tui itself"
+        assert sensitive_reason(directory) == "belongs to acp-tui itself"
+    assert sensitive_reason(home.with_name("acp-tui-homely") / "file") is None
 
 
 def test_our_own_files_are_recognised_by_their_real_path(
@@ -159,7 +159,7 @@ def test_our_own_files_are_recognised_by_their_real_path(
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     monkeypatch.setenv("ACP_TUI_HOME", str(tmp_path / "link"))
-    assert sensitive((tmp_path / "real").resolve() / "config" / "config.toml")
+    assert sensitive_reason((tmp_path / "real").resolve() / "config" / "config.toml")
 
 
 @pytest.mark.parametrize(
@@ -179,8 +179,10 @@ def test_our_own_files_are_recognised_by_their_real_path(
 def test_the_users_patterns_are_about_a_name_or_the_end_of_a_path(
     pattern: str, path: str, expected: bool
 ) -> None:
-    assert bool(sensitive(path, [pattern])) is expected
+    assert bool(sensitive_reason(path, [pattern])) is expected
 
 
 def test_a_pattern_of_the_user_is_named() -> None:
-    assert sensitive("/p/a.csv", ["*.csv"]) == "matches '*.csv' of the sensitive files in your settings"
+    assert (
+        sensitive_reason("/p/a.csv", ["*.csv"]) == "matches '*.csv' of the sensitive files in your settings"
+    )

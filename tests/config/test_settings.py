@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.config import early_settings
-from acp_tui.config.settings import CHECKS, Settings, config_file, load, variable
+from acp_tui.config.settings import CHECKS, Settings, config_file, find_origin, load, variable_name
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
@@ -276,9 +276,9 @@ def test_what_the_first_frame_reads_is_what_is_checked_later(
     assert (early.agent, early.theme or "dark", early.keys) == (settings.agent, settings.theme, settings.keys)
 
 
-def test_the_place_of_an_early_wish_is_known(write_config: WriteConfig, project: Path) -> None:
+def test_the_origin_of_a_setting_is_found(write_config: WriteConfig, project: Path) -> None:
     file = write_config('\ntheme = "x"\n')
-    assert early_settings.read(project).place("theme") == f"{file}:2"
+    assert str(find_origin(project, "theme")) == f"{file}:2"
 
 
 # --------------------------------------------------------------------------- directories
@@ -347,7 +347,7 @@ def test_directories_of_the_command_line_count_from_where_one_stands(project: Pa
 
 
 def test_every_variable_belongs_to_one_key() -> None:
-    assert len({variable(key) for key in CHECKS}) == len(CHECKS)
+    assert len({variable_name(key) for key in CHECKS}) == len(CHECKS)
 
 
 def test_a_wrong_value_on_the_command_line_is_a_usage_error(project: Path) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.app_context import Workbench
+from acp_tui.app_context import AppContext
 from acp_tui.config.mcp import from_json_file
 from acp_tui.connection.errors import AgentGone, ConnectionFault, NotOffered, RequestFailed
 from acp_tui.controller import Answer, SignInNeeded
@@ -132,7 +132,7 @@ async def test_a_session_that_goes_on_keeps_its_past_and_gives_new_terminals(hol
     await first.open()
     await first.prompt(*echo)
     await first.conversation.close()
-    [stored] = [Workbench.open(home).stored("session-1")]
+    [stored] = [AppContext.open(home).stored("session-1")]
     second = hold("script", offers, policy="yolo", resumed=stored)
     await second.conversation.start()
     await second.conversation.open_known("session-1")
@@ -175,7 +175,7 @@ async def test_servers_that_nobody_wants_are_left_out_without_a_word(hold: Hold,
     held = hold(servers=from_json_file(file))
     await held.open()
     assert held.notices() == []
-    told = {server.name: server.why_not for server in held.conversation.mcp_servers}
+    told = {server.name: server.revert_obstacle for server in held.conversation.mcp_servers}
     assert told == {"off": "it is disabled", "on": None}
 
 
@@ -342,7 +342,7 @@ async def test_an_answer_is_remembered_for_what_it_was_given(hold: Hold) -> None
         "allow_once",
         "reject_once",
     ]
-    rules = Workbench.open(held.conversation.cwd).rule_store.rules()
+    rules = AppContext.open(held.conversation.cwd).rule_store.rules()
     assert [(rule.decision, rule.scope) for rule in rules] == [("allow", "project"), ("reject", "project")]
 
 
@@ -504,7 +504,7 @@ async def test_what_files_hold_that_the_settings_call_sensitive_is_in_no_log(hol
         *(["ask", "fs/read_text_file", {"path": str(project / name)}] for name in ("a.vault", "link"))
     )
     await held.conversation.close()
-    [stored] = [Workbench.open(home).stored("session-1")]
+    [stored] = [AppContext.open(home).stored("session-1")]
     again = hold("script", offers, question_handler=Person("allow_once"), resumed=stored)
     await again.conversation.start()
     await again.conversation.open_known("session-1")
@@ -622,7 +622,7 @@ async def test_what_a_killed_client_left_open_is_closed_when_its_session_goes_on
     await first.conversation.close()
     await asyncio.wait([turn])
     log.write_bytes(cut_off)
-    [stored] = [Workbench.open(home).stored("session-1")]
+    [stored] = [AppContext.open(home).stored("session-1")]
     second = hold("script", offers, resumed=stored)
     await second.conversation.start()
     await second.conversation.open_known("session-1")

@@ -60,7 +60,7 @@ async def test_a_deleted_file_has_one_version_and_comes_back(hold: Hold) -> None
 
 async def test_bytes_that_are_no_text_have_no_versions_but_go_back(hold: Hold) -> None:
     found, path = await changed(hold, b"\xff\xfe\x00", "two\n")
-    assert found.why_not == "It is no text."
+    assert found.revert_obstacle == "It is no text."
     assert path.read_bytes() == b"\xff\xfe\x00"
 
 
@@ -70,7 +70,7 @@ async def test_a_file_without_a_copy_says_why_and_cannot_go_back(hold: Hold) -> 
     await held.prompt(["say", "hello"])
     change = FileChange(Path("/nowhere/file"), "modified", "it was changed before acp-tui could copy it")
     found = await held.conversation.versions(change)
-    assert found.why_not == "What it held is not known: it was changed before acp-tui could copy it."
+    assert found.revert_obstacle == "What it held is not known: it was changed before acp-tui could copy it."
     with pytest.raises(UserError, match="cannot be reverted"):
         await held.conversation.revert(change.path)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.app_context import Workbench
+from acp_tui.app_context import AppContext
 from acp_tui.session.state import Notice
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ async def test_a_session_resumed_on_another_day_has_its_settings_again(hold: Hol
     first = hold("script", offers(OFFERED))
     await with_all_changed(first)
     await first.conversation.close()
-    [stored] = [Workbench.open(home).stored("session-1")]
+    [stored] = [AppContext.open(home).stored("session-1")]
     second = hold("script", offers(OFFERED), resumed=stored)
     await second.conversation.start()
     await second.conversation.open_known("session-1")

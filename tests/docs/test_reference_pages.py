@@ -81,12 +81,12 @@ def test_every_exit_code_of_exec_is_described() -> None:
 
 def test_every_known_agent_is_listed() -> None:
     listed = re.findall(r"^\| `([a-z-]+)` \|", page("docs/agents.md"), re.MULTILINE)
-    assert sorted(listed) == sorted(catalogue.known(Settings()))
+    assert sorted(listed) == sorted(catalogue.known_agents(Settings()))
 
 
 def test_the_versions_that_agents_were_tried_with_are_right() -> None:
     text = page("docs/agents.md")
-    for agent in catalogue.known(Settings()).values():
+    for agent in catalogue.known_agents(Settings()).values():
         assert f"| {agent.tried or ''}".rstrip() in re.sub(" +", " ", text), agent.name
 
 

@@ -11,7 +11,7 @@ from acp_tui.permissions.request import PathContext
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.permissions.rules import matches
 from acp_tui.permissions.subject import subject_of_command
-from acp_tui.workspace.files.git_folders import repository_of
+from acp_tui.workspace.files.git_folders import find_repository_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ def place(tmp_path: Path) -> PathContext:
     """A repository with a plain folder `src` and another repository in `lib/x`."""
     for name in (".git", "src", "lib/x/.git"):
         (tmp_path / name).mkdir(parents=True)
-    return PathContext(str(tmp_path), [str(tmp_path)], os.path.realpath, repository_of=repository_of)
+    return PathContext(str(tmp_path), [str(tmp_path)], os.path.realpath, repository_of=find_repository_folder)
 
 
 @pytest.mark.parametrize(

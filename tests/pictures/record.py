@@ -15,10 +15,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.app_context import Workbench
+from acp_tui.app_context import AppContext
 from acp_tui.config.paths import paths
 from acp_tui.controller import Answer, ElicitationAnswer, Options, Question, QuestionHandler
-from acp_tui.store.folders import list_folders
+from acp_tui.store.folders import list_sessions
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Elicitation
@@ -47,7 +47,7 @@ class Agreeing(QuestionHandler):
 
 async def conversation(cwd: Path) -> None:
     """The tour."""
-    bench = Workbench.open(cwd)
+    bench = AppContext.open(cwd)
     held = bench.conversation(
         bench.launch("demo"), Options(cwd=cwd, policy="ask", question_handler=Agreeing())
     )
@@ -84,7 +84,7 @@ def main() -> None:
 
         cwd = make_project()
         asyncio.run(conversation(cwd))
-        (stored,) = list_folders(paths().data)
+        (stored,) = list_sessions(paths().data)
         lines = stored.wire.read_text(encoding="utf-8").splitlines()
     RECORDING.write_text("\n".join(cleaned(lines, cwd)) + "\n", encoding="utf-8")
 

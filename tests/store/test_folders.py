@@ -52,7 +52,7 @@ def test_everything_is_private(tmp_path: Path) -> None:
 def test_meta_data_is_read_back(tmp_path: Path) -> None:
     folder = create(tmp_path)
     folder.update_meta(session_id="abc", title="A title")
-    session = folders.open_folder(tmp_path, folder.id)
+    session = folders.find_session(tmp_path, folder.id)
 
     assert session.meta == folder.meta
     assert session.meta["format"] == 1
@@ -78,7 +78,7 @@ def test_the_last_used_session_is_listed_first(tmp_path: Path) -> None:
     third = folders.create(tmp_path, agent="x", title="X", cwd="/", command=[], clock=lambda: next(moments))
     third.update_meta(stop="end_turn")
 
-    assert [session.id for session in folders.list_folders(tmp_path)] == [third.id, second.id, first.id]
+    assert [session.id for session in folders.list_sessions(tmp_path)] == [third.id, second.id, first.id]
 
 
 def test_damaged_folders_are_listed_and_do_no_harm(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_damaged_folders_are_listed_and_do_no_harm(tmp_path: Path) -> None:
     (sessions / "a file").touch()
     (sessions / "elsewhere").symlink_to(tmp_path)
 
-    found = {session.id: session for session in folders.list_folders(tmp_path)}
+    found = {session.id: session for session in folders.list_sessions(tmp_path)}
     assert set(found) == {good.id, "broken", "list", "deep", "odd", "empty"}
     assert found["broken"].meta == {}
     assert list(found["empty"].records()) == []
@@ -104,34 +104,34 @@ def test_damaged_folders_are_listed_and_do_no_harm(tmp_path: Path) -> None:
 
 
 def test_without_a_store_there_are_no_sessions(tmp_path: Path) -> None:
-    assert folders.list_folders(tmp_path / "nowhere") == []
+    assert folders.list_sessions(tmp_path / "nowhere") == []
 
 
 def test_a_session_is_found_by_id_by_its_beginning_and_by_its_folder(tmp_path: Path) -> None:
     one = create(tmp_path, at=NOON)
     two = create(tmp_path, at=NOON + 3600)
 
-    assert folders.open_folder(tmp_path, two.id).path == two.path
-    assert folders.open_folder(tmp_path, "20261120-13").path == two.path
-    assert folders.open_folder(tmp_path, str(one.path)).path == one.path
+    assert folders.find_session(tmp_path, two.id).path == two.path
+    assert folders.find_session(tmp_path, "20261120-13").path == two.path
+    assert folders.find_session(tmp_path, str(one.path)).path == one.path
     with pytest.raises(UserError, match="several sessions"):
-        folders.open_folder(tmp_path, "2026")
+        folders.find_session(tmp_path, "2026")
 
 
 def test_an_unknown_id_names_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="none has been recorded"):
-        folders.open_folder(tmp_path, "x")
+        folders.find_session(tmp_path, "x")
     folder = create(tmp_path)
     with pytest.raises(UserError, match=f"nearest is {folder.id}"):
-        folders.open_folder(tmp_path, folder.id.replace("claude", "claud"))
+        folders.find_session(tmp_path, folder.id.replace("claude", "claud"))
     with pytest.raises(UserError, match="no session"):
-        folders.open_folder(tmp_path, "")
+        folders.find_session(tmp_path, "")
 
 
 HOLD = """
 import pathlib, sys
 from acp_tui.store import folders
-folder = folders.reopen(folders.read_folder(pathlib.Path(sys.argv[1])))
+folder = folders.reopen(folders.read_session(pathlib.Path(sys.argv[1])))
 print("open", flush=True)
 sys.stdin.read()
 """
@@ -140,7 +140,7 @@ sys.stdin.read()
 def test_two_processes_cannot_write_one_session(tmp_path: Path) -> None:
     folder = create(tmp_path)
     folder.close()
-    session = folders.read_folder(folder.path)
+    session = folders.read_session(folder.path)
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, str(folder.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as holder:
@@ -156,12 +156,12 @@ def test_a_reopened_session_goes_on_where_it_was(tmp_path: Path) -> None:
     folder = create(tmp_path)
     folder.log.append(1, "sent", "a")
     folder.close()
-    again = folders.reopen(folders.open_folder(tmp_path, folder.id), clock=lambda: NOON + 5)
+    again = folders.reopen(folders.find_session(tmp_path, folder.id), clock=lambda: NOON + 5)
     again.log.append(2, "sent", "b")
     again.update_meta(stop="cancelled")
     again.close()
 
-    session = folders.open_folder(tmp_path, folder.id)
+    session = folders.find_session(tmp_path, folder.id)
     assert [record.frame for record in session.records()] == ["a", "b"]
     assert session.meta == folder.meta | {"stop": "cancelled", "updated": NOON + 5}
 
@@ -172,7 +172,7 @@ def test_a_session_of_a_newer_version_is_shown_and_not_written(tmp_path: Path) -
     folder.close()
 
     with pytest.raises(UserError, match="newer acp-tui"):
-        folders.reopen(folders.open_folder(tmp_path, folder.id))
+        folders.reopen(folders.find_session(tmp_path, folder.id))
 
 
 def test_where_no_folder_can_be_made_the_reason_is_said(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.store import folders
-from acp_tui.store.prune import prune, remove, surplus
+from acp_tui.store.prune import prune, prune_candidates, remove
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ def record(data_dir: Path, at: float, *, size: int = 0) -> folders.SessionFolder
 
 
 def ids(data_dir: Path) -> list[str]:
-    return [session.id for session in folders.list_folders(data_dir)]
+    return [session.id for session in folders.list_sessions(data_dir)]
 
 
 def test_the_oldest_go_when_there_are_too_many(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_damaged_folder_can_go(tmp_path: Path) -> None:
 
 def test_what_others_removed_meanwhile_is_not_counted(tmp_path: Path) -> None:
     record(tmp_path, 1).close()
-    chosen = surplus(tmp_path, keep=0, max_bytes=0)
+    chosen = prune_candidates(tmp_path, keep=0, max_bytes=0)
 
     assert len(remove(tmp_path, chosen)) == 1
     assert remove(tmp_path, chosen) == []

@@ -278,7 +278,7 @@ def test_the_log_holds_no_secret_that_crossed_the_wire(tmp_path: Path) -> None:
     frame = chunk(f"use {TOKEN}")
     folder.log.append(1, "received", frame, json.dumps(frame))
 
-    (record,) = folders.read_folder(folder.path).records()
+    (record,) = folders.read_session(folder.path).records()
     assert record.frame == chunk(f"use {MASK}")
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.store.secret_patterns import MASK, redact_text, secret_name
+from acp_tui.store.secret_patterns import MASK, is_secret_name, redact_text
 from tests.support.talk import properties
 
 TOKENS = [
@@ -112,7 +112,7 @@ def test_text_without_telling_letters_is_never_changed(text: str) -> None:
     ],
 )
 def test_names_of_secrets(name: str) -> None:
-    assert secret_name(name)
+    assert is_secret_name(name)
 
 
 @pytest.mark.parametrize(
@@ -120,4 +120,4 @@ def test_names_of_secrets(name: str) -> None:
     ["PATH", "PWD", "OLDPWD", "MAX_TOKENS", "GIT_AUTHOR_NAME", "MONKEY", "TOKENIZERS_PARALLELISM", "Accept"],
 )
 def test_names_that_hold_no_secret(name: str) -> None:
-    assert not secret_name(name)
+    assert not is_secret_name(name)

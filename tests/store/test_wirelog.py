@@ -118,7 +118,7 @@ def test_after_a_torn_line_the_next_record_begins_a_line_of_its_own(folder: fold
     with wire(folder).open("ab") as file:
         file.write(b'{"t":2,"dir":"rec')
 
-    again = folders.reopen(folders.read_folder(folder.path))
+    again = folders.reopen(folders.read_session(folder.path))
     again.log.append(3, "sent", {"third": 3})
     damaged: list[int] = []
 
@@ -172,7 +172,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_nothing_is_lost_when_we_are_killed(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
 
-    (session,) = folders.list_folders(tmp_path)
+    (session,) = folders.list_sessions(tmp_path)
     assert [record.frame["n"] for record in session.records()] == list(range(1000))
 
 
@@ -209,7 +209,7 @@ def test_a_full_disk_is_told_once_and_recording_goes_on_when_there_is_room(tmp_p
     assert "Recording paused" in stopped[0]
     assert len(heard) == 2
     assert "Recording resumed" in heard[1]
-    (session,) = folders.list_folders(tmp_path)
+    (session,) = folders.list_sessions(tmp_path)
     assert [record.at for record in session.records()] == [0, 1, 10, 10.5, 11]
 
 

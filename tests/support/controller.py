@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.agents.launch import Launch
-from acp_tui.app_context import Workbench
+from acp_tui.app_context import AppContext
 from acp_tui.controller import Answer, Conversation, ElicitationAnswer, Options
 from acp_tui.protocol.fold import fold
 from acp_tui.session.state import AgentMessage, Notice
@@ -101,7 +101,7 @@ def held(
     command = [sys.executable, "-m", f"tests.fake_agents.{module}", *args]
     environment = {"PYTHONPATH": str(REPOSITORY), MARK: mark}
     launch = Launch("scripted", "Scripted Agent", command, environment, ad_hoc=True)
-    workbench = Workbench.open(cwd)
+    workbench = AppContext.open(cwd)
     conversation = workbench.conversation(
         launch, Options(cwd=cwd, **options), keep_log=keep_log, resumed=resumed
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.workspace.files.files import Files
-from acp_tui.workspace.files.git_folders import is_git_directory, part_of_git_directory, repository_of
+from acp_tui.workspace.files.git_folders import find_repository_folder, git_directory_reason, is_git_directory
 from acp_tui.workspace.files.roots import Roots
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ def test_git_finds_the_nearest_repository(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (inner / "deep").mkdir()
 
-    assert repository_of(str(tmp_path / "src")) == str(tmp_path)
-    assert repository_of(str(inner / "deep")) == str(inner)
+    assert find_repository_folder(str(tmp_path / "src")) == str(tmp_path)
+    assert find_repository_folder(str(inner / "deep")) == str(inner)
 
 
 def test_a_file_that_says_where_a_repository_is_counts(tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("gitdir: /elsewhere\n")
-    assert repository_of(str(tmp_path)) == str(tmp_path)
+    assert find_repository_folder(str(tmp_path)) == str(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -67,4 +67,4 @@ def test_what_completes_a_git_directory_is_sensitive(tmp_path: Path, missing: st
 
 def test_such_names_elsewhere_are_not(tmp_path: Path) -> None:
     for name in ("config", "index", "objects/x", "refs/x", "info/x"):
-        assert part_of_git_directory(tmp_path / name) is None
+        assert git_directory_reason(tmp_path / name) is None

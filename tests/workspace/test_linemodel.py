@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.workspace.terminals.line_model import LineModel, strip_to_styles
+from acp_tui.workspace.terminals.line_model import LineModel, parse_styled_text
 from acp_tui.workspace.terminals.sgr import PLAIN, Style
 
 ESC = "\x1b"
@@ -224,8 +224,8 @@ def test_without_styles_the_text_is_the_same() -> None:
 
 def test_a_finished_text_becomes_lines_of_its_own_width() -> None:
     long = "x" * 500
-    assert strip_to_styles(f"\x1b[31m{long}\x1b[0m\nok\x1b]0;t\x07") == [((long, RED),), (("ok", PLAIN),)]
-    assert strip_to_styles("") == [()]
+    assert parse_styled_text(f"\x1b[31m{long}\x1b[0m\nok\x1b]0;t\x07") == [((long, RED),), (("ok", PLAIN),)]
+    assert parse_styled_text("") == [()]
 
 
 # --------------------------------------------------------------------------- what is kept

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.workspace.files.listing import Found, Listing
+from acp_tui.workspace.files.listing import FileListing, ListedFiles
 from tests.support.waiting import wait_until
 from tests.workspace.projects import git
 
@@ -22,17 +22,17 @@ def put(folder: Path, *names: str) -> None:
         (folder / name).write_text(name, encoding="utf-8")
 
 
-def completed(found: Found) -> Found:
+def completed(found: ListedFiles) -> ListedFiles:
     wait_until(lambda: found.complete)
     return found
 
 
 @pytest.fixture
-def listed() -> Iterator[Callable[..., Found]]:
-    made: list[Listing] = []
+def listed() -> Iterator[Callable[..., ListedFiles]]:
+    made: list[FileListing] = []
 
-    def look(*folders: Path) -> Found:
-        made.append(Listing(folders))
+    def look(*folders: Path) -> ListedFiles:
+        made.append(FileListing(folders))
         return completed(made[-1].look())
 
     yield look
@@ -55,7 +55,9 @@ def project(tmp_path: Path) -> Path:
     return project
 
 
-def test_a_repository_is_listed_without_what_it_ignores(project: Path, listed: Callable[..., Found]) -> None:
+def test_a_repository_is_listed_without_what_it_ignores(
+    project: Path, listed: Callable[..., ListedFiles]
+) -> None:
     found = listed(project)
     assert set(found.paths) - found.gone == {
         *("src/", "src/app.py", "src/deep/", "src/deep/er/", "src/deep/er/x.py", "README.md"),
@@ -68,7 +70,7 @@ def test_a_repository_is_listed_without_what_it_ignores(project: Path, listed: C
 
 
 def test_the_three_forms_of_a_path_stand_at_the_same_place(
-    project: Path, listed: Callable[..., Found]
+    project: Path, listed: Callable[..., ListedFiles]
 ) -> None:
     found = listed(project)
     assert found.lower == [path.lower() for path in found.paths]
@@ -76,18 +78,20 @@ def test_the_three_forms_of_a_path_stand_at_the_same_place(
     assert dict(zip(found.paths, found.bases, strict=True))["README.md"] == "readme.md"
 
 
-def test_a_folder_of_a_repository_is_listed_by_itself(project: Path, listed: Callable[..., Found]) -> None:
+def test_a_folder_of_a_repository_is_listed_by_itself(
+    project: Path, listed: Callable[..., ListedFiles]
+) -> None:
     assert set(listed(project / "src").paths) == {"app.py", "deep/", "deep/er/", "deep/er/x.py"}
 
 
 def test_a_folder_that_is_ignored_as_a_whole_is_listed_all_the_same(
-    project: Path, listed: Callable[..., Found]
+    project: Path, listed: Callable[..., ListedFiles]
 ) -> None:
     assert listed(project / "secret").paths == ["key"]
 
 
 def test_further_folders_are_listed_by_their_whole_paths(
-    project: Path, tmp_path: Path, listed: Callable[..., Found]
+    project: Path, tmp_path: Path, listed: Callable[..., ListedFiles]
 ) -> None:
     other = tmp_path / "other"
     put(other, "notes.txt")
@@ -96,14 +100,18 @@ def test_further_folders_are_listed_by_their_whole_paths(
     assert "README.md" in found.paths
 
 
-def test_elsewhere_all_is_listed_but_what_tools_make(tmp_path: Path, listed: Callable[..., Found]) -> None:
+def test_elsewhere_all_is_listed_but_what_tools_make(
+    tmp_path: Path, listed: Callable[..., ListedFiles]
+) -> None:
     put(tmp_path / "plain", "a.txt", "b/c.txt", "node_modules/x/y.js", ".hidden/z")
     (tmp_path / "plain" / "loop").symlink_to(tmp_path / "plain")
     found = listed(tmp_path / "plain")
     assert set(found.paths) == {"a.txt", "b/", "b/c.txt", ".hidden/", ".hidden/z", "loop"}
 
 
-def test_nothing_of_the_repositorys_configuration_runs(project: Path, listed: Callable[..., Found]) -> None:
+def test_nothing_of_the_repositorys_configuration_runs(
+    project: Path, listed: Callable[..., ListedFiles]
+) -> None:
     trace = project.parent / "ran"
     program = project.parent / "program"
     program.write_text(f"#!/bin/sh\ntouch '{trace}'\n", encoding="utf-8")
@@ -116,12 +124,14 @@ def test_nothing_of_the_repositorys_configuration_runs(project: Path, listed: Ca
     assert not trace.exists()
 
 
-def test_a_broken_index_costs_nothing_but_the_order(project: Path, listed: Callable[..., Found]) -> None:
+def test_a_broken_index_costs_nothing_but_the_order(
+    project: Path, listed: Callable[..., ListedFiles]
+) -> None:
     (project / ".git" / "index").write_bytes(b"nonsense")
     assert {"src/app.py", "new one.py"} <= set(listed(project).paths)
 
 
-def test_names_may_be_anything(tmp_path: Path, listed: Callable[..., Found]) -> None:
+def test_names_may_be_anything(tmp_path: Path, listed: Callable[..., ListedFiles]) -> None:
     names = ["fine", 'say "hi".txt', "two\nlines", "esc\x1b[31m"]
     put(tmp_path / "plain", *names)
     if sys.platform != "darwin":  # which takes no bytes that are no UTF-8
@@ -133,7 +143,7 @@ def test_names_may_be_anything(tmp_path: Path, listed: Callable[..., Found]) -> 
 def test_what_was_listed_serves_until_it_was_listed_again(tmp_path: Path) -> None:
     now = 0.0
     put(tmp_path / "plain", "first")
-    listing = Listing([tmp_path / "plain"], clock=lambda: now)
+    listing = FileListing([tmp_path / "plain"], clock=lambda: now)
     first = completed(listing.look())
     put(tmp_path / "plain", "second")
     assert listing.look() is first
@@ -147,7 +157,7 @@ def test_what_was_listed_serves_until_it_was_listed_again(tmp_path: Path) -> Non
 def test_a_look_can_be_stopped(tmp_path: Path) -> None:
     for number in range(200):
         put(tmp_path / "plain", *(f"{number}/{name}" for name in range(20)))
-    listing = Listing([tmp_path / "plain"])
+    listing = FileListing([tmp_path / "plain"])
     found = listing.look()
     listing.close()
     assert found.complete

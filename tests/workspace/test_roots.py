@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.errors import Refusal, UserError
-from acp_tui.workspace.files.roots import Roots, absolute
+from acp_tui.workspace.files.roots import Roots, require_absolute
 
 
 def folder(path: Path) -> Path:
@@ -69,7 +69,7 @@ def test_a_root_that_is_missing_or_a_file_is_a_clear_error(tmp_path: Path) -> No
 @pytest.mark.parametrize("path", ["relative", "./here", "../up", "~/home", "", "file:///etc/passwd"])
 def test_relative_paths_are_refused_because_the_protocol_wants_absolute_ones(path: str) -> None:
     with pytest.raises(Refusal, match="not an absolute path, as the protocol wants") as refused:
-        absolute(path)
+        require_absolute(path)
     assert refused.value.code == -32602
     assert refused.value.data == {"path": path}
 
@@ -77,5 +77,5 @@ def test_relative_paths_are_refused_because_the_protocol_wants_absolute_ones(pat
 @pytest.mark.parametrize("path", ["/with\0nul", "/half\ud83dcharacter"])
 def test_what_no_file_can_be_called_is_refused(path: str) -> None:
     with pytest.raises(Refusal, match="cannot be the name of a file") as refused:
-        absolute(path)
+        require_absolute(path)
     assert refused.value.code == -32602

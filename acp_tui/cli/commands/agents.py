@@ -32,7 +32,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print them."""
     settings = config.load(Path.cwd())
-    lines = _show(catalogue.find(args.name, settings), settings) if args.action == "show" else _list(settings)
+    lines = (
+        _show(catalogue.find_agent(args.name, settings), settings)
+        if args.action == "show"
+        else _list(settings)
+    )
     print("\n".join(lines))
     point_at_problems(settings)
     return 0
@@ -40,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _list(settings: Settings) -> list[str]:
     rows = [("NAME", "TITLE", "STATE", "TRIED")]
-    for agent in catalogue.known(settings).values():
+    for agent in catalogue.known_agents(settings).values():
         title = textwrap.shorten(agent.title, 30, placeholder="…")
         title += " (default)" if agent.name == settings.agent else ""
         tried = "yours" if agent.own else "tried" if agent.tried else "not tried here"
@@ -76,7 +80,7 @@ def _show(agent: KnownAgent, settings: Settings) -> list[str]:
     fields += [] if agent.own else [("Tried", agent.tried or "not tried here")]
     fields += [("Home page", agent.homepage)] if agent.homepage else []
     fields.append(("From", agent.source))
-    fields += [("Problem", str(problem)) for problem in catalogue.problems_of(agent.name, settings)]
+    fields += [("Problem", str(problem)) for problem in catalogue.agent_problems(agent.name, settings)]
     return labelled(fields, commands=("Starts", "Install"))
 
 

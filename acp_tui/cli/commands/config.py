@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(_keys(settings)))
         return 0
     if args.action == "check":
-        problems = catalogue.problems(settings) + _of_the_screen(settings)
+        problems = catalogue.settings_problems(settings) + _of_the_screen(settings)
         print("\n".join(_report(problems)) if problems else "No problems found.")
         return 1 if problems else 0
     print("\n".join(_show(settings)))
@@ -73,7 +73,7 @@ def _of_the_screen(settings: Settings) -> list[Problem]:
 
 def point_at_problems(settings: Settings) -> None:
     """Say that not all of the settings is in force, whichever command was asked for."""
-    if problems := catalogue.problems(settings):
+    if problems := catalogue.settings_problems(settings):
         noun = "problem" if len(problems) == 1 else "problems"
         print(
             f"acp-tui: {len(problems)} {noun} in the settings: `acp-tui config check` tells", file=sys.stderr

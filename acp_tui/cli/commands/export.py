@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.app_context import Workbench
+from acp_tui.app_context import AppContext
 from acp_tui.cli.commands.replay import print_safely, read_records, recording_of
 from acp_tui.cli.options import USAGE
 from acp_tui.cli.streams import content_stream
@@ -14,7 +14,7 @@ from acp_tui.config.paths import paths, write_private
 from acp_tui.errors import UserError
 from acp_tui.export import FORMATS, export
 from acp_tui.export.metadata import SessionMetadata
-from acp_tui.store.folders import read_folder, sessions_directory
+from acp_tui.store.folders import read_session, sessions_directory
 
 if TYPE_CHECKING:
     import argparse
@@ -50,10 +50,10 @@ def run(args: argparse.Namespace) -> int:
     """Do it."""
     path = recording_of(args.session)
     records, problems = read_records(path)
-    stored = read_folder(path.parent)  # who it was held with, when it is one of ours
+    stored = read_session(path.parent)  # who it was held with, when it is one of ours
     metadata = SessionMetadata.from_folder(stored) if stored.meta else SessionMetadata(path.stem)
     cwd = Path(metadata.cwd or ".")
-    workbench = Workbench.open(cwd)
+    workbench = AppContext.open(cwd)
     form, theme = args.form or _by_ending(args.output), args.theme
     if form == "html" and theme is None:
         theme, wrong = _usual_theme(workbench.settings)

@@ -12,10 +12,10 @@ from acp_tui.cli.commands.config import point_at_problems
 from acp_tui.cli.tables import labelled
 from acp_tui.config import mcp
 from acp_tui.config import settings as config
-from acp_tui.config.problems import nearest
+from acp_tui.config.problems import closest_match
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
-from acp_tui.store.secret_patterns import MASK, redact_text, secret_name
+from acp_tui.store.secret_patterns import MASK, is_secret_name, redact_text
 
 if TYPE_CHECKING:
     import argparse
@@ -61,9 +61,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _check(agent: str, settings: Settings, servers: list[Server]) -> None:
     """A name that nobody has is probably mistyped; it would be given the servers that are for all."""
-    names = {*catalogue.known(settings), *(name for server in servers for name in server.agents or [])}
+    names = {*catalogue.known_agents(settings), *(name for server in servers for name in server.agents or [])}
     if agent not in names:
-        meant = nearest(agent, names)
+        meant = closest_match(agent, names)
         raise UserError(
             f"there is no agent called {agent!r}" + (f"; did you mean {meant}?" if meant else ""), exit_code=2
         )
@@ -86,7 +86,7 @@ def _described(server: Server, servers: list[Server], agent: str | None) -> list
 def _masked(values: Mapping[str, str], sign: str) -> list[str]:
     """Names and values as written; what may be secret is shown only when it merely names a variable."""
     return [
-        f"{name}{sign}{MASK if secret_name(name) and not _harmless(value) else redact_text(value)}"
+        f"{name}{sign}{MASK if is_secret_name(name) and not _harmless(value) else redact_text(value)}"
         for name, value in values.items()
     ]
 

@@ -61,12 +61,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do it; the exit code."""
-    from acp_tui.agents.catalogue import known
+    from acp_tui.agents.catalogue import known_agents
     from acp_tui.config.settings import load
     from acp_tui.permissions.rule_store import RuleStore
 
     rule_store = RuleStore()
-    rule_store.catalogue = lambda: known(load(Path()))
+    rule_store.catalogue = lambda: known_agents(load(Path()))
     try:
         if args.action == "revoke":
             _revoke(args.number, rule_store)

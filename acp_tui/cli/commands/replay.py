@@ -14,7 +14,7 @@ from acp_tui.errors import UserError
 from acp_tui.export.as_text import transcript_lines
 from acp_tui.protocol.fold import fold
 from acp_tui.session.text import visible_line
-from acp_tui.store.folders import WIRE, open_folder, read_folder
+from acp_tui.store.folders import WIRE, find_session, read_session
 from acp_tui.store.recordings import read_recording
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def app_for(path: Path, args: argparse.Namespace) -> AcpTui:
     gc_control.pause()  # the records stay: looking at them again and again takes as long as reading them
     records, problems = read_records(path)
     gc_control.go_on()
-    known = read_folder(path.parent)  # who it was held with, when it is one of ours
+    known = read_session(path.parent)  # who it was held with, when it is one of ours
     player = Player(
         records,
         title=visible_line(known.text("agent_title") or "Recorded session"),
@@ -120,4 +120,4 @@ def recording_of(log: str) -> Path:
     if os.sep in log:
         reason = "holds no recorded session" if path.is_dir() else "does not exist"
         raise UserError(f"{path} {reason}.")
-    return open_folder(paths().data, log).wire
+    return find_session(paths().data, log).wire

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from acp_tui.cli.conversation_setup import Held
     from acp_tui.controller import QuestionHandler
-    from acp_tui.launcher_choices import Offers
+    from acp_tui.launcher_choices import LauncherChoices
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.screens.base import BottomScreen
     from acp_tui.ui.theme.palette import Palette
@@ -66,23 +66,23 @@ def app_for(args: argparse.Namespace, made: Callable[[Held], None] = lambda _: N
     from acp_tui.ui.app import AcpTui
 
     launcher = partial(_launcher, args, made)
-    known = agent is not None or args.program is not None or args.resume
+    known_agents = agent is not None or args.program is not None or args.resume
     conversation = partial(_conversation, args, made, agent, prompt, chosen_by_project=by_project)
-    start = conversation if known else launcher
+    start = conversation if known_agents else launcher
     return AcpTui(start, theme=args.theme, wishes=wishes, launcher=launcher)
 
 
-def _default_agent(wishes: early_settings.First) -> tuple[str | None, bool]:
+def _default_agent(wishes: early_settings.EarlySettings) -> tuple[str | None, bool]:
     """The agent that starts when none is named, and whether the project's settings chose it.
 
     A project chooses among the installed agents only: others would be downloaded and run.
     """
     if wishes.agent == wishes.own_agent:
         return wishes.agent, False
-    from acp_tui.agents.catalogue import known
+    from acp_tui.agents.catalogue import known_agents
     from acp_tui.config.settings import load
 
-    agent = known(load(wishes.cwd)).get(wishes.agent or "")
+    agent = known_agents(load(wishes.cwd)).get(wishes.agent or "")
     if agent is None or not agent.is_installed:
         return wishes.own_agent, False
     return agent.name, True
@@ -142,10 +142,10 @@ def _launcher(args: argparse.Namespace, made: Callable[[Held], None], palette: P
 
     folder = Path(args.cwd or ".").absolute()
 
-    def read() -> Offers:
-        from acp_tui.launcher_choices import offers
+    def read() -> LauncherChoices:
+        from acp_tui.launcher_choices import load_choices
 
-        found = offers(folder)
+        found = load_choices(folder)
         import acp_tui.ui.screens.conversation  # noqa: F401  # one of them is going to be wanted
 
         return found

@@ -17,9 +17,9 @@ from acp_tui.config.checks import WrongValueError, size
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
-from acp_tui.store.folders import list_folders, open_folder
-from acp_tui.store.prune import remove, surplus
-from acp_tui.store.session_labels import title_of, told
+from acp_tui.store.folders import find_session, list_sessions
+from acp_tui.store.prune import prune_candidates, remove
+from acp_tui.store.session_labels import format_moment, session_title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,12 +52,12 @@ def run(args: argparse.Namespace) -> int:
     print_safely()
     match args.action:
         case "show":
-            session = open_folder(paths().data, args.id)
+            session = find_session(paths().data, args.id)
             print("\n".join([*_facts(session), ""]))
             if session.wire.exists():
                 print_recording(session.wire, thoughts=args.thoughts)
         case "path":
-            print(open_folder(paths().data, args.id).path)
+            print(find_session(paths().data, args.id).path)
         case "prune":
             return _prune(args)
         case _:
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list() -> None:
-    sessions = list_folders(paths().data)
+    sessions = list_sessions(paths().data)
     if not sessions:
         print("No session has been recorded yet.")
         return
@@ -83,14 +83,14 @@ def _table(sessions: Sequence[StoredSession], width: int) -> list[str]:
     for session in sessions:
         project = Path(session.text("cwd") or "").name
         agent = session.text("agent_title") or session.text("agent") or "?"
-        when, bytes_ = told(session.updated, datetime.now(UTC)), readable_size(session.size())
+        when, bytes_ = format_moment(session.updated, datetime.now(UTC)), readable_size(session.size())
         rows.append([session.id, agent, shortened(project, _PROJECT), when, bytes_])
     left = width - max(map(cells, aligned(rows))) - 2
     if left < _PROJECT:
         for row in rows:
             del row[1]
         left = width - max(map(cells, aligned(rows))) - 2
-    titles = ["TITLE", *(shortened(title_of(session), max(left, _PROJECT // 2)) for session in sessions)]
+    titles = ["TITLE", *(shortened(session_title(session), max(left, _PROJECT // 2)) for session in sessions)]
     return aligned([[*row, title] for row, title in zip(rows, titles, strict=True)])
 
 
@@ -106,7 +106,7 @@ def _facts(session: StoredSession) -> list[str]:
         ("Also", ", ".join(map(str, directories)) if isinstance(directories, list) else None),
         ("Title", session.text("title")),
         ("The agent's id", session.text("session_id")),
-        ("Last used", told(session.updated, now)),
+        ("Last used", format_moment(session.updated, now)),
         ("Ended with", session.text("stop")),
         ("Size", readable_size(session.size())),
         ("Folder", str(session.path)),
@@ -140,12 +140,13 @@ def _prune(args: argparse.Namespace) -> int:
     limits = config.load(Path.cwd()).log
     keep = limits.keep_sessions if args.keep is None else args.keep
     max_bytes = limits.keep_bytes if args.max_size is None else args.max_size
-    chosen = surplus(paths().data, keep=keep, max_bytes=max_bytes)
+    chosen = prune_candidates(paths().data, keep=keep, max_bytes=max_bytes)
     if not chosen:
         print(f"Nothing to remove: at most {keep} sessions and {readable_size(max_bytes)} may stay.")
         return 0
     for one in chosen:
-        print(f"{one.session.id}  {readable_size(one.size)}  {shortened(title_of(one.session), 30)}".rstrip())
+        title = shortened(session_title(one.session), 30)
+        print(f"{one.session.id}  {readable_size(one.size)}  {title}".rstrip())
     if not args.yes and not _agreed(len(chosen)):
         print("Nothing was removed.")
         return 1

@@ -128,7 +128,7 @@ def _program(command: str, folder: Path, search: str | None) -> str:
         if found is None:
             raise _Unfit(f"the program {command} was not found on PATH")
         return str(Path(found).absolute())
-    path = checks.placed(command, folder)
+    path = checks.resolve_program(command, folder)
     if shutil.which(path) is None:
         state = "is not executable" if Path(path).exists() else "does not exist"
         raise _Unfit(f"the program {path} {state}")

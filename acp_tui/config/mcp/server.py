@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.config import checks
 from acp_tui.config.checks import WrongValueError
-from acp_tui.config.problems import shown
+from acp_tui.config.problems import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,17 +54,17 @@ class Server:
 def _args(value: Any) -> list[str]:
     if isinstance(value, list) and all(isinstance(word, str | int | float) for word in value):
         return [str(word) for word in value]
-    raise checks.wrong("a list of texts", value)
+    raise checks.wrong_value("a list of texts", value)
 
 
 def _agents(value: Any) -> list[str]:
-    return [value] if isinstance(value, str) and value else checks.texts(value)
+    return [value] if isinstance(value, str) and value else checks.strings(value)
 
 
 def _transport(value: Any) -> Transport:
     if isinstance(value, str) and (known := TRANSPORTS.get(value.lower())):
         return known
-    raise checks.wrong("stdio, http or sse", value)
+    raise checks.wrong_value("stdio, http or sse", value)
 
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {
@@ -87,7 +87,7 @@ def parse(name: str, entry: Any, file: Path, line: int | None) -> Server:
     """Read one entry; what is wrong with it is kept with it."""
     server = Server(name, file, line)
     if not isinstance(entry, dict):
-        server.faults.append(("", f"expected a table, not {shown(entry)}"))
+        server.faults.append(("", f"expected a table, not {format_value(entry)}"))
         return server
     values: dict[str, Any] = {}
     for key, value in entry.items():

@@ -25,7 +25,7 @@ def from_document(config: Document) -> list[Server]:
     """The servers of `config.toml`; what is wrong with them becomes a problem of the file."""
     entries = config.data.get("mcp_servers")
     if not isinstance(entries, dict):
-        config.complain(("mcp_servers",), str(checks.wrong("tables, [mcp_servers.NAME]", entries)))
+        config.complain(("mcp_servers",), str(checks.wrong_value("tables, [mcp_servers.NAME]", entries)))
         return []
     servers = []
     for name, entry in entries.items():

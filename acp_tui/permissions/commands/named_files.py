@@ -10,7 +10,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from acp_tui.config.sensitive_files import matched_by
+from acp_tui.config.sensitive_files import glob_may_match_sensitive
 from acp_tui.permissions.commands.shell_parser import parse_argv, parse_command_line
 from acp_tui.permissions.danger.code import code_of
 from acp_tui.permissions.danger.steps import Step, steps
@@ -84,7 +84,7 @@ def _why(path: str, folder: str, place: PathContext, *, writes: bool = False) ->
         folder = "/"
     if why := place.target(path, folder).sensitive:
         return why
-    return "may stand for a sensitive file" if matched_by(path) else None
+    return "may stand for a sensitive file" if glob_may_match_sensitive(path) else None
 
 
 def _words(step: Step) -> Iterator[tuple[str, bool]]:

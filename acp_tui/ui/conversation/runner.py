@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from pathlib import Path
 
-    from acp_tui.app_context import Workbench
+    from acp_tui.app_context import AppContext
     from acp_tui.controller import Conversation, QuestionHandler
     from acp_tui.controller.prompt_queue import PromptQueue
     from acp_tui.session.attachment import Attachment
@@ -48,7 +48,7 @@ class StartQuestion(Protocol):
 class Held(Protocol):
     """A conversation that was asked for."""
 
-    workbench: Workbench
+    workbench: AppContext
     conversation: Conversation
 
     def start_questions(self) -> Sequence[StartQuestion]:

@@ -85,9 +85,9 @@ def problems(settings: Settings) -> list[Problem]:
 
 
 def _unknown(name: str) -> str:
-    from acp_tui.config.problems import nearest
+    from acp_tui.config.problems import closest_match
 
-    meant = nearest(name, KEYS)
+    meant = closest_match(name, KEYS)
     hint = f"did you mean {meant!r}?" if meant else "`acp-tui config keys` lists them"
     return f"there is no such action; {hint}"
 

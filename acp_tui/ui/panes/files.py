@@ -157,8 +157,8 @@ class FilesPane(Pane):
         left.append(Segment(shortened_path(name, max(4, room)), palette.text))
         left.append(Segment(place, palette.accent))
         lines = [row(left, right, width)]
-        if change is not None and change.why_not is not None:
-            note = [Segment(f"cannot be reverted: {change.why_not}", palette.dim)]
+        if change is not None and change.revert_obstacle is not None:
+            note = [Segment(f"cannot be reverted: {change.revert_obstacle}", palette.dim)]
             lines += [strip(part, [Segment("    ")]) for part in wrap(note, max(8, width - EDGE - 4))]
         return lines
 

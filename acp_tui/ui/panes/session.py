@@ -90,10 +90,10 @@ class SessionPane(Pane):
         yield heading("MCP servers", self.palette)
         for server in conversation.mcp_servers:
             name = visible_line(server.name)
-            if server.why_not is None:
+            if server.revert_obstacle is None:
                 text, style = f"given to the agent ({server.transport})", palette.success
             else:
-                text, style = f"left out: {visible_line(server.why_not)}", palette.warning
+                text, style = f"left out: {visible_line(server.revert_obstacle)}", palette.warning
             yield self._fact(name, text, style=style)
         if not conversation.mcp_servers:
             yield words("None are set up.", palette.dim)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.widgets import Input
 
-    from acp_tui.launcher_choices import Agent, Offers, Recorded
+    from acp_tui.launcher_choices import AgentChoice, LauncherChoices, SessionChoice
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.drawing.body import Body, Context, Spans
     from acp_tui.ui.theme.palette import Palette
@@ -79,14 +79,16 @@ class LauncherScreen(BottomScreen):
     """
     AUTO_FOCUS = "Filter"
 
-    def __init__(self, palette: Palette, read: Callable[[], Offers], start: Start, folder: Path) -> None:
+    def __init__(
+        self, palette: Palette, read: Callable[[], LauncherChoices], start: Start, folder: Path
+    ) -> None:
         super().__init__()
         self._palette = palette
         self._read = read
         self._start = start
         self._folder = folder
-        self._offers: Offers | None = None  # until it is known
-        self._shown: list[Agent | Recorded] = []
+        self._offers: LauncherChoices | None = None  # until it is known
+        self._shown: list[AgentChoice | SessionChoice] = []
         self._query = ""
         self._column = 0  # cells for the titles of agents
 
@@ -146,7 +148,7 @@ class LauncherScreen(BottomScreen):
         key = keys.bound_keys(self, "launcher.close")
         return f"No matches for “{visible_line(self._query)}”. {key} shows all."
 
-    def _groups(self) -> Iterator[tuple[str, Sequence[Agent | Recorded]]]:
+    def _groups(self) -> Iterator[tuple[str, Sequence[AgentChoice | SessionChoice]]]:
         """Everything; of the sessions only the last ones, so that the agents stay in sight."""
         if self._offers is None:
             return
@@ -157,29 +159,29 @@ class LauncherScreen(BottomScreen):
         yield "Downloaded on first start", far
         yield "Not installed", [one for one in agents if one.state == "missing"]
 
-    def _found(self) -> Iterator[tuple[str, Sequence[Agent | Recorded]]]:
+    def _found(self) -> Iterator[tuple[str, Sequence[AgentChoice | SessionChoice]]]:
         """What fits, the best first: names count for more than what is said about them."""
-        from acp_tui.launcher_choices import Agent
+        from acp_tui.launcher_choices import AgentChoice
 
         if self._offers is None:
             return
 
-        def fields(one: Agent | Recorded) -> list[str]:
-            if isinstance(one, Agent):
+        def fields(one: AgentChoice | SessionChoice) -> list[str]:
+            if isinstance(one, AgentChoice):
                 return [one.title, one.name, one.about]
             return [one.title, one.agent, one.folder]
 
-        every: list[Agent | Recorded] = [*self._offers.agents, *self._offers.sessions]
+        every: list[AgentChoice | SessionChoice] = [*self._offers.agents, *self._offers.sessions]
         ranks = {one: rank for one in every if (rank := word_rank(self._query, *fields(one))) is not None}
         yield "", sorted(ranks, key=lambda one: ranks[one])
 
-    def _row(self, one: Agent | Recorded, above: Sequence[Spans]) -> Row:
-        from acp_tui.launcher_choices import Agent
+    def _row(self, one: AgentChoice | SessionChoice, above: Sequence[Spans]) -> Row:
+        from acp_tui.launcher_choices import AgentChoice
 
         number = len(self._shown) + 1
         digit = keys.bound_keys(self, f"launcher.{number}") if number <= DIGITS and not self._query else ""
         lead = [Segment(f"{digit:2}", self._palette.key)]
-        if isinstance(one, Agent):
+        if isinstance(one, AgentChoice):
             text, tail, note = _agent_row(one, self._palette, self._column)
         else:
             text, tail, note = _recorded_row(one, self._palette)
@@ -243,12 +245,12 @@ class LauncherScreen(BottomScreen):
             self.app.exit()
 
     def _take(self, index: int) -> None:
-        from acp_tui.launcher_choices import Agent
+        from acp_tui.launcher_choices import AgentChoice
 
         one = self._shown[index] if 0 <= index < len(self._shown) else None
         if one is None:
             self.app.bell()
-        elif not isinstance(one, Agent):
+        elif not isinstance(one, AgentChoice):
             self._go(None, one.id)
         elif one.state == "missing":
             self._tell_how_to_install(one)
@@ -265,7 +267,7 @@ class LauncherScreen(BottomScreen):
             return
         app.run_worker(app.put(self._start(self._palette, agent, session)))
 
-    def _tell_how_to_install(self, agent: Agent) -> None:
+    def _tell_how_to_install(self, agent: AgentChoice) -> None:
         from acp_tui.ui.screens.detail import DetailScreen
 
         title = f"{agent.title} is not installed"
@@ -277,7 +279,7 @@ class LauncherScreen(BottomScreen):
 # --------------------------------------------------------------------------- rows
 
 
-def _agent_row(agent: Agent, palette: Palette, column: int) -> tuple[Spans, Spans, Spans | None]:
+def _agent_row(agent: AgentChoice, palette: Palette, column: int) -> tuple[Spans, Spans, Spans | None]:
     missing = agent.state == "missing"
     text = [
         Segment(agent.title, palette.dim if missing else palette.strong),
@@ -290,7 +292,7 @@ def _agent_row(agent: Agent, palette: Palette, column: int) -> tuple[Spans, Span
     return text, tail, note
 
 
-def _recorded_row(one: Recorded, palette: Palette) -> tuple[Spans, Spans, Spans | None]:
+def _recorded_row(one: SessionChoice, palette: Palette) -> tuple[Spans, Spans, Spans | None]:
     text = [Segment(one.title, palette.text)]
     gone = "" if one.there else " (gone)"
     note = [Segment(f"{one.agent} · {_homely(one.folder)}{gone}", palette.dim)]
@@ -303,7 +305,7 @@ def _homely(path: str) -> str:
     return f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path
 
 
-def _how_to_install(agent: Agent, context: Context) -> Sequence[Body]:
+def _how_to_install(agent: AgentChoice, context: Context) -> Sequence[Body]:
     """Why it does not start, and the command: what a copy gives is the command alone."""
     from acp_tui.ui.drawing.body import Lines
     from acp_tui.ui.drawing.text_layout import paragraphs

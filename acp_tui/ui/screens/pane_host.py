@@ -297,7 +297,7 @@ class PaneKeys(EntryKeys):
 
         versions = await conversation.versions(change)
         size = len(versions.old or "") + len(versions.new or "")
-        if versions.why_not is not None or size > LARGEST_COUNTED:
+        if versions.revert_obstacle is not None or size > LARGEST_COUNTED:
             return None
         found = await asyncio.to_thread(compare_texts, versions.old, versions.new)
         return Counts(found.added, found.removed)
@@ -331,11 +331,11 @@ class PaneKeys(EntryKeys):
         change, told = pane.change_of(path), pane.file(path)
         if change is not None and self.held is not None:
             versions = await self.held.versions(change)
-            if versions.why_not is None:
+            if versions.revert_obstacle is None:
                 old, new = (text if text is None else visible(text) for text in (versions.old, versions.new))
                 return "since the session began", [Diff(path, old, new)]
             if told is None or not told.diffs:
-                raise UserError(f"{visible_line(path)}: {versions.why_not}")
+                raise UserError(f"{visible_line(path)}: {versions.revert_obstacle}")
         return "as the agent told it", list(told.diffs.values()) if told is not None else []
 
     async def _revert_file(self, path: str) -> None:

@@ -87,9 +87,9 @@ def load(name: str = DEFAULT_THEME, place: Callable[[], str] | None = None) -> L
 
 
 def _no_theme(name: str) -> str:
-    from acp_tui.config.problems import nearest
+    from acp_tui.config.problems import closest_match
 
-    meant = nearest(name, available())
+    meant = closest_match(name, available())
     return f"there is no theme {name!r}; " + (
         f"did you mean {meant!r}?" if meant else f"known: {', '.join(available())}"
     )

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 
 from acp_tui.config.paths import paths as own_paths
 from acp_tui.errors import UserError
-from acp_tui.workspace.baseline.changes import FileChange, Old
+from acp_tui.workspace.baseline.changes import FileChange, OriginalState
 from acp_tui.workspace.baseline.private_git import GitError, PrivateGit
 from acp_tui.workspace.baseline.restore import remove, restore
-from acp_tui.workspace.baseline.snapshot import NotCopiedError, read_now, signature
-from acp_tui.workspace.baseline.work_tree import Area, Limits, TooMuchError, Totals
-from acp_tui.workspace.files.errors import sentence
-from acp_tui.workspace.files.location import UnfitError
+from acp_tui.workspace.baseline.snapshot import NotCopiedError, read_content, signature
+from acp_tui.workspace.baseline.work_tree import LimitExceededError, Limits, Totals, WorkTree
+from acp_tui.workspace.files.errors import describe
+from acp_tui.workspace.files.location import UnwritableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from acp_tui.workspace.files.roots import Roots
 
 _TOO_LATE = "it was changed before acp-tui could copy it"
-_MOST_NESTED = 200
+_MAX_REPOSITORIES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _KeptFile:
     """A path outside the baseline, as it was when it was named."""
 
-    old: Old
+    old: OriginalState
     signature: tuple[int, ...] | None  # at that time
 
 
@@ -64,8 +64,8 @@ class Baseline:
         self._git: PrivateGit | None = None
         self._why_no_git = "there is no baseline"
         self._numbers = count()
-        self._areas: list[Area] = []  # the innermost first
-        self._kept: dict[Path, _Kept] = {}
+        self._areas: list[WorkTree] = []  # the innermost first
+        self._kept: dict[Path, _KeptFile] = {}
         self._lock = threading.Lock()  # one at a time works on the index files
 
     async def take(self, progress: Callable[[int, int], None] | None = None) -> None:
@@ -143,7 +143,7 @@ class Baseline:
             before = replace(self.totals)
             try:
                 self._areas += self._take_root(git, root, without, tell)
-            except (GitError, TooMuchError, OSError) as error:
+            except (GitError, LimitExceededError, OSError) as error:
                 self.totals = before
                 git.tidy()
                 self.notices.append(
@@ -153,22 +153,22 @@ class Baseline:
 
     def _take_root(
         self, git: PrivateGit, root: Path, without: list[Path], tell: Callable[[int, int], None]
-    ) -> list[Area]:
+    ) -> list[WorkTree]:
         """The areas of one root: itself, and every repository nested inside."""
-        found: list[Area] = []
+        found: list[WorkTree] = []
         waiting = [root]
         while waiting:
-            area = Area(git, waiting.pop(), next(self._numbers), self._limits, without)
+            area = WorkTree(git, waiting.pop(), next(self._numbers), self._limits, without)
             waiting += area.take(self.totals, tell)
             found.append(area)
-            if len(found) + len(waiting) > _MOST_NESTED:
-                raise TooMuchError(f"more than {_MOST_NESTED} repositories")
+            if len(found) + len(waiting) > _MAX_REPOSITORIES:
+                raise LimitExceededError(f"more than {_MAX_REPOSITORIES} repositories")
         return found
 
-    def _area_of(self, path: Path) -> Area | None:
+    def _area_of(self, path: Path) -> WorkTree | None:
         return next((area for area in self._areas if area.covers(path)), None)
 
-    def _old(self, path: Path) -> Old | None:
+    def _old(self, path: Path) -> OriginalState | None:
         """What is known of a path; None: nothing."""
         area = self._area_of(path)
         old = area.old(path) if area else None
@@ -187,25 +187,25 @@ class Baseline:
             area = self._area_of(path)
             old = area.old(path) if area else None
             if old is None:
-                old = Old(existed=True, why_not=_TOO_LATE) if too_late else self._copy(path)
+                old = OriginalState(existed=True, revert_obstacle=_TOO_LATE) if too_late else self._copy(path)
             elif old.existed:
                 return
             # Else it is new, and possibly ignored now: only its name leads to it.
         except GitError as error:
-            old = Old(existed=True, why_not=str(error))
-        self._kept[path] = _Kept(old, signature(bytes(path)))
+            old = OriginalState(existed=True, revert_obstacle=str(error))
+        self._kept[path] = _KeptFile(old, signature(bytes(path)))
 
-    def _copy(self, path: Path) -> Old:
+    def _copy(self, path: Path) -> OriginalState:
         try:
-            now = read_now(bytes(path), self._limits.file_size)
+            now = read_content(bytes(path), self._limits.file_size)
             if now is None:
-                return Old(existed=False)
+                return OriginalState(existed=False)
             if self._git is None:
-                return Old(existed=True, why_not=self._why_no_git)
+                return OriginalState(existed=True, revert_obstacle=self._why_no_git)
             with self._git.storing() as store:
-                return Old(existed=True, blob=store.add(now.data), mode=now.mode)
+                return OriginalState(existed=True, blob=store.add(now.data), mode=now.mode)
         except (NotCopiedError, GitError) as error:
-            return Old(existed=True, why_not=str(error))
+            return OriginalState(existed=True, revert_obstacle=str(error))
 
     def _changes(self) -> list[FileChange]:
         with self._lock:
@@ -225,18 +225,18 @@ class Baseline:
                     found[path] = late
             return [found[path] for path in sorted(found)]
 
-    def _kept_change(self, path: Path, kept: _Kept) -> FileChange | None:
+    def _kept_change(self, path: Path, kept: _KeptFile) -> FileChange | None:
         now = signature(bytes(path))
         if not kept.old.existed:
             return FileChange(path, "added", self._why_not_remove(path)) if now else None
-        if kept.old.why_not is not None:
-            if now == kept.signature and kept.old.why_not != _TOO_LATE:
+        if kept.old.revert_obstacle is not None:
+            if now == kept.signature and kept.old.revert_obstacle != _TOO_LATE:
                 return None
-            return FileChange(path, "modified" if now else "deleted", kept.old.why_not)
+            return FileChange(path, "modified" if now else "deleted", kept.old.revert_obstacle)
         if now == kept.signature:
             return None
         try:
-            current = read_now(bytes(path), self._limits.file_size)
+            current = read_content(bytes(path), self._limits.file_size)
         except NotCopiedError:
             return FileChange(path, "modified")
         if current is None:
@@ -254,29 +254,29 @@ class Baseline:
         with self._lock:
             try:
                 self._put_back(path)
-            except (UnfitError, GitError) as error:
+            except (UnwritableError, GitError) as error:
                 raise UserError(f"{path} cannot be reverted: {error}.") from None
             except OSError as error:
-                raise UserError(f"{path} cannot be reverted: {sentence(error)}.") from None
+                raise UserError(f"{path} cannot be reverted: {describe(error)}.") from None
 
     def _put_back(self, path: Path) -> None:
         old = self._old(path)
         if old is None:
-            raise UnfitError("it is not covered, and was never copied")
-        if old.why_not is not None:
-            raise UnfitError(old.why_not)
+            raise UnwritableError("it is not covered, and was never copied")
+        if old.revert_obstacle is not None:
+            raise UnwritableError(old.revert_obstacle)
         if old.existed:
             if self._git is None or old.blob is None:
-                raise UnfitError(self._why_no_git)
+                raise UnwritableError(self._why_no_git)
             restore(path, self._git.blob(old.blob), old.mode)
             return
         if why_not := self._why_not_remove(path):
-            raise UnfitError(why_not)
+            raise UnwritableError(why_not)
         remove(path)
 
     def _why_not_remove(self, path: Path) -> str | None:
         area = self._area_of(path)
-        return area.why_not_remove(path) if area else None
+        return area.removal_obstacle(path) if area else None
 
     def _forget(self) -> None:
         with self._lock:
@@ -295,4 +295,4 @@ def _real(path: Path | str) -> Path | None:
 
 
 def _words(error: Exception) -> str:
-    return sentence(error) if isinstance(error, OSError) else str(error)
+    return describe(error) if isinstance(error, OSError) else str(error)

@@ -20,20 +20,20 @@ class FileChange:
 
     path: Path
     kind: ChangeKind
-    why_not: str | None = None
+    revert_obstacle: str | None = None
     """Why it cannot be reverted, in words that follow "cannot be reverted: "; None when it can."""
 
     @property
     def revertable(self) -> bool:
         """Can it be put back as it was?"""
-        return self.why_not is None
+        return self.revert_obstacle is None
 
 
 @dataclass(frozen=True, slots=True)
-class Old:
+class OriginalState:
     """What was known of a path when the session began, or when it was kept."""
 
     existed: bool
     blob: str | None = None  # the name of its content, or of a link's target
     mode: int = 0  # with the bits of the file's type; 0 when it is not known
-    why_not: str | None = None  # it existed, and its content is not known
+    revert_obstacle: str | None = None  # it existed, and its content is not known

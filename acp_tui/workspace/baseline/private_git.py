@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from acp_tui.processes import Reaper
 
-GIT_SECONDS = 60.0
+GIT_TIMEOUT_SECONDS = 60.0
 """Seconds one command may take. It can hang for ever: on a pipe in the work tree, or a network disk."""
 _OPTIONS = {
     "core.bare": "false",
@@ -55,7 +55,7 @@ class GitError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class GitContext:
     """A work tree as one git command sees it."""
 
     top: Path
@@ -70,7 +70,7 @@ class PrivateGit:
     """
 
     def __init__(
-        self, directory: Path, reaper: Reaper | None = None, *, seconds: float = GIT_SECONDS
+        self, directory: Path, reaper: Reaper | None = None, *, seconds: float = GIT_TIMEOUT_SECONDS
     ) -> None:
         self.directory = directory
         self._reaper = reaper
@@ -99,7 +99,7 @@ class PrivateGit:
             process.kill()
 
     def run(
-        self, *words: str, tree: Tree | None = None, stdin: bytes = b"", ok: Sequence[int] = (0,)
+        self, *words: str, tree: GitContext | None = None, stdin: bytes = b"", ok: Sequence[int] = (0,)
     ) -> bytes:
         """Run one command to its end; its output."""
         with self._start(words, tree, subprocess.PIPE) as (process, errors):
@@ -111,7 +111,9 @@ class PrivateGit:
                 raise self._failure(process, errors)
             return output
 
-    def records(self, *words: str, tree: Tree | None = None, seconds: float | None = None) -> Iterator[bytes]:
+    def records(
+        self, *words: str, tree: GitContext | None = None, seconds: float | None = None
+    ) -> Iterator[bytes]:
         """The records of a command with `-z`, while it runs; it is given up after so many seconds."""
         seconds = self._seconds if seconds is None else seconds
         with (
@@ -163,7 +165,7 @@ class PrivateGit:
 
     @contextmanager
     def _start(
-        self, words: Sequence[str], tree: Tree | None, stdin: int
+        self, words: Sequence[str], tree: GitContext | None, stdin: int
     ) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
         settings = _OPTIONS | {"core.excludesFile": str(users_ignore_file())}
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
@@ -207,7 +209,7 @@ class PrivateGit:
             _end(process)
             self._reaper.unregister(process.pid)
 
-    def _environment(self, tree: Tree | None) -> dict[str, str]:
+    def _environment(self, tree: GitContext | None) -> dict[str, str]:
         """Ours, without anything that steers git, and with a home that holds no configuration."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         environment |= {

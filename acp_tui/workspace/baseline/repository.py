@@ -10,7 +10,7 @@ from acp_tui.session.text import visible_line
 if TYPE_CHECKING:
     from pathlib import Path
 
-_MOST = 4096  # these files hold one line; whatever is longer is something else
+_MAX_CHARACTERS = 4096  # these files hold one line; whatever is longer is something else
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,6 @@ def _line(path: Path) -> str | None:
         if not path.is_file():
             return None
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read(_MOST).strip()
+            return file.read(_MAX_CHARACTERS).strip()
     except OSError:
         return None

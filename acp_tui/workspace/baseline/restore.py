@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from acp_tui.workspace.files.atomic_write import put, put_link
-from acp_tui.workspace.files.location import UnfitError, locate_exactly
+from acp_tui.workspace.files.location import UnwritableError, locate_real_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def restore(path: Path, data: bytes, mode: int) -> None:
     """Make the file (or link) what it was; its folders are made again where they are missing."""
-    place = locate_exactly(path)
+    place = locate_real_path(path)
     with place.directory, place.entered() as directory:
         try:
             now = os.stat(place.name, dir_fd=directory, follow_symlinks=False)
@@ -35,13 +35,13 @@ def restore(path: Path, data: bytes, mode: int) -> None:
 
 def remove(path: Path) -> None:
     """Remove a file (or link) that was not there; that it is gone already is no error."""
-    place = locate_exactly(path)
+    place = locate_real_path(path)
     with place.directory:
         if place.missing:
             return
         with place.entered() as directory, suppress(FileNotFoundError):
             if stat.S_ISDIR(os.stat(place.name, dir_fd=directory, follow_symlinks=False).st_mode):
-                raise UnfitError("it is a folder now")
+                raise UnwritableError("it is a folder now")
             os.unlink(place.name, dir_fd=directory)
 
 
@@ -50,5 +50,7 @@ def _remove_empty(directory: int, name: str) -> None:
         os.rmdir(name, dir_fd=directory)
     except OSError as error:
         if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
-            raise UnfitError("a folder with files in it has taken its place: revert those first") from None
+            raise UnwritableError(
+                "a folder with files in it has taken its place: revert those first"
+            ) from None
         raise

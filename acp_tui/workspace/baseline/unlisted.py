@@ -17,11 +17,11 @@ GIT_DIRECTORY = b".git"
 IGNORE_FILE, ATTRIBUTES_FILE = b".gitignore", b".gitattributes"
 CONTROL_FILES = (IGNORE_FILE, ATTRIBUTES_FILE)
 """Files of the work tree that git opens by itself. It waits for ever where one of them is a pipe."""
-EVERYTHING = b""
+WHOLE_FOLDER = b""
 """Stands for the whole folder, where that itself cannot be read."""
 
 
-def unlisted(top: bytes, folder: bytes, listed: AbstractSet[bytes]) -> set[bytes]:
+def find_unlisted(top: bytes, folder: bytes, listed: AbstractSet[bytes]) -> set[bytes]:
     """Return the names below `folder` that exist and are not among those `listed`; blocks.
 
     Names are relative to `top`, and those of folders end with a slash. Listed folders and git directories are

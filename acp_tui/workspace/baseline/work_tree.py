@@ -14,17 +14,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.workspace.baseline.changes import FileChange, Old
-from acp_tui.workspace.baseline.private_git import GIT_SECONDS, GitError, Tree, blob_name, users_ignore_file
+from acp_tui.workspace.baseline.changes import FileChange, OriginalState
+from acp_tui.workspace.baseline.private_git import (
+    GIT_TIMEOUT_SECONDS,
+    GitContext,
+    GitError,
+    blob_name,
+    users_ignore_file,
+)
 from acp_tui.workspace.baseline.repository import find_repository
-from acp_tui.workspace.baseline.snapshot import NotCopiedError, read_now, signature
+from acp_tui.workspace.baseline.snapshot import NotCopiedError, read_content, signature
 from acp_tui.workspace.baseline.unlisted import (
     ATTRIBUTES_FILE,
-    EVERYTHING,
     GIT_DIRECTORY,
     IGNORE_FILE,
+    WHOLE_FOLDER,
+    find_unlisted,
     special_control_files,
-    unlisted,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +41,7 @@ if TYPE_CHECKING:
 
 # Dependencies and products, which tools make again. Only untracked ones are left out: a project that
 # tracks its `build` folder has sources there.
-LEFT_OUT = (
+EXCLUDED_FOLDERS = (
     *("node_modules", "bower_components", ".venv", "venv", ".tox", ".nox", ".eggs", "*.egg-info", ".pixi"),
     *("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".direnv", ".cache"),
     *("target", "build", "dist", "out", ".build", "_build", ".gradle", "DerivedData", "Pods", ".terraform"),
@@ -45,11 +51,11 @@ LEFT_OUT = (
 
 _OLDER = "it may be older than the session, and there is no copy of it"
 _UNKNOWN = "it is not known whether it existed when the session began, and there is no copy of it"
-_EXCLUDE_LEFT_OUT = tuple(f"--exclude={name}/" for name in LEFT_OUT)
-_NOT_ENTERED = frozenset({GIT_DIRECTORY, *(name.encode() for name in LEFT_OUT if "*" not in name)})
+_EXCLUDE_LEFT_OUT = tuple(f"--exclude={name}/" for name in EXCLUDED_FOLDERS)
+_NOT_ENTERED = frozenset({GIT_DIRECTORY, *(name.encode() for name in EXCLUDED_FOLDERS if "*" not in name)})
 
 
-class TooMuchError(Exception):
+class LimitExceededError(Exception):
     """The folder holds more than a baseline should."""
 
 
@@ -61,18 +67,18 @@ class Limits:
     files: int = 100_000
     total_size: int = 2_000_000_000
     listing_seconds: float = 30.0  # git walks the whole folder before it says a word
-    git_seconds: float = GIT_SECONDS  # for any other command
+    git_seconds: float = GIT_TIMEOUT_SECONDS  # for any other command
 
 
 @dataclass(slots=True)
-class Skipped:
+class SkippedFile:
     """A file that existed and was not copied."""
 
     why: str
     signature: tuple[int, ...] | None
 
 
-class Area:
+class WorkTree:
     """A folder, within the repository around it or by itself."""
 
     def __init__(
@@ -84,11 +90,13 @@ class Area:
         self._repository = find_repository(root)
         self._top = self._find_top(number)
         self._index = git.directory / f"index.{number}"
-        self._tree = Tree(self._top, root, self._index)
-        self._index_only = Tree(git.directory, git.directory, self._index)  # works when the folder is gone
+        self._tree = GitContext(self._top, root, self._index)
+        self._index_only = GitContext(
+            git.directory, git.directory, self._index
+        )  # works when the folder is gone
         self._excludes = self._exclude_options(without)
         self._unknown: set[bytes] = set()  # ignored, left out or unreadable; folders end with a slash
-        self._skipped: dict[bytes, Skipped] = {}
+        self._skipped: dict[bytes, SkippedFile] = {}
         self._special: set[bytes] = set()  # of the files that git opens by itself, those that it must not
         self._began = time.time()
         self._usual: dict[bool, int] = {}  # the permissions most files have, by executable or not
@@ -99,7 +107,7 @@ class Area:
         if self._repository is None or self._repository.top == self.root:
             return self.root
         top = self._repository.top
-        tree = Tree(top, top, self._git.directory / f"none.{number}")
+        tree = GitContext(top, top, self._git.directory / f"none.{number}")
         words = ["check-ignore", "--no-index", "--", f"./{self.root.relative_to(top)}"]
         if self._git.run(*words, tree=tree, ok=(0, 1)):
             self._repository = None
@@ -142,15 +150,15 @@ class Area:
             else:
                 names.add(name)
             if len(names) + totals.files > self._limits.files:
-                raise TooMuchError(f"more than {self._limits.files} files")
+                raise LimitExceededError(f"more than {self._limits.files} files")
         names |= self._tracked_though_ignored()
         words = ["ls-files", "--others", "--ignored", "--directory", "--full-name", *self._ignore_options]
         for name in self._git.records(*words, tree=self._tree):
             self._unknown.add(name)
             if len(self._unknown) > self._limits.files:
-                raise TooMuchError(f"more than {self._limits.files} ignored files")
+                raise LimitExceededError(f"more than {self._limits.files} ignored files")
         known = names | self._unknown | {os.fsencode(path.relative_to(self._top)) + b"/" for path in nested}
-        self._unknown |= unlisted(os.fsencode(self._top), self._below_top(), known)
+        self._unknown |= find_unlisted(os.fsencode(self._top), self._below_top(), known)
         self._copy(sorted(names), totals, progress)
         return nested
 
@@ -167,7 +175,7 @@ class Area:
         try:
             _copy(index, copy)
             words = ["ls-files", "--cached", "--ignored", "--full-name", *self._ignore_options]
-            return set(self._git.records(*words, tree=Tree(self._top, self.root, copy)))
+            return set(self._git.records(*words, tree=GitContext(self._top, self.root, copy)))
         except (OSError, GitError):  # of a form that only its own repository can read
             return set()
         finally:
@@ -181,10 +189,10 @@ class Area:
                     progress(done, len(names))
                 path = self._bytes_path(name)
                 try:
-                    now = read_now(path, self._limits.file_size)
+                    now = read_content(path, self._limits.file_size)
                 except NotCopiedError as error:
                     if not Path(os.fsdecode(path)).is_dir():
-                        self._skipped[name] = Skipped(str(error), signature(path))
+                        self._skipped[name] = SkippedFile(str(error), signature(path))
                     continue
                 if now is None:  # it vanished since it was listed
                     self._unknown.add(name)
@@ -206,7 +214,7 @@ class Area:
         """Is the path at or below this folder?"""
         return path.is_relative_to(self.root)
 
-    def old(self, path: Path) -> Old | None:
+    def old(self, path: Path) -> OriginalState | None:
         """How a path was; None when it was ignored, left out or could not be listed."""
         name = os.fsencode(path.relative_to(self._top))
         for record in self._git.records(
@@ -215,10 +223,10 @@ class Area:
             facts, _, found = record.partition(b"\t")
             if found == name:
                 mode, blob, _stage = facts.decode().split()
-                return Old(existed=True, blob=blob, mode=self._full_mode(name, int(mode, 8)))
+                return OriginalState(existed=True, blob=blob, mode=self._full_mode(name, int(mode, 8)))
         if name in self._skipped:
-            return Old(existed=True, why_not=self._skipped[name].why)
-        return None if self._was_unknown(name) else Old(existed=False)
+            return OriginalState(existed=True, revert_obstacle=self._skipped[name].why)
+        return None if self._was_unknown(name) else OriginalState(existed=False)
 
     def _full_mode(self, name: bytes, mode: int) -> int:
         if not stat.S_ISREG(mode):
@@ -226,7 +234,7 @@ class Area:
         return self._unusual.get(name) or self._usual.get(bool(mode & stat.S_IXUSR), mode)
 
     def _was_unknown(self, name: bytes) -> bool:
-        if name in self._unknown or EVERYTHING in self._unknown or GIT_DIRECTORY in name.split(b"/"):
+        if name in self._unknown or WHOLE_FOLDER in self._unknown or GIT_DIRECTORY in name.split(b"/"):
             return True
         return any(name[: end + 1] in self._unknown for end, byte in enumerate(name) if byte == 0x2F)
 
@@ -282,7 +290,7 @@ class Area:
 
     def _nested(self, top: Path) -> Iterator[Path]:
         """A repository that came to be inside this folder: every file of it is new."""
-        tree = Tree(top, top, self._git.directory / "none")
+        tree = GitContext(top, top, self._git.directory / "none")
         for name in self._git.records("ls-files", "--others", *self._ignore_options, tree=tree):
             path = top / os.fsdecode(name)
             if name.endswith(b"/"):
@@ -290,7 +298,7 @@ class Area:
             else:
                 yield path
 
-    def why_not_remove(self, path: Path) -> str | None:
+    def removal_obstacle(self, path: Path) -> str | None:
         """Why a file that seems new must stay; None when it may go."""
         return _OLDER if self._irreplaceable([path]) else None
 
@@ -313,7 +321,7 @@ class Area:
     def _blob_now(self, path: Path) -> str | None:
         """The name of the present content; None when it cannot be one that was copied."""
         try:
-            now = read_now(bytes(path), self._limits.file_size)
+            now = read_content(bytes(path), self._limits.file_size)
         except NotCopiedError:
             return None
         return blob_name(now.data) if now else None
@@ -341,7 +349,7 @@ class Totals:
         self.files += 1
         self.size += size
         if self.size > limits.total_size:
-            raise TooMuchError(f"more than {limits.total_size / 1_000_000_000:g} GB")
+            raise LimitExceededError(f"more than {limits.total_size / 1_000_000_000:g} GB")
 
 
 def _copy(source: Path, target: Path) -> None:

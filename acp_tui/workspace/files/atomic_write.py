@@ -14,13 +14,13 @@ from acp_tui.workspace.files.location import check_target
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from acp_tui.workspace.files.location import Place
+    from acp_tui.workspace.files.location import Location
 
 _OPEN_FILES = Path("/proc/self/fd")
 _UNNAMED = getattr(os, "O_TMPFILE", 0) if _OPEN_FILES.is_dir() else 0
 
 
-def replace(place: Place, data: bytes) -> None:
+def replace(place: Location, data: bytes) -> None:
     """Put the bytes at a place, with the mode and owner of the file that was there."""
     with place.entered() as directory:
         exists = check_target(directory, place.name)

@@ -39,6 +39,6 @@ def unwritable(path: str, why: str, code: int = INVALID_PARAMS) -> Refusal:
     return Refusal(code, f"{path} cannot be written: {why}; nothing was changed", {"path": path})
 
 
-def sentence(error: OSError) -> str:
+def describe(error: OSError) -> str:
     """What went wrong, in words that can follow the file's name."""
     return _SENTENCES.get(error.errno or 0) or error.strerror or str(error)

@@ -14,20 +14,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from weakref import WeakValueDictionary
 
-from acp_tui.config.sensitive_files import sensitive
+from acp_tui.config.sensitive_files import sensitive_reason
 from acp_tui.errors import Refusal
 from acp_tui.workspace.files import errors
 from acp_tui.workspace.files.atomic_write import replace
 from acp_tui.workspace.files.descriptors import Descriptor, real_path
-from acp_tui.workspace.files.git_folders import part_of_git_directory
-from acp_tui.workspace.files.location import UnfitError, locate
-from acp_tui.workspace.files.roots import Roots, absolute
+from acp_tui.workspace.files.git_folders import git_directory_reason
+from acp_tui.workspace.files.location import UnwritableError, locate
+from acp_tui.workspace.files.roots import Roots, require_absolute
 from acp_tui.workspace.files.text_lines import UnreadableError, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from acp_tui.workspace.files.location import Place
+    from acp_tui.workspace.files.location import Location
 
 _CHUNK = 1 << 20
 _READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -42,9 +42,9 @@ class Files:
         self._locks: WeakValueDictionary[Path, threading.Lock] = WeakValueDictionary()
         self._locks_guard = threading.Lock()
 
-    def open_for_reading(self, path: str) -> Reading:
+    def open_for_reading(self, path: str) -> ReadHandle:
         """Open an existing regular file; blocks, so call it in a thread."""
-        absolute(path)
+        require_absolute(path)
         try:
             # Opening a device or a pipe can have effects of its own, so look first. A swap after
             # that is met by the second look, at what was opened.
@@ -56,33 +56,35 @@ class Files:
         except (FileNotFoundError, NotADirectoryError):
             raise errors.not_found(path) from None
         except OSError as error:
-            raise errors.unreadable(path, errors.sentence(error), errors.FAILED) from None
-        return Reading(path, real, file, inside=self.roots.contains(real), why=self._sensitive(path, real))
+            raise errors.unreadable(path, errors.describe(error), errors.FAILED) from None
+        return ReadHandle(path, real, file, inside=self.roots.contains(real), why=self._sensitive(path, real))
 
-    def prepare_writing(self, path: str) -> Writing:
+    def prepare_writing(self, path: str) -> WriteHandle:
         """Find where a file is or will be; blocks, so call it in a thread. Nothing is created yet."""
-        absolute(path)
+        require_absolute(path)
         try:
             place = locate(path)
-        except UnfitError as error:
+        except UnwritableError as error:
             raise errors.unwritable(path, str(error)) from None
         except OSError as error:
-            raise errors.unwritable(path, errors.sentence(error), errors.FAILED) from None
+            raise errors.unwritable(path, errors.describe(error), errors.FAILED) from None
         real = place.real
         with self._locks_guard:
             lock = self._locks.setdefault(real, threading.Lock())
-        return Writing(path, place, lock, inside=self.roots.contains(real), why=self._sensitive(path, real))
+        return WriteHandle(
+            path, place, lock, inside=self.roots.contains(real), why=self._sensitive(path, real)
+        )
 
     def sensitive(self, path: str | Path) -> str | None:
         """Why the user should be asked about a file of this name, with the patterns of the settings."""
-        return sensitive(path, self._patterns) or part_of_git_directory(path)
+        return sensitive_reason(path, self._patterns) or git_directory_reason(path)
 
     def _sensitive(self, asked: str, real: Path) -> str | None:
         """A link with a harmless name hides nothing, nor does a harmless target of a telling name."""
         return self.sensitive(real) or self.sensitive(asked)
 
 
-class Reading:
+class ReadHandle:
     """An open file."""
 
     def __init__(self, path: str, real: Path, file: Descriptor, *, inside: bool, why: str | None) -> None:
@@ -108,7 +110,7 @@ class Reading:
         except UnreadableError as error:
             raise errors.unreadable(self.path, str(error)) from None
         except OSError as error:
-            raise errors.unreadable(self.path, errors.sentence(error), errors.FAILED) from None
+            raise errors.unreadable(self.path, errors.describe(error), errors.FAILED) from None
 
     def data(self, most: int) -> bytes:
         """The first bytes of it, whatever they are; blocks, so call it in a thread."""
@@ -120,7 +122,7 @@ class Reading:
                     parts.append(chunk)
                     position += len(chunk)
         except OSError as error:
-            raise errors.unreadable(self.path, errors.sentence(error), errors.FAILED) from None
+            raise errors.unreadable(self.path, errors.describe(error), errors.FAILED) from None
         return b"".join(parts)
 
     @property
@@ -140,11 +142,11 @@ class Reading:
         self.close()
 
 
-class Writing:
+class WriteHandle:
     """A place in an open directory where a file is or will be."""
 
     def __init__(
-        self, path: str, place: Place, lock: threading.Lock, *, inside: bool, why: str | None
+        self, path: str, place: Location, lock: threading.Lock, *, inside: bool, why: str | None
     ) -> None:
         self.path = path
         """As the agent named it."""
@@ -184,10 +186,10 @@ class Writing:
         try:
             with self._lock:
                 replace(self._place, data)
-        except UnfitError as error:
+        except UnwritableError as error:
             raise errors.unwritable(self.path, str(error)) from None
         except OSError as error:
-            raise errors.unwritable(self.path, errors.sentence(error), errors.FAILED) from None
+            raise errors.unwritable(self.path, errors.describe(error), errors.FAILED) from None
 
     def close(self) -> None:
         """Let go of the directory; again is no error."""

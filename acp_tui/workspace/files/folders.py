@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from acp_tui.errors import Refusal
-from acp_tui.workspace.files.descriptors import PLACE, Descriptor, real_path
-from acp_tui.workspace.files.errors import FAILED, INVALID_PARAMS, NOT_FOUND, sentence
-from acp_tui.workspace.files.roots import absolute
+from acp_tui.workspace.files.descriptors import DIRECTORY_FLAGS, Descriptor, real_path
+from acp_tui.workspace.files.errors import FAILED, INVALID_PARAMS, NOT_FOUND, describe
+from acp_tui.workspace.files.roots import require_absolute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,19 +61,19 @@ def open_folder(path: str) -> OpenFolder:
     """Open a folder by an absolute path; blocks, so call it in a thread."""
     if not path.startswith("/"):
         raise Refusal(INVALID_PARAMS, f"cwd must be an absolute path, not {path!r}", {"path": path})
-    absolute(path)
+    require_absolute(path)
     try:
-        return OpenFolder(path, Descriptor(os.open(path, PLACE)))
+        return OpenFolder(path, Descriptor(os.open(path, DIRECTORY_FLAGS)))
     except NotADirectoryError:
         raise Refusal(NOT_FOUND, f"the working directory {path} is not a directory", {"path": path}) from None
     except FileNotFoundError:
         raise Refusal(NOT_FOUND, f"the working directory {path} does not exist", {"path": path}) from None
     except OSError as error:
-        why = f"the working directory {path} cannot be opened: {sentence(error)}"
+        why = f"the working directory {path} cannot be opened: {describe(error)}"
         raise Refusal(FAILED, why, {"path": path}) from None
 
 
-def identity(path: str) -> tuple[int, int] | None:
+def path_identity(path: str) -> tuple[int, int] | None:
     """Return device and inode of what a path leads to now; None when that is nothing."""
     try:
         found = Path(path).stat()

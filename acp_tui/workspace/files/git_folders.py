@@ -28,7 +28,7 @@ def is_git_directory(folder: Path) -> bool:
     )
 
 
-def repository_of(folder: str) -> str | None:
+def find_repository_folder(folder: str) -> str | None:
     """The folder of the repository that git would find from here; None when there is none."""
     here = Path(folder)
     for one in (here, *here.parents[:_MAX_DEPTH]):
@@ -37,7 +37,7 @@ def repository_of(folder: str) -> str | None:
     return None
 
 
-def part_of_git_directory(path: str | PurePath) -> str | None:
+def git_directory_reason(path: str | PurePath) -> str | None:
     """Why changing this file may change, or complete, a git directory; in words that follow its name.
 
     Whatever lies in one counts, and its usual parts beside a file called `HEAD`.

@@ -15,9 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.workspace.baseline.private_git import GitError, PrivateGit, Tree
+from acp_tui.workspace.baseline.private_git import GitContext, GitError, PrivateGit
 from acp_tui.workspace.baseline.repository import find_repository
-from acp_tui.workspace.baseline.work_tree import LEFT_OUT
+from acp_tui.workspace.baseline.work_tree import EXCLUDED_FOLDERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from acp_tui.processes import Reaper
     from acp_tui.workspace.baseline.repository import Repository
 
-FRESH = 5.0
+MAX_AGE_SECONDS = 5.0
 """Seconds after which a listing is made again when it is asked for."""
-MOST = 250_000
+MAX_FILES = 250_000
 """Files; a folder with more is a home directory or a disk."""
-SECONDS = 20.0
+TIME_LIMIT_SECONDS = 20.0
 """… and it takes no longer than that."""
-TOGETHER = 2000
-PATIENCE = 2.0
+BATCH_SIZE = 2000
+STOP_TIMEOUT_SECONDS = 2.0
 """Seconds to wait for a look that was stopped; it has a few files to tidy up."""
 
-_EXCLUDES = ("--exclude-standard", *(f"--exclude={name}/" for name in LEFT_OUT))
-_NOT_ENTERED = frozenset(name for name in LEFT_OUT if "*" not in name) | {".git"}
+_EXCLUDES = ("--exclude-standard", *(f"--exclude={name}/" for name in EXCLUDED_FOLDERS))
+_NOT_ENTERED = frozenset(name for name in EXCLUDED_FOLDERS if "*" not in name) | {".git"}
 
 
-class Found:
+class ListedFiles:
     """Files and folders, by their path below the working directory, or in full below another one.
 
     The lists grow together while the listing goes on, `paths` last; nothing in them changes its place.
@@ -80,7 +80,7 @@ class Found:
         self.paths += new
 
 
-class Listing:
+class FileListing:
     """The files below some folders, the first of which is the working directory."""
 
     def __init__(
@@ -93,18 +93,18 @@ class Listing:
         self._folders = list(folders)
         self._reaper = reaper
         self._clock = clock
-        self._found: Found | None = None
+        self._found: ListedFiles | None = None
         self._ended = 0.0
         self._work: _Work | None = None
 
-    def look(self) -> Found:
+    def look(self) -> ListedFiles:
         """What is known by now.
 
         When that is nothing, or old, another look begins; what was known serves until that has ended.
         """
         if self._work is not None and not self._work.running:
             self._found, self._ended, self._work = self._work.found, self._work.ended, None
-        fresh = self._found is not None and self._clock() - self._ended < FRESH
+        fresh = self._found is not None and self._clock() - self._ended < MAX_AGE_SECONDS
         if self._work is None and not fresh:
             self._work = _Work(self._folders, self._clock, self._reaper)
         if self._found is None:
@@ -126,12 +126,12 @@ class _Work:
     """One look at everything, in a thread."""
 
     def __init__(self, folders: Sequence[Path], clock: Callable[[], float], reaper: Reaper | None) -> None:
-        self.found = Found()
+        self.found = ListedFiles()
         self.ended = 0.0
         self._folders = folders
         self._clock = clock
         self._reaper = reaper
-        self._until = clock() + SECONDS
+        self._until = clock() + TIME_LIMIT_SECONDS
         self._stopped = False
         self._git: PrivateGit | None = None
         # A daemon, because nobody waits for it at the end.
@@ -146,7 +146,7 @@ class _Work:
         self._stopped = True
         if self._git is not None:
             self._git.stop()
-        self._thread.join(PATIENCE)
+        self._thread.join(STOP_TIMEOUT_SECONDS)
 
     def _run(self) -> None:
         try:
@@ -170,14 +170,14 @@ class _Work:
         batch: list[str] = []
         for name in names:
             batch.append(before + name)
-            if len(batch) == TOGETHER:
+            if len(batch) == BATCH_SIZE:
                 self._take(batch)
                 batch = []
         self._take(batch)
 
     def _take(self, batch: list[str]) -> None:
         self.found.add(batch)
-        if self._stopped or len(self.found.paths) > MOST or self._clock() > self._until:
+        if self._stopped or len(self.found.paths) > MAX_FILES or self._clock() > self._until:
             raise _StoppedError
 
     # ---- with git
@@ -185,11 +185,11 @@ class _Work:
     def _list_repository(self, folder: Path, repository: Repository, before: str) -> bool:
         """What git knows, whatever the repository's configuration says; False: nothing of this folder."""
         with tempfile.TemporaryDirectory(prefix="acp-tui-") as scratch:
-            self._git = git = PrivateGit(Path(scratch) / "git", self._reaper, seconds=SECONDS)
+            self._git = git = PrivateGit(Path(scratch) / "git", self._reaper, seconds=TIME_LIMIT_SECONDS)
             git.create()
-            tree = Tree(repository.top, folder, git.directory / "users-index")
+            tree = GitContext(repository.top, folder, git.directory / "users-index")
             here = os.path.join(".", folder.relative_to(repository.top))  # noqa: PTH118 - Path would drop the dot
-            at_top = Tree(repository.top, repository.top, git.directory / "none")
+            at_top = GitContext(repository.top, repository.top, git.directory / "none")
             if folder != repository.top and git.run(
                 *("check-ignore", "--no-index", "--", here), tree=at_top, ok=(0, 1)
             ):
@@ -206,7 +206,7 @@ class _Work:
         return True
 
     @staticmethod
-    def _tracked(git: PrivateGit, tree: Tree, repository: Repository) -> Iterator[str]:
+    def _tracked(git: PrivateGit, tree: GitContext, repository: Repository) -> Iterator[str]:
         """Files in a copy of the index; none when only its own repository can read that."""
         try:
             if (index := repository.git_dir / "index").is_file():
@@ -215,7 +215,7 @@ class _Work:
         except (OSError, GitError):
             tree.index.unlink(missing_ok=True)
 
-    def _see_changes(self, git: PrivateGit, tree: Tree, before: str) -> None:
+    def _see_changes(self, git: PrivateGit, tree: GitContext, before: str) -> None:
         if not tree.index.exists():
             return
         words = ["ls-files", "-t", "--modified", "--deleted"]

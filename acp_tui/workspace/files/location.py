@@ -13,21 +13,21 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.workspace.files.descriptors import PLACE, Descriptor, real_path
+from acp_tui.workspace.files.descriptors import DIRECTORY_FLAGS, Descriptor, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_MOST_LINKS = 40  # as the kernel has it
+_MAX_LINKS = 40  # as the kernel has it
 
 
-class UnfitError(Exception):
+class UnwritableError(Exception):
     """Nothing can be written there: why, in words that follow the file's name."""
 
 
 @dataclass(slots=True)
-class Place:
+class Location:
     """A name in a directory that is held open."""
 
     directory: Descriptor  # the innermost directory that exists
@@ -61,7 +61,7 @@ class Place:
         """
         with self.directory.borrow() as number:
             if real_path(number) != self.directory_path:
-                raise UnfitError("its directory was moved or removed meanwhile")
+                raise UnwritableError("its directory was moved or removed meanwhile")
             directory = os.dup(number)
         try:
             for name in self.missing:
@@ -73,33 +73,33 @@ class Place:
             os.close(directory)
 
 
-def locate(path: str) -> Place:
+def locate(path: str) -> Location:
     """The place an absolute path leads to, through all links."""
-    base, rest = Descriptor(os.open("/", PLACE)), path
-    for _ in range(_MOST_LINKS):
+    base, rest = Descriptor(os.open("/", DIRECTORY_FLAGS)), path
+    for _ in range(_MAX_LINKS):
         *folders, name = rest.split("/")
         if name in ("", ".", ".."):
-            raise UnfitError("it is a directory")
+            raise UnwritableError("it is a directory")
         directory, missing = _innermost(base, [folder for folder in folders if folder not in ("", ".")])
         with directory.borrow() as number:
             target = None if missing else _link(number, name)
             if target is None:
                 exists = not missing and check_target(number, name)
-                return Place(directory, real_path(number), missing, name, exists)
-        base = Descriptor(os.open("/", PLACE)) if target.startswith("/") else directory
+                return Location(directory, real_path(number), missing, name, exists)
+        base = Descriptor(os.open("/", DIRECTORY_FLAGS)) if target.startswith("/") else directory
         rest = target
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
-def locate_exactly(path: Path) -> Place:
+def locate_real_path(path: Path) -> Location:
     """The place of a real path: an error when a folder on it has become a link."""
     folders = list(path.parent.parts[1:])
-    directory, missing = _innermost(Descriptor(os.open("/", PLACE)), folders)
+    directory, missing = _innermost(Descriptor(os.open("/", DIRECTORY_FLAGS)), folders)
     with directory.borrow() as number:
         found = real_path(number)
     if found.joinpath(*missing) != path.parent:
-        raise UnfitError("a folder on its path is a link now")
-    return Place(directory, found, missing, path.name, exists=not missing)
+        raise UnwritableError("a folder on its path is a link now")
+    return Location(directory, found, missing, path.name, exists=not missing)
 
 
 def check_target(directory: int, name: str) -> bool:
@@ -109,14 +109,14 @@ def check_target(directory: int, name: str) -> bool:
     except FileNotFoundError:
         return False
     if stat.S_ISDIR(mode):
-        raise UnfitError("it is a directory")
+        raise UnwritableError("it is a directory")
     if stat.S_ISLNK(mode):
-        raise UnfitError("it was replaced by a link meanwhile")
+        raise UnwritableError("it was replaced by a link meanwhile")
     if not stat.S_ISREG(mode):
-        raise UnfitError("it is not a regular file")
+        raise UnwritableError("it is not a regular file")
     # The rename would pass over what the mode says, and so would root.
     if not mode & 0o222 or not os.access(name, os.W_OK, dir_fd=directory):
-        raise UnfitError("it is read-only")
+        raise UnwritableError("it is read-only")
     return True
 
 
@@ -125,17 +125,19 @@ def _innermost(base: Descriptor, folders: list[str]) -> tuple[Descriptor, list[s
     with base.borrow() as start:
         for count in range(len(folders), -1, -1):
             with suppress(FileNotFoundError):
-                directory = Descriptor(os.open("/".join(folders[:count]) or ".", PLACE, dir_fd=start))
+                directory = Descriptor(
+                    os.open("/".join(folders[:count]) or ".", DIRECTORY_FLAGS, dir_fd=start)
+                )
                 break
         else:
-            raise UnfitError("its directory was removed meanwhile")
+            raise UnwritableError("its directory was removed meanwhile")
     missing = folders[count:]
     if ".." in missing:
-        raise UnfitError("its path leads back out of a directory that does not exist")
+        raise UnwritableError("its path leads back out of a directory that does not exist")
     if missing:
         with directory.borrow() as number:
             if _link(number, missing[0]) is not None:
-                raise UnfitError("a link on its path leads nowhere")
+                raise UnwritableError("a link on its path leads nowhere")
     return directory, missing
 
 
@@ -155,4 +157,4 @@ def _made(directory: int, name: str) -> int:
     """Make a directory, or take the one made meanwhile, and open it; never through a link."""
     with suppress(FileExistsError):
         os.mkdir(name, dir_fd=directory)
-    return os.open(name, PLACE | os.O_NOFOLLOW, dir_fd=directory)
+    return os.open(name, DIRECTORY_FLAGS | os.O_NOFOLLOW, dir_fd=directory)

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from acp_tui.errors import Refusal, UserError
-from acp_tui.workspace.files.descriptors import PLACE, real_path
+from acp_tui.workspace.files.descriptors import DIRECTORY_FLAGS, real_path
 from acp_tui.workspace.files.errors import INVALID_PARAMS
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Roots:
         return any(real.is_relative_to(directory) for directory in self.directories)
 
 
-def absolute(path: str) -> str:
+def require_absolute(path: str) -> str:
     """The path as it is, or a refusal when it cannot be one: the protocol wants absolute paths."""
     if not path.startswith("/"):
         raise Refusal(
@@ -45,7 +45,7 @@ def absolute(path: str) -> str:
 
 def _resolved(directory: Path) -> Path:
     try:
-        descriptor = os.open(directory, PLACE)
+        descriptor = os.open(directory, DIRECTORY_FLAGS)
     except FileNotFoundError:
         raise UserError(f"The folder {directory} does not exist.") from None
     except NotADirectoryError:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 
-LARGEST = 50_000_000
+MAX_BYTES = 50_000_000
 """Bytes of text in one answer: it travels as one line of JSON."""
 
-_TOO_LARGE = f"this is more than {LARGEST // 1_000_000} MB of text; ask for part of it with line and limit"
+_TOO_LARGE = f"this is more than {MAX_BYTES // 1_000_000} MB of text; ask for part of it with line and limit"
 _CHUNK = 256 * 1024
-_SNIFFED = 8000  # as git does it: a NUL early on makes a file binary
+_SNIFF_BYTES = 8000  # as git does it: a NUL early on makes a file binary
 
 
 class UnreadableError(Exception):
@@ -21,7 +21,7 @@ class UnreadableError(Exception):
 
 def read_lines(descriptor: int, first: int, limit: int | None) -> str:
     """`limit` lines (None: all) from the 1-based line `first` on."""
-    if b"\0" in os.pread(descriptor, _SNIFFED, 0):
+    if b"\0" in os.pread(descriptor, _SNIFF_BYTES, 0):
         raise UnreadableError("it is a binary file")
     position = _start_of(descriptor, first)
     data = b"" if position is None or limit == 0 else _take(descriptor, position, limit)
@@ -51,7 +51,7 @@ def _start_of(descriptor: int, line: int) -> int | None:
 
 def _take(descriptor: int, position: int, limit: int | None) -> bytes:
     """So many lines, or everything, from a position on."""
-    if limit is None and os.fstat(descriptor).st_size - position > LARGEST:
+    if limit is None and os.fstat(descriptor).st_size - position > MAX_BYTES:
         raise UnreadableError(_TOO_LARGE)
     parts: list[bytes] = []
     size = 0
@@ -61,7 +61,7 @@ def _take(descriptor: int, position: int, limit: int | None) -> bytes:
             chunk = chunk[:end]
         parts.append(chunk)
         size += len(chunk)
-        if size > LARGEST:
+        if size > MAX_BYTES:
             raise UnreadableError(_TOO_LARGE)
         if end is not None:
             break

@@ -19,8 +19,8 @@ _NARROW += "\u20a0-\u20bf\u2190-\u21ff\u2200-\u22ff\u2500-\u25fc\u2800-\u28ff]"
 _ALL_NARROW = re.compile(f"{_NARROW}*")
 _PIECES = re.compile(f"{_NARROW}+|.", re.DOTALL)
 
-TAB = 8
-MARKS = 16
+TAB_WIDTH = 8
+MAX_MARKS = 16
 """Combining marks on one character; what is beyond gets a column of its own, so that no cell grows."""
 
 
@@ -29,13 +29,13 @@ def is_narrow(text: str) -> bool:
     return _ALL_NARROW.fullmatch(text) is not None
 
 
-def pieces(text: str) -> list[str]:
+def split_runs(text: str) -> list[str]:
     """The text as runs of narrow characters and single other ones."""
     return _PIECES.findall(text)
 
 
 @lru_cache(maxsize=4096)
-def columns(character: str) -> int:
+def column_width(character: str) -> int:
     """How many columns a character takes: 0, 1 or 2."""
     if unicodedata.category(character) in ("Mn", "Me", "Cf") or "\u1160" <= character <= "\u11ff":
         return int(character == "\xad")
@@ -78,7 +78,7 @@ class Row:
         while at > 0 and not cells[at][0]:
             at -= 1
         text, style = cells[at] if at >= 0 else ("\t", PLAIN)
-        if len(text) > MARKS or text == "\t":
+        if len(text) > MAX_MARKS or text == "\t":
             return False
         cells[at] = (text + character, style)
         return True

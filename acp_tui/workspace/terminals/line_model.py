@@ -14,10 +14,10 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from acp_tui.session.text import visible
-from acp_tui.workspace.terminals.cells import TAB, columns
+from acp_tui.workspace.terminals.cells import TAB_WIDTH, column_width
 from acp_tui.workspace.terminals.screen import Screen
 from acp_tui.workspace.terminals.scrollback import Scrollback
-from acp_tui.workspace.terminals.sgr import PLAIN, Style, styled
+from acp_tui.workspace.terminals.sgr import PLAIN, Style, apply_sgr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -29,7 +29,7 @@ Line = tuple[Span, ...]
 """One line in pieces of one style: safe to display, without any control character."""
 
 WIDTH, HEIGHT = 120, 40
-KEPT = 256 * 1024
+KEEP_CHARACTERS = 256 * 1024
 _CUT = Style(dim=True)
 
 # Text with what most output has of controls: tab, line feed, carriage return, colours.
@@ -60,13 +60,13 @@ class LineModel:
         width: int = WIDTH,
         height: int = HEIGHT,
         *,
-        head: int = KEPT,
-        tail: int = KEPT,
+        head: int = KEEP_CHARACTERS,
+        tail: int = KEEP_CHARACTERS,
         styles: bool = True,
     ) -> None:
         self.version = 0
         """Grows with everything that is fed."""
-        self._size = (max(width, 2 * TAB), max(height, 2))
+        self._size = (max(width, 2 * TAB_WIDTH), max(height, 2))
         self._styles = styles
         self._scrollback = Scrollback(head, tail)
         self._main = Screen(*self._size, self._scrollback)
@@ -121,7 +121,7 @@ class LineModel:
         parts = [(self._drawn(first), style)]
         for parameters, piece in zip(others[::2], others[1::2], strict=True):
             if self._styles:
-                style = styled(style, parameters)
+                style = apply_sgr(style, parameters)
             parts.append((self._drawn(piece), style))
         return parts if self._styles else [("".join(piece for piece, _ in parts), style)]
 
@@ -273,7 +273,7 @@ class LineModel:
             yield from _row_parts(self._alternate)
 
 
-def strip_to_styles(text: str) -> list[Line]:
+def parse_styled_text(text: str) -> list[Line]:
     """The lines of a finished text with colours in it, such as an agent's tool output; not wrapped."""
     model = LineModel(width=len(text), head=len(text), tail=0)
     model.feed(text)
@@ -320,7 +320,7 @@ def _expand_tabs(spans: list[Span]) -> list[Span]:
     for text, style in spans:
         pieces: list[str] = []
         for character in text:
-            width = TAB - column % TAB if character == "\t" else columns(character)
+            width = TAB_WIDTH - column % TAB_WIDTH if character == "\t" else column_width(character)
             pieces.append(" " * width if character == "\t" else character)
             column += width
         expanded.append(("".join(pieces), style))

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 READ_SIZE = 64 * 1024
 """Bytes taken in one go; then the event loop gets its turn."""
-BUFFERED = 4 * READ_SIZE
+MAX_BUFFERED_BYTES = 4 * READ_SIZE
 """More than a terminal holds back when nobody reads."""
-QUIET = 0.2
+REOPEN_POLL_SECONDS = 0.2
 """Seconds until we look again at a terminal that nobody has open."""
-UNKILLABLE = 5.0
+SIGKILL_TIMEOUT_SECONDS = 5.0
 """Seconds to wait for a process after SIGKILL (it may hang in the kernel)."""
 
 # Opening a terminal makes it the controlling one of a session leader that has none. Only a process
@@ -126,7 +126,7 @@ class PtyProcess:
             await asyncio.wait_for(self.wait(), grace)
         self._signal(signal.SIGKILL)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.wait(), UNKILLABLE)
+            await asyncio.wait_for(self.wait(), SIGKILL_TIMEOUT_SECONDS)
 
     async def end_descendants(self) -> None:
         """End everything that the program started, also daemons (these on Linux only)."""
@@ -151,7 +151,7 @@ class PtyProcess:
         # Ask at once, while the number cannot have been given away: it is taken as long as the group lives.
         self._signal(0)
         # All that it wrote is there to be read, but there is no end to it when a child of it floods.
-        for _ in range(BUFFERED // READ_SIZE):
+        for _ in range(MAX_BUFFERED_BYTES // READ_SIZE):
             if self._master < 0 or not self._read():
                 break
         status = ExitStatus(None, _signal_name(-code)) if code < 0 else ExitStatus(code, None)
@@ -201,7 +201,7 @@ class PtyProcess:
             self.dispose()
         else:
             self._loop.remove_reader(self._master)
-            self._loop.call_later(QUIET, self._look_again)
+            self._loop.call_later(REOPEN_POLL_SECONDS, self._look_again)
 
     def _look_again(self) -> None:
         if self._master >= 0:

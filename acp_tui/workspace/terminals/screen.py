@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.workspace.terminals.cells import TAB, Row, columns, is_narrow, pieces
+from acp_tui.workspace.terminals.cells import TAB_WIDTH, Row, column_width, is_narrow, split_runs
 from acp_tui.workspace.terminals.sgr import PLAIN, Style
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Screen:
             and self.line == len(self.rows) - 1
             and self.column == last.width
             and not last.wrapped
-            and not any(text and columns(text[0]) == 0 for text, _ in parts)
+            and not any(text and column_width(text[0]) == 0 for text, _ in parts)
         )
 
     def _let_pass(self, parts: list[Part]) -> list[Part]:
@@ -108,13 +108,13 @@ class Screen:
         if is_narrow(text):
             self._write_narrow(text)
             return
-        for piece in pieces(text):
+        for piece in split_runs(text):
             if len(piece) > 1:
                 self._write_narrow(piece)
             elif piece == "\t":
                 self._tab()
             else:
-                self._write_character(piece, columns(piece))
+                self._write_character(piece, column_width(piece))
 
     def _write_narrow(self, text: str) -> None:
         self._last = text[-1]
@@ -149,7 +149,7 @@ class Screen:
         if self.column >= self.width and self.autowrap:
             self._wrap()
         row = self.rows[self.line]
-        stop = min(self.column + TAB - self.column % TAB, self.width)
+        stop = min(self.column + TAB_WIDTH - self.column % TAB_WIDTH, self.width)
         if self.column >= row.width and stop > self.column:
             row.put(self.column, "\t", self.style, stop - self.column)
         self.column = stop

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Part = tuple[str, "Style"]
 """A piece of text in one style; here it may hold line breaks."""
 
-PAGE = 8192
+PAGE_CHARACTERS = 8192
 
 
 class _Page:
@@ -45,12 +45,12 @@ class _Pages:
         self.newlines = 0
 
     def add(self, text: str, style: Style) -> None:
-        if len(text) > PAGE:
-            for start in range(0, len(text), PAGE):
-                self.add(text[start : start + PAGE], style)
+        if len(text) > PAGE_CHARACTERS:
+            for start in range(0, len(text), PAGE_CHARACTERS):
+                self.add(text[start : start + PAGE_CHARACTERS], style)
             return
         page = self.pages[-1] if self.pages else None
-        if page is None or page.characters >= PAGE:
+        if page is None or page.characters >= PAGE_CHARACTERS:
             if page is not None:
                 page.compact()
             page = _Page()

@@ -50,7 +50,7 @@ _EXTENDED = {38, 48, 58}  # 58: the colour of the underline, which we do not sho
 
 
 @lru_cache(maxsize=4096)
-def styled(style: Style, parameters: str) -> Style:
+def apply_sgr(style: Style, parameters: str) -> Style:
     """The style after an SGR sequence with these parameters. What is unknown in it changes nothing."""
     codes = parameters.split(";")
     while codes:

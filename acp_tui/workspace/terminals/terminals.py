@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND = -32603, -32602, -32002
 DEFAULT_LIMIT = 1024 * 1024
 """Bytes of output kept for the agent when it names no limit."""
-LARGEST_LIMIT = 16 * 1024 * 1024
+MAX_LIMIT = 16 * 1024 * 1024
 """… and at most, whatever it names: its wish is not our memory."""
-GRACE = 1.0
+KILL_GRACE_SECONDS = 1.0
 """Seconds between SIGTERM and SIGKILL."""
 
 
@@ -42,7 +42,7 @@ class Terminals:
         on_output: Callable[[str, str], None],
         on_exit: Callable[[str, int | None, str | None], None],
         size: tuple[int, int] = (WIDTH, HEIGHT),
-        grace: float = GRACE,
+        grace: float = KILL_GRACE_SECONDS,
         taken: Iterable[str] = (),
         prefix: str = "term",
     ) -> None:
@@ -78,7 +78,7 @@ class Terminals:
         `is_command_line`.
         """
         self._must_be_open()
-        limit = DEFAULT_LIMIT if output_byte_limit is None else min(output_byte_limit, LARGEST_LIMIT)
+        limit = DEFAULT_LIMIT if output_byte_limit is None else min(output_byte_limit, MAX_LIMIT)
         if limit < 0:
             raise Refusal(INVALID_PARAMS, f"outputByteLimit must not be negative: {limit}")
         if bad := [name for name in env or {} if not name or "=" in name]:
@@ -272,7 +272,7 @@ def _program(
 ) -> tuple[str, Sequence[str]]:
     """The program to run and its arguments. One named by a relative path is found from the folder."""
     if is_line:
-        return users_shell(cwd), ["-c", command]
+        return user_shell(cwd), ["-c", command]
     if program := _find_program(command, cwd, env):
         return command if "/" in command else program, args
     path = Path(cwd, command)
@@ -282,7 +282,7 @@ def _program(
     raise Refusal(NOT_FOUND, f"the command {command!r} was not found", {"command": command})
 
 
-def users_shell(cwd: str) -> str:
+def user_shell(cwd: str) -> str:
     """The program that takes a command line after `-c`; the agent's wish for SHELL is not asked."""
     return _find_program(os.environ.get("SHELL") or "sh", cwd, os.environ) or "/bin/sh"
 

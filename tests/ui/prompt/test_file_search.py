@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.ui.prompt.file_search import MAX_HITS, FileSearch, locate_match
-from acp_tui.workspace.files.listing import Found
+from acp_tui.workspace.files.listing import ListedFiles
 
 NAMES = [
     "src/controller/conversation.py",
@@ -20,14 +20,14 @@ NAMES = [
 ]
 
 
-def found(*names: str) -> Found:
-    files = Found()
+def found(*names: str) -> ListedFiles:
+    files = ListedFiles()
     files.add(names or NAMES)
     files.complete = True
     return files
 
 
-def hits(files: Found, wanted: str, before: FileSearch | None = None) -> list[str]:
+def hits(files: ListedFiles, wanted: str, before: FileSearch | None = None) -> list[str]:
     search = FileSearch(files, wanted, before)
     search.finish()
     return [files.paths[place] for place in search.hits]

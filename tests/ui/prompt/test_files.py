@@ -13,7 +13,7 @@ from textual.events import Paste
 from acp_tui.session.attachment import CommandOutput, FileMention, Picture
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.widgets.key_bar import KeyBar
-from acp_tui.workspace.files.listing import Found
+from acp_tui.workspace.files.listing import ListedFiles
 from tests.ui.prompt.host import Host, write, write_at_once
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def project(tmp_path: Path) -> Path:
 class Desk(Host):
     """A prompt in a project."""
 
-    def __init__(self, project: Path, found: Found | None = None) -> None:
+    def __init__(self, project: Path, found: ListedFiles | None = None) -> None:
         super().__init__()
         self.project = project
         self.found = found or listed(*FILES)
@@ -59,8 +59,8 @@ class Desk(Host):
         return sent
 
 
-def listed(*names: str, complete: bool = True) -> Found:
-    found = Found()
+def listed(*names: str, complete: bool = True) -> ListedFiles:
+    found = ListedFiles()
     found.add(names)
     found.complete = complete
     return found

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.events import Paste
 
-from acp_tui.workspace.files.listing import Found
+from acp_tui.workspace.files.listing import ListedFiles
 from tests.support.looks import every_look, every_size, look
 from tests.ui.prompt.host import Host, write
 
@@ -41,7 +41,7 @@ async def _menu(app: Host, pilot: Pilot[None]) -> None:
 
 
 async def _files(app: Host, pilot: Pilot[None]) -> None:
-    found = Found()
+    found = ListedFiles()
     found.add(["src/login.py", "src/pages/login_page.py", "tests/test_login.py", "docs/images/login.png"])
     found.complete = True
     app.prompt.use_files("/", lambda: found)

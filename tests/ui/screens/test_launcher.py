@@ -11,7 +11,7 @@ from textual.events import Key
 from textual.widgets import Input
 
 from acp_tui.cli import main
-from acp_tui.launcher_choices import Agent, Offers, Recorded, offers
+from acp_tui.launcher_choices import AgentChoice, LauncherChoices, SessionChoice, load_choices
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.screens.conversation import ConversationScreen
 from acp_tui.ui.screens.detail import DetailScreen
@@ -40,7 +40,7 @@ def nothing_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
 
 
-def names(found: Offers) -> list[str]:
+def names(found: LauncherChoices) -> list[str]:
     return [agent.name for agent in found.agents]
 
 
@@ -49,7 +49,7 @@ def names(found: Offers) -> list[str]:
 
 def test_a_newcomer_is_offered_the_demo_first(config: Path, tmp_path: Path) -> None:
     config.write_text(f'[agents.mine]\ncommand = ["{sys.executable}"]\n')
-    found = offers(tmp_path)
+    found = load_choices(tmp_path)
     assert names(found)[:2] == ["demo", "mine"]
     assert all(agent.state == "missing" for agent in found.agents[2:])
     assert found.sessions == []
@@ -63,7 +63,7 @@ def test_what_was_used_last_comes_first_and_the_demo_last_of_what_is_there(
     )
     record("three", at=1000.0)
     record("two", at=2000.0)
-    assert names(offers(tmp_path))[:4] == ["two", "three", "one", "demo"]
+    assert names(load_choices(tmp_path))[:4] == ["two", "three", "one", "demo"]
 
 
 def test_what_a_runner_fetches_comes_after_what_is_there(config: Path, tmp_path: Path) -> None:
@@ -73,14 +73,14 @@ def test_what_a_runner_fetches_comes_after_what_is_there(config: Path, tmp_path:
     runner.chmod(0o755)
     config.write_text(f'[agents.mine]\ncommand = ["{sys.executable}"]\n')
     record("mine")
-    found = offers(tmp_path)
+    found = load_choices(tmp_path)
     assert names(found)[:3] == ["mine", "demo", "claude-code"]
     assert [agent.how for agent in found.agents[:3]] == ["installed", "installed", "via npx"]
     assert [agent.near for agent in found.agents[:3]] == [True, True, False]
 
 
 def test_a_missing_agent_is_offered_with_what_installs_it(tmp_path: Path) -> None:
-    goose = next(agent for agent in offers(tmp_path).agents if agent.name == "goose")
+    goose = next(agent for agent in load_choices(tmp_path).agents if agent.name == "goose")
     assert goose.state == "missing"
     assert goose.install is not None
     assert goose.install in goose.missing
@@ -91,7 +91,7 @@ def test_sessions_are_offered_by_title_or_first_prompt_if_one_can_go_on_with_the
     record(at=2000.0, title="A title", session_id="b", agent_title="Some agent")
     record(at=3000.0, title="never began")
     record(at=4000.0, prompt=" ", session_id="c")
-    found = offers(tmp_path).sessions
+    found = load_choices(tmp_path).sessions
     assert [one.title for one in found] == ["A title", "Fix the ␛[31mbug"]
     assert found[0].agent == "Some agent"
     assert (found[0].folder, found[0].there) == ("/home/me/shop", False)
@@ -101,7 +101,7 @@ def test_sessions_of_this_folder_come_before_those_of_others(tmp_path: Path) -> 
     record(at=1000.0, title="Here, long ago", session_id="a", cwd=str(tmp_path))
     record(at=2000.0, title="Elsewhere", session_id="b")
     record(at=3000.0, title="Elsewhere, just now", session_id="c")
-    found = [one.title for one in offers(tmp_path).sessions]
+    found = [one.title for one in load_choices(tmp_path).sessions]
     assert found == ["Here, long ago", "Elsewhere, just now", "Elsewhere"]
 
 
@@ -185,7 +185,7 @@ async def test_a_missing_agent_tells_how_to_install_it_and_gives_the_command(tmp
 async def test_it_looks_again_for_what_was_installed_meanwhile(tmp_path: Path) -> None:
     async with desk(tmp_path, wait=False) as one:
         launcher = await launched(one)
-        assert [shown.name for shown in launcher._shown if isinstance(shown, Agent) and shown.near] == [
+        assert [shown.name for shown in launcher._shown if isinstance(shown, AgentChoice) and shown.near] == [
             "demo"
         ]
         (tmp_path / "bin").mkdir()
@@ -193,7 +193,9 @@ async def test_it_looks_again_for_what_was_installed_meanwhile(tmp_path: Path) -
         (tmp_path / "bin" / "goose").chmod(0o755)
         await one.press("f5")
         await one.until(
-            lambda: any(isinstance(it, Agent) and it.name == "goose" and it.near for it in launcher._shown)
+            lambda: any(
+                isinstance(it, AgentChoice) and it.name == "goose" and it.near for it in launcher._shown
+            )
         )
 
 
@@ -272,7 +274,7 @@ def test_without_a_terminal_it_is_the_help(capsys: pytest.CaptureFixture[str]) -
 # --------------------------------------------------------------------------- looks
 
 AGENTS = [
-    Agent(
+    AgentChoice(
         "claude-code",
         "Claude Code",
         "Anthropic's coding agent",
@@ -283,9 +285,9 @@ AGENTS = [
         True,
         True,
     ),
-    Agent("demo", "Demo agent", "scripted and offline", "installed", "installed", None, "", True, True),
-    Agent("gemini", "Gemini CLI", "Google's coding agent", "fetched", "via npx", "x", "", False, False),
-    Agent(
+    AgentChoice("demo", "Demo agent", "scripted and offline", "installed", "installed", None, "", True, True),
+    AgentChoice("gemini", "Gemini CLI", "Google's coding agent", "fetched", "via npx", "x", "", False, False),
+    AgentChoice(
         "goose",
         "goose",
         "Block's agent " * 9,
@@ -298,14 +300,14 @@ AGENTS = [
     ),
 ]
 SESSIONS = [
-    Recorded("a", "Fix the login bug", "Claude Code", "/srv/shop", True, "10:30"),
-    Recorded(
+    SessionChoice("a", "Fix the login bug", "Claude Code", "/srv/shop", True, "10:30"),
+    SessionChoice(
         "b", "Explain how the parser recovers from errors " * 4, "Gemini CLI", "/srv/gone", False, "Mar 4"
     ),
 ]
 
 
-def app(theme: str, found: Offers) -> AcpTui:
+def app(theme: str, found: LauncherChoices) -> AcpTui:
     def start(*_: object) -> LauncherScreen:
         raise AssertionError("nothing is started here")
 
@@ -321,7 +323,7 @@ def test_looks(theme: str, size: tuple[int, int], snap_compare: Callable[..., bo
     async def wait(pilot: object) -> None:
         await Desk(shown, pilot).until(lambda: shown.screen.query_one(SelectList).virtual_size.height)  # type: ignore[arg-type]
 
-    shown = app(theme, Offers(AGENTS, SESSIONS))
+    shown = app(theme, LauncherChoices(AGENTS, SESSIONS))
     assert snap_compare(shown, terminal_size=size, run_before=wait)
 
 
@@ -337,5 +339,5 @@ def test_looks_of_what_opens_over_it(
         await one.press(*keys)
         await one.until(lambda: not isinstance(shown.screen, LauncherScreen))
 
-    shown = app(theme, Offers(AGENTS, SESSIONS))
+    shown = app(theme, LauncherChoices(AGENTS, SESSIONS))
     assert snap_compare(shown, terminal_size=size, run_before=wait)

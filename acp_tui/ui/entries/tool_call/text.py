@@ -108,8 +108,8 @@ def _folded(lines: Iterable[str], style: Style, context: Context, cut: Cut) -> I
 
 def _output(content: Content, context: Context) -> Lines:
     """The end of it, in its colours."""
-    from acp_tui.controller.display import strip_to_styles
+    from acp_tui.controller.display import parse_styled_text
 
     text = unfenced(content.coloured if content.coloured is not None else content.text).rstrip()
-    lines = strip_to_styles(text)
+    lines = parse_styled_text(text)
     return Lines(tail_strips(lines, 0, context), content.text)
