@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from acp_tui.session.state import Diff
 from acp_tui.session.text import visible
 from acp_tui.ui.drawing.body import Preferences
-from acp_tui.ui.entries.diff.diff import PREVIEW, DiffBody
+from acp_tui.ui.entries.diff.diff import PREVIEW_ROWS, DiffBody
 from tests.support.talk import properties
 from tests.ui.bodies.drawn import PALETTE, colour_of, context, lines, strips
 
@@ -102,8 +102,8 @@ def test_tabs_become_blanks_and_show_where_they_are_what_changed() -> None:
 def test_a_long_diff_is_cut_short_unless_it_is_wanted_whole() -> None:
     diff = Diff("a.txt", None, "".join(f"{number}\n" for number in range(100)))
     short = lines(DiffBody(diff, context()))
-    assert len(short) == PREVIEW
-    assert short[-1].strip() == f"▸ {100 - (PREVIEW - 1)} more lines"
+    assert len(short) == PREVIEW_ROWS
+    assert short[-1].strip() == f"▸ {100 - (PREVIEW_ROWS - 1)} more lines"
     assert DiffBody(diff, context(whole=True)).height == 100
 
 

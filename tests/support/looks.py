@@ -8,7 +8,7 @@ import pytest
 from textual.app import App
 
 from acp_tui.session.state import Session
-from acp_tui.ui.drawing.body import Context, Lines
+from acp_tui.ui.drawing.body import DrawContext, LinesBody
 from acp_tui.ui.entries.registry import make_body
 from acp_tui.ui.theme.themes import load
 from acp_tui.ui.widgets.page import Page
@@ -102,10 +102,10 @@ def _bodies(
 ) -> list[Body]:
     bodies: list[Body] = []
     for entry, folded in entries:
-        context = Context(
+        context = DrawContext(
             width=width - 1, palette=palette, session=session or Session(), folded=folded, cwd="/project"
         )
-        bodies += [settled(make_body(entry, context)), Lines([_blank()], "")]
+        bodies += [settled(make_body(entry, context)), LinesBody([_blank()], "")]
     return bodies
 
 
@@ -127,7 +127,9 @@ def drawn(
     entry: Entry, *, width: int = 80, folded: bool = False, session: Session | None = None
 ) -> list[str]:
     """The lines of an entry as text."""
-    context = Context(width=width, palette=load("dark").palette, session=session or Session(), folded=folded)
+    context = DrawContext(
+        width=width, palette=load("dark").palette, session=session or Session(), folded=folded
+    )
     body = settled(make_body(entry, context))
     lines = [body.line(number) for number in range(body.height)]
     assert all(line.cell_length <= width for line in lines)

@@ -49,7 +49,7 @@ async def test_selected_text_stands_out_from_its_background(
     async with app.run_test(size=(100, 56)) as pilot:
         await pilot.pause()
         if widget is TranscriptView:
-            app.query_one(TranscriptView).stack.rebuild()
+            app.query_one(TranscriptView).entry_layout.rebuild()
             app.query_one(TranscriptView).on_resize()
             await pilot.pause()
         before = cells(app)

@@ -9,20 +9,20 @@ from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 
-from acp_tui.ui.drawing.wrap import whole_signs
+from acp_tui.ui.drawing.wrap import join_graphemes
 
 if TYPE_CHECKING:
     from acp_tui.controller.display import Line
     from acp_tui.controller.display import Style as Look
     from acp_tui.ui.theme.palette import Palette
 
-THEMED = 16
+THEME_COLOURS = 16
 """How many colours belong to the theme; those above are the same everywhere."""
 
 
-def segments(line: Line, palette: Palette) -> list[Segment]:
+def line_segments(line: Line, palette: Palette) -> list[Segment]:
     """One line of output."""
-    return whole_signs(Segment(text, rich_style(look, palette.terminal)) for text, look in line)
+    return join_graphemes(Segment(text, rich_style(look, palette.terminal)) for text, look in line)
 
 
 @lru_cache(maxsize=4096)
@@ -49,6 +49,6 @@ def _color(color: int | tuple[int, int, int] | None, terminal: tuple[str, ...]) 
         return Color.parse(terminal[color])
     return (
         Color.from_ansi(color)
-        if color < THEMED
+        if color < THEME_COLOURS
         else Color.from_triplet(Color.from_ansi(color).get_truecolor())
     )

@@ -33,7 +33,7 @@ class Preferences:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class DrawContext:
     """All that a body may depend on, beside its entry. A change of any of it makes bodies anew."""
 
     width: int  # cells, without the scrollbar; at least 20
@@ -80,7 +80,7 @@ class LongBody(Body, Protocol):
         """The number that the line at such a place has now."""
 
 
-class Lines:
+class LinesBody:
     """A body whose lines are made at once: right for everything that is short."""
 
     def __init__(self, lines: list[Strip], text: str) -> None:
@@ -105,6 +105,6 @@ class Lines:
         return False
 
 
-def left_out(text: str, look: Style) -> Segment:
+def expander(text: str, look: Style) -> Segment:
     """What stands for what is not shown here; a click on it shows all of the entry."""
     return Segment(text, look + Style.from_meta({"whole": True}))

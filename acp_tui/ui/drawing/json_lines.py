@@ -9,51 +9,53 @@ from rich.cells import cell_len
 from rich.segment import Segment
 
 from acp_tui.session.text import visible
-from acp_tui.ui.drawing.body import Lines, left_out
-from acp_tui.ui.drawing.wrap import fold, strip
+from acp_tui.ui.drawing.body import LinesBody, expander
+from acp_tui.ui.drawing.wrap import hard_wrap, make_strip
 
 if TYPE_CHECKING:
     from textual.strip import Strip
 
-    from acp_tui.ui.drawing.body import Context
+    from acp_tui.ui.drawing.body import DrawContext
     from acp_tui.ui.theme.palette import Palette
 
 INDENT = 4
-SHORT = 12
+PREVIEW_LINES = 12
 """Lines that are shown where it is only one part of something."""
-MOST = 100_000
+MAX_CHARACTERS = 100_000
 """Characters that are ever shown of one value."""
 
 
-def raw_body(value: Any, context: Context, *, label: str = "") -> Lines:
+def json_body(value: Any, context: DrawContext, *, label: str = "") -> LinesBody:
     """A value with a label: on one line where it fits, else below it; all of it only where wanted."""
     room = context.width - INDENT
-    text, complete = excerpt(value, room - len(label) - 2, indent=None)
+    text, complete = json_excerpt(value, room - len(label) - 2, indent=None)
     if complete and "\n" not in text and cell_len(text) + len(label) + 2 <= room:
         lead = [Segment(" " * INDENT), Segment(f"{label}  " if label else "", context.palette.dim)]
-        return Lines([strip(_coloured(text, context.palette)[0], lead)], text)
-    text, complete = excerpt(value, MOST if context.whole else SHORT * context.width)
-    strips = [strip([Segment(f"{' ' * INDENT}{label}", context.palette.dim)])] if label else []
-    return Lines([*strips, *json_strips(text, context, complete=complete)], text)
+        return LinesBody([make_strip(_coloured(text, context.palette)[0], lead)], text)
+    text, complete = json_excerpt(value, MAX_CHARACTERS if context.whole else PREVIEW_LINES * context.width)
+    strips = [make_strip([Segment(f"{' ' * INDENT}{label}", context.palette.dim)])] if label else []
+    return LinesBody([*strips, *json_strips(text, context, complete=complete)], text)
 
 
-def json_strips(text: str, context: Context, *, complete: bool = True) -> list[Strip]:
+def json_strips(text: str, context: DrawContext, *, complete: bool = True) -> list[Strip]:
     """The text of a JSON value in colours, folded to the width, and cut short when the context wants it."""
     width = context.width - INDENT
     indent = Segment(" " * INDENT)
-    limit = None if context.whole else SHORT
+    limit = None if context.whole else PREVIEW_LINES
     strips = [
-        strip(part, [indent]) for line in _coloured(text, context.palette) for part in fold(line, width)
+        make_strip(part, [indent])
+        for line in _coloured(text, context.palette)
+        for part in hard_wrap(line, width)
     ]
     if limit is not None and len(strips) > limit:
         del strips[limit:]
         complete = False
     if not complete:
-        strips.append(strip([left_out("▸ more", context.palette.diff_fold)], [indent]))
+        strips.append(make_strip([expander("▸ more", context.palette.diff_fold)], [indent]))
     return strips
 
 
-def excerpt(value: Any, characters: int, *, indent: int | None = 2) -> tuple[str, bool]:
+def json_excerpt(value: Any, characters: int, *, indent: int | None = 2) -> tuple[str, bool]:
     """The beginning of a value as JSON, safe to display, and whether that is all of it.
 
     Costs no more than what is shown, however large or deep the value is.

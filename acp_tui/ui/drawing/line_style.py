@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from textual.filter import LineFilter
 
 
-class Look:
+class LineStyle:
     """The page below the text, and what the terminal cannot show."""
 
     def __init__(self, style: Style, width: int, background: Color, filters: Sequence[LineFilter]) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 
-class Marking:
+class SearchHighlight:
     """The text searched for, and the hit that is looked at."""
 
     def __init__(self) -> None:
@@ -28,12 +28,12 @@ class Marking:
         at = text.find(self.needle)
         style = palette.match_current if self.current == (entry_id, line) else palette.match
         while at >= 0:
-            strip = restyled(strip, at, at + len(self.needle), style)
+            strip = restyle(strip, at, at + len(self.needle), style)
             at = text.find(self.needle, at + len(self.needle))
         return strip
 
 
-def restyled(strip: Strip, start: int, end: int, style: Style) -> Strip:
+def restyle(strip: Strip, start: int, end: int, style: Style) -> Strip:
     """A stretch of a line, counted in characters, with another style laid over its own."""
     segments: list[Segment] = []
     at = 0

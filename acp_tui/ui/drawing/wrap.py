@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from rich.style import Style
 
-TAB = 4
-MAX_LINE = 20_000
+TAB_WIDTH = 4
+MAX_LINE_LENGTH = 20_000
 """Characters of one logical line that are drawn; the rest is counted. It fills 250 lines of 80 cells."""
 _JOINER = "\u200d"
 _JOINING = (_JOINER, "\ufe0f")
@@ -32,26 +32,30 @@ def wrap(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
     return _lines(spans, width, at_spaces=True)
 
 
-def fold(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
+def hard_wrap(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
     """The lines of one logical line, cut wherever it is full: for code and terminal output."""
     return _lines(spans, width, at_spaces=False)
 
 
-def fold_count(text: str, width: int) -> int:
+def hard_wrap_count(text: str, width: int) -> int:
     """How many lines `fold` makes of it, without making them."""
-    return len(_broken(expanded(limited(text)), max(1, width), at_spaces=False))
+    return len(_broken(expand_tabs(truncate_line(text)), max(1, width), at_spaces=False))
 
 
-def limited(text: str) -> str:
-    """The text up to `MAX_LINE`, and how much was cut off: drawing the rest would take seconds."""
-    return text if len(text) <= MAX_LINE else text[:MAX_LINE] + _cut_off(len(text) - MAX_LINE)
+def truncate_line(text: str) -> str:
+    """The text up to `MAX_LINE_LENGTH`, and how much was cut off: drawing the rest would take seconds."""
+    return (
+        text
+        if len(text) <= MAX_LINE_LENGTH
+        else text[:MAX_LINE_LENGTH] + _cut_off(len(text) - MAX_LINE_LENGTH)
+    )
 
 
 def _cut_off(characters: int) -> str:
     return f" … {characters:,} more characters"
 
 
-def whole_signs(spans: Iterable[Segment]) -> list[Segment]:
+def join_graphemes(spans: Iterable[Segment]) -> list[Segment]:
     """The same, but with no sign divided between two spans: as wide together as each by itself."""
     found: list[Segment] = []
     for text, style, _ in spans:
@@ -63,12 +67,12 @@ def whole_signs(spans: Iterable[Segment]) -> list[Segment]:
     return found
 
 
-def strip(spans: Iterable[Segment], indent: Iterable[Segment] = ()) -> Strip:
+def make_strip(spans: Iterable[Segment], indent: Iterable[Segment] = ()) -> Strip:
     """One line, ready to be drawn."""
     return Strip([*indent, *spans])
 
 
-def padded(spans: Iterable[Segment], width: int, style: Style) -> Strip:
+def padded_strip(spans: Iterable[Segment], width: int, style: Style) -> Strip:
     """One line on a background that reaches to the edge."""
     segments = list(spans)
     missing = width - sum(cell_len(segment.text) for segment in segments)
@@ -77,7 +81,7 @@ def padded(spans: Iterable[Segment], width: int, style: Style) -> Strip:
     return Strip(segments)
 
 
-def shortened(text: str, width: int) -> str:
+def shorten(text: str, width: int) -> str:
     """The text in so many cells; … stands for what is cut off."""
     if cell_len(text) <= width:
         return text
@@ -90,7 +94,7 @@ def shortened(text: str, width: int) -> str:
     return "".join(kept) + "…" if width > 0 else ""
 
 
-def shortened_path(path: str, width: int) -> str:
+def shorten_path(path: str, width: int) -> str:
     """The end of a path matters most, so its beginning goes first."""
     if cell_len(path) <= width:
         return path
@@ -104,14 +108,14 @@ def shortened_path(path: str, width: int) -> str:
     return "…" + "".join(reversed(kept)) if width > 0 else ""
 
 
-def expanded(text: str, column: int = 0) -> str:
+def expand_tabs(text: str, column: int = 0) -> str:
     """Tabs as spaces, up to the next stop."""
     if "\t" not in text:
         return text
     parts: list[str] = []
     for number, part in enumerate(text.split("\t")):
         if number:
-            spaces = TAB - column % TAB
+            spaces = TAB_WIDTH - column % TAB_WIDTH
             parts.append(" " * spaces)
             column += spaces
         parts.append(part)
@@ -121,7 +125,7 @@ def expanded(text: str, column: int = 0) -> str:
 
 def _lines(spans: Iterable[Segment], width: int, *, at_spaces: bool) -> list[list[Segment]]:
     spans = [span for span in spans if span.text]
-    if sum(len(span.text) for span in spans) > MAX_LINE:
+    if sum(len(span.text) for span in spans) > MAX_LINE_LENGTH:
         spans = _limited_spans(spans)
     text = "".join(span.text for span in spans)
     if "\t" in text:
@@ -133,12 +137,12 @@ def _lines(spans: Iterable[Segment], width: int, *, at_spaces: bool) -> list[lis
 def _limited_spans(spans: list[Segment]) -> list[Segment]:
     """As `limited`, for a styled line."""
     kept: list[Segment] = []
-    room = MAX_LINE
+    room = MAX_LINE_LENGTH
     for text, style, _ in spans:
         if room and text:
             kept.append(Segment(text[:room], style))
             room -= len(kept[-1].text)
-    missing = sum(len(span.text) for span in spans) - MAX_LINE
+    missing = sum(len(span.text) for span in spans) - MAX_LINE_LENGTH
     return [*kept, Segment(_cut_off(missing), spans[-1].style)]
 
 
@@ -146,7 +150,7 @@ def _untabbed(spans: list[Segment]) -> list[Segment]:
     found = []
     column = 0
     for text, style, _ in spans:
-        plain = expanded(text, column)
+        plain = expand_tabs(text, column)
         column += cell_len(plain)
         found.append(Segment(plain, style))
     return found

@@ -11,7 +11,7 @@ from acp_tui.session.text import GrowingText, TerminalText, visible, visible_jso
 if TYPE_CHECKING:
     from acp_tui.session.state import Entry
 
-MOST_OUTPUT = 100_000
+MAX_OUTPUT_CHARACTERS = 100_000
 """Characters of a command's output that an agent is given."""
 
 
@@ -26,7 +26,7 @@ _NAMES = {
 }
 
 
-def name_of(entry: Entry) -> str:
+def kind_title(entry: Entry) -> str:
     """What kind of thing it is."""
     kind = type(entry).__name__
     return _NAMES.get(kind, kind)
@@ -51,12 +51,12 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
 
 
-def words_of(entry: Message) -> str:
+def prompt_text(entry: Message) -> str:
     """What was written, without what came along with it."""
     return next((str(part) for part in entry.parts if isinstance(part, GrowingText)), "")
 
 
-def attached_to(entry: Message) -> list[dict[str, Any]]:
+def attachment_blocks(entry: Message) -> list[dict[str, Any]]:
     """What came along with it, as blocks of a prompt."""
     contents = [part for part in entry.parts if isinstance(part, Content)]
     return [
@@ -71,7 +71,7 @@ def attached_to(entry: Message) -> list[dict[str, Any]]:
     ]
 
 
-def code_of(entry: Entry) -> list[str]:
+def code_blocks(entry: Entry) -> list[str]:
     """The code blocks of a message, the command of a call, the new text of a diff."""
     if isinstance(entry, Message):
         from acp_tui.ui.markdown.sections import code_blocks
@@ -84,7 +84,7 @@ def code_of(entry: Entry) -> list[str]:
     return [entry.command] if isinstance(entry, Terminal) and entry.command else []
 
 
-def place_of(entry: Entry) -> tuple[str, int | None] | None:
+def file_location(entry: Entry) -> tuple[str, int | None] | None:
     """The file an entry is about, and the line."""
     if not isinstance(entry, ToolCall):
         return None
@@ -94,22 +94,22 @@ def place_of(entry: Entry) -> tuple[str, int | None] | None:
     return (paths[0], None) if paths else None
 
 
-def picture_of(entry: Entry) -> Content | None:
+def first_media(entry: Entry) -> Content | None:
     """The first image, sound or link in an entry."""
     parts = entry.content if isinstance(entry, ToolCall) else getattr(entry, "parts", [])
     kinds = ("image", "audio", "resource_link", "resource")
     return next((part for part in parts if isinstance(part, Content) and part.kind in kinds), None)
 
 
-def output_of(terminal: Terminal) -> str:
+def command_output(terminal: Terminal) -> str:
     """A command and all that it wrote as plain text, for an agent: what is too long loses its middle."""
-    from acp_tui.ui.entries.terminal.output import Output, left_out, length
+    from acp_tui.ui.entries.terminal.output import OutputLines, omission_text, original_length
 
-    lines = ["".join(text for text, _ in line).rstrip() for line in Output(terminal).all()]
+    lines = ["".join(text for text, _ in line).rstrip() for line in OutputLines(terminal).all()]
     text = "\n".join(lines).rstrip("\n")
-    if len(text) > MOST_OUTPUT:
-        head, tail = MOST_OUTPUT // 4, MOST_OUTPUT * 3 // 4
-        text = f"{text[:head]}\n{left_out(length(text[head:-tail]))}\n{text[-tail:]}"
+    if len(text) > MAX_OUTPUT_CHARACTERS:
+        head, tail = MAX_OUTPUT_CHARACTERS // 4, MAX_OUTPUT_CHARACTERS * 3 // 4
+        text = f"{text[:head]}\n{omission_text(original_length(text[head:-tail]))}\n{text[-tail:]}"
     if terminal.ended_at is None:
         end = "[still running]"
     else:

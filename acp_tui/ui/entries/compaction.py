@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.ui.drawing.body import Lines
-from acp_tui.ui.drawing.text_layout import bounded, headed, paragraphs
+from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.text_layout import hanging_lines, limit_lines, wrapped_lines
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Compaction
-    from acp_tui.ui.drawing.body import Body, Context
+    from acp_tui.ui.drawing.body import Body, DrawContext
 
 _WORDS = {
     "in_progress": "condensing the context …",
@@ -21,16 +21,16 @@ _WORDS = {
 }
 
 
-def body(entry: Compaction, context: Context) -> Body:
+def body(entry: Compaction, context: DrawContext) -> Body:
     """How it went."""
     palette, width = context.palette, context.width
     summary = str(entry.summary)
     words = _WORDS.get(entry.status, f"condensing the context: {entry.status}")
     fold = ("▸ " if context.folded else "▾ ") if summary else "· "
     look = palette.error if entry.status == "failed" else palette.dim
-    lines = headed([Segment(fold, palette.faint)], [Segment(words, look)], width)
+    lines = hanging_lines([Segment(fold, palette.faint)], [Segment(words, look)], width)
     if entry.error:
-        lines += paragraphs(entry.error, palette.error, width)
+        lines += wrapped_lines(entry.error, palette.error, width)
     if summary and not context.folded:
-        lines += bounded(paragraphs(summary, palette.thought, width), context)
-    return Lines(lines, "\n".join(filter(None, (words, entry.error, summary))))
+        lines += limit_lines(wrapped_lines(summary, palette.thought, width), context)
+    return LinesBody(lines, "\n".join(filter(None, (words, entry.error, summary))))

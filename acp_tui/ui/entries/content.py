@@ -10,50 +10,50 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.session.text import visible_excerpt, visible_line
-from acp_tui.ui.drawing.body import Lines, left_out
-from acp_tui.ui.drawing.wrap import shortened, shortened_path
+from acp_tui.ui.drawing.body import LinesBody, expander
+from acp_tui.ui.drawing.wrap import shorten, shorten_path
 from acp_tui.ui.entries.tool_call.headline import relative_path
 from acp_tui.ui.markdown.code import code_lines
-from acp_tui.ui.markdown.inline import linked
+from acp_tui.ui.markdown.inline import link_style
 from acp_tui.ui.theme.syntax import language_of
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Content
-    from acp_tui.ui.drawing.body import Body, Context, Spans
+    from acp_tui.ui.drawing.body import Body, DrawContext, Spans
 
 INDENT = "  "
 SIGNS = {"image": "▣", "audio": "♪", "resource_link": "↗", "resource": "▤"}
 WORDS = {"resource_link": "link", "resource": "file"}
-MOST = 5
+MAX_TEXT_LINES = 5
 """Lines of an embedded text that are shown with a message; the rest is on a screen of its own."""
-EXCERPT = 2000
+EXCERPT_CHARACTERS = 2000
 
 
-def body(content: Content, context: Context) -> Body:
+def body(content: Content, context: DrawContext) -> Body:
     """One block of content by itself."""
-    return Lines(content_lines(content, context, [Segment(INDENT)]), content.text)
+    return LinesBody(content_lines(content, context, [Segment(INDENT)]), content.text)
 
 
-def content_lines(content: Content, context: Context, before: Spans) -> list[Strip]:
+def content_lines(content: Content, context: DrawContext, before: Spans) -> list[Strip]:
     """One block of content; `before` stands before each line."""
     if content.for_assistant_only and not context.whole:
-        return withheld(WORDS.get(content.kind, content.kind), content.text, context, before)
+        return withheld_lines(WORDS.get(content.kind, content.kind), content.text, context, before)
     lines = [_headline(content, context, before)]
     text = content.text
     if not text and content.raw is not None:
-        text = visible_excerpt(content.raw, EXCERPT)
+        text = visible_excerpt(content.raw, EXCERPT_CHARACTERS)
     if text and not context.folded:
         lines += _text_lines(text, language_of(visible_line(content.uri or "")), context, before)
     return lines
 
 
-def withheld(what: str, text: str, context: Context, before: Spans) -> list[Strip]:
+def withheld_lines(what: str, text: str, context: DrawContext, before: Spans) -> list[Strip]:
     """What the sender meant for the agent alone: one line says that it is there."""
     size = f", {len(text):,} characters" if text else ""
     return [_note(f"▸ {visible_line(what)} for the agent only{size}", context, before)]
 
 
-def _headline(content: Content, context: Context, before: Spans) -> Strip:
+def _headline(content: Content, context: DrawContext, before: Spans) -> Strip:
     palette = context.palette
     unknown = content.kind not in SIGNS and content.kind != "text"
     kind = visible_line(content.kind)
@@ -67,24 +67,24 @@ def _headline(content: Content, context: Context, before: Spans) -> Strip:
     uri = content.uri or ""
     path = relative_path(_path(uri), context.cwd)
     name = visible_line(content.title or content.name or path)
-    tail = shortened(tail, room)
+    tail = shorten(tail, room)
     name_room = room - cell_len(tail) - 2
-    name = (shortened_path if name == path else shortened)(name, name_room) if name_room > 4 else ""
+    name = (shorten_path if name == path else shorten)(name, name_room) if name_room > 4 else ""
     spans = [*before, Segment(f"{sign} ", palette.icon)]
     if name:
-        style = linked(palette.link, uri) if uri else palette.text
+        style = link_style(palette.link, uri) if uri else palette.text
         spans += [Segment(name, style), Segment("  ", palette.dim)]
     return Strip([*spans, Segment(tail, palette.dim)])
 
 
-def _text_lines(text: str, language: str, context: Context, before: Spans) -> list[Strip]:
+def _text_lines(text: str, language: str, context: DrawContext, before: Spans) -> list[Strip]:
     lines = text.rstrip("\n").split("\n")
-    shown = lines if context.whole else lines[:MOST]
+    shown = lines if context.whole else lines[:MAX_TEXT_LINES]
     width = context.width - sum(span.cell_length for span in before)
     rows = code_lines("\n".join(shown) + "\n", language, context.palette, width)[bool(language) :]
     missing = len(lines) - len(shown)
-    if not context.whole and len(rows) > 2 * MOST:  # long lines, that became many
-        rows, missing = rows[: 2 * MOST], max(1, missing)
+    if not context.whole and len(rows) > 2 * MAX_TEXT_LINES:  # long lines, that became many
+        rows, missing = rows[: 2 * MAX_TEXT_LINES], max(1, missing)
     strips = [Strip([*before, *row]) for row in rows]
     if missing:
         word = "line" if missing == 1 else "lines"
@@ -92,9 +92,9 @@ def _text_lines(text: str, language: str, context: Context, before: Spans) -> li
     return strips
 
 
-def _note(text: str, context: Context, before: Spans) -> Strip:
+def _note(text: str, context: DrawContext, before: Spans) -> Strip:
     room = context.width - sum(span.cell_length for span in before)
-    return Strip([*before, left_out(shortened(text, room), context.palette.dim)])
+    return Strip([*before, expander(shorten(text, room), context.palette.dim)])
 
 
 def _path(uri: str) -> str:

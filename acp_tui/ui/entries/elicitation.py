@@ -8,37 +8,37 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from acp_tui.session.text import visible_line
-from acp_tui.ui.drawing.body import Lines
-from acp_tui.ui.drawing.text_layout import INDENT, headed
-from acp_tui.ui.drawing.wrap import fold, strip
+from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.text_layout import INDENT, hanging_lines
+from acp_tui.ui.drawing.wrap import hard_wrap, make_strip
 
 if TYPE_CHECKING:
     from rich.style import Style
     from textual.strip import Strip
 
     from acp_tui.session.state import Elicitation
-    from acp_tui.ui.drawing.body import Body, Context
+    from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.theme.palette import Palette
 
 _HOST = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/*(?:[^/?#\\]*@)?(?P<host>[^/?#\\:]*)")
 """What stands before an @ is no host, however much it looks like one."""
 
 
-def body(entry: Elicitation, context: Context) -> Body:
+def body(entry: Elicitation, context: DrawContext) -> Body:
     """What was asked, where it leads, and what became of it."""
     palette, width = context.palette, context.width
     sign, outcome, look = _outcome(entry, palette)
     asks = Segment("the agent asks: ", palette.dim)
     message = " ".join(entry.message.split()) or "a question without words"
-    lines = headed([Segment(f"{sign} ", look)], [asks, Segment(message, palette.text)], width)
+    lines = hanging_lines([Segment(f"{sign} ", look)], [asks, Segment(message, palette.text)], width)
     url = visible_line(entry.url) if entry.url else ""
     if url:
         lines += _address(url, palette, width)
     names = _asked_for(entry)
     if names:
-        lines += headed([Segment("  ")], [Segment(f"for {names}", palette.dim)], width)
-    lines += headed([Segment("  ")], [Segment(outcome, look)], width)
-    return Lines(lines, "\n".join(filter(None, (entry.message, url))))
+        lines += hanging_lines([Segment("  ")], [Segment(f"for {names}", palette.dim)], width)
+    lines += hanging_lines([Segment("  ")], [Segment(outcome, look)], width)
+    return LinesBody(lines, "\n".join(filter(None, (entry.message, url))))
 
 
 def _address(url: str, palette: Palette, width: int) -> list[Strip]:
@@ -46,8 +46,8 @@ def _address(url: str, palette: Palette, width: int) -> list[Strip]:
     found = _HOST.match(url)
     start, end = found.span("host") if found else (0, 0)
     parts = [(url[:start], palette.dim), (url[start:end], palette.strong), (url[end:], palette.dim)]
-    pieces = fold([Segment(text, style) for text, style in parts], width - INDENT)
-    return [strip(piece, [Segment(" " * INDENT)]) for piece in pieces]
+    pieces = hard_wrap([Segment(text, style) for text, style in parts], width - INDENT)
+    return [make_strip(piece, [Segment(" " * INDENT)]) for piece in pieces]
 
 
 def _outcome(entry: Elicitation, palette: Palette) -> tuple[str, str, Style]:

@@ -6,8 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.session.raw_entry import failure_note, raw_text
-from acp_tui.ui.drawing.body import Lines
-from acp_tui.ui.drawing.text_layout import bounded, code_lines, paragraphs
+from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.text_layout import hard_wrapped_lines, limit_lines, wrapped_lines
 from acp_tui.ui.terminal.error_containment import record
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.session.state import Entry
-    from acp_tui.ui.drawing.body import Body, Context
+    from acp_tui.ui.drawing.body import Body, DrawContext
 
 _counts: Counter[tuple[str, int, str]] = Counter()
 
@@ -28,7 +28,7 @@ class GuardedBody:
         self,
         make: Callable[[], Body],
         entry: Entry,
-        context: Context,
+        context: DrawContext,
         replaced: Callable[[int], object] | None = None,
     ) -> None:
         """`replaced` is told the entry's id when the body fails after it was made: its height changes."""
@@ -45,9 +45,9 @@ class GuardedBody:
         record(error, _counts, f"while drawing a {type(self._entry).__name__}")
         self._failed = True
         context, text = self._context, raw_text(self._entry)
-        note = paragraphs(failure_note(self._entry, error), context.palette.error, context.width)
-        content = code_lines(text, context.palette.dim, context.width)
-        self._body = Lines([*note, *bounded(content, context)], text)
+        note = wrapped_lines(failure_note(self._entry, error), context.palette.error, context.width)
+        content = hard_wrapped_lines(text, context.palette.dim, context.width)
+        self._body = LinesBody([*note, *limit_lines(content, context)], text)
 
     def _call(self, name: str, *arguments: Any) -> Any:
         """Call a method that the body may lack; None: it lacks it, or has just failed."""

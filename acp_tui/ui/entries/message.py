@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from acp_tui.session.text import GrowingText
-from acp_tui.ui.entries.parts import Parts
+from acp_tui.ui.entries.parts import MessageParts
 from acp_tui.ui.markdown import sections
 
 if TYPE_CHECKING:
     from acp_tui.session.state import AgentMessage, Message
-    from acp_tui.ui.drawing.body import Body, Context
+    from acp_tui.ui.drawing.body import Body, DrawContext
 
 INDENT = "  "
 
 
-def body(entry: AgentMessage, context: Context) -> Body:
+def body(entry: AgentMessage, context: DrawContext) -> Body:
     """Markdown, and what came with it."""
-    return Parts(entry, context, [Segment(INDENT, context.palette.text)])
+    return MessageParts(entry, context, [Segment(INDENT, context.palette.text)])
 
 
 def code_blocks(message: Message) -> list[str]:

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.ui.drawing.body import Lines
-from acp_tui.ui.drawing.text_layout import bounded, code_lines, short_headed
+from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.text_layout import hard_wrapped_lines, limit_lines, short_hanging_lines
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Notice
-    from acp_tui.ui.drawing.body import Body, Context
+    from acp_tui.ui.drawing.body import Body, DrawContext
 
 _SIGNS = {"info": "·", "warning": "!", "error": "✘"}
 _SOURCES = {"agent": "the agent: ", "rule": "rule: ", "policy": "policy: "}
 
 
-def body(entry: Notice, context: Context) -> Body:
+def body(entry: Notice, context: DrawContext) -> Body:
     """A notice of the client, of the agent, of a rule or a policy."""
     palette, width = context.palette, context.width
     sign = _SIGNS.get(entry.level, "·")
@@ -27,9 +27,9 @@ def body(entry: Notice, context: Context) -> Body:
     text = entry.text
     if entry.detail and context.folded:
         spans.append(Segment(" ▸", palette.faint))
-    lines = short_headed([Segment(f"{sign} ", look)], spans, context)
+    lines = short_hanging_lines([Segment(f"{sign} ", look)], spans, context)
     if entry.detail:
         text = f"{text}\n{entry.detail}"
         if not context.folded:
-            lines += bounded(code_lines(entry.detail, palette.dim, width), context)
-    return Lines(lines, text)
+            lines += limit_lines(hard_wrapped_lines(entry.detail, palette.dim, width), context)
+    return LinesBody(lines, text)

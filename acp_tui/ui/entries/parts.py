@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING
 from textual.strip import Strip
 
 from acp_tui.session.state import AnnotatedText, Content
-from acp_tui.ui.drawing.body import Lines
+from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.heights import Heights
-from acp_tui.ui.entries.content import content_lines, withheld
+from acp_tui.ui.entries.content import content_lines, withheld_lines
 from acp_tui.ui.markdown.document import Document
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Message
     from acp_tui.session.text import GrowingText
-    from acp_tui.ui.drawing.body import Context, Spans
+    from acp_tui.ui.drawing.body import DrawContext, Spans
 
-    Part = Document | Lines
-    Place = tuple[int, tuple[int, int]]
+    Part = Document | LinesBody
+    PartPosition = tuple[int, tuple[int, int]]
 
 
-class Parts:
+class MessageParts:
     """Draws the parts of a message. `before` stands before each line; `plain`: its text is not Markdown."""
 
-    def __init__(self, message: Message, context: Context, before: Spans, *, plain: bool = False) -> None:
+    def __init__(self, message: Message, context: DrawContext, before: Spans, *, plain: bool = False) -> None:
         self._message = message
         self._context = context
         self._before = before
@@ -80,14 +80,14 @@ class Parts:
         """The text as it was written."""
         return self._message.text
 
-    def place_of(self, line: int) -> Place:
+    def place_of(self, line: int) -> PartPosition:
         """Where a line is, whatever the heights above it become."""
         index, row = self._heights.at(line)
         part = self._parts[index] if index < len(self._parts) else None
         row -= self._gaps[index] if part is not None else 0
         return (index, part.place_of(row)) if row >= 0 and isinstance(part, Document) else (index, (0, row))
 
-    def line_of(self, place: Place) -> int:
+    def line_of(self, place: PartPosition) -> int:
         """The number of the line at such a place now."""
         index, inside = place
         part = self._parts[index] if index < len(self._parts) else None
@@ -97,9 +97,9 @@ class Parts:
     def _drawn(self, part: GrowingText | Content) -> Part:
         context, before = self._context, self._before
         if isinstance(part, AnnotatedText) and part.for_assistant_only:
-            return Lines(withheld("text", str(part), context, before), "")
+            return LinesBody(withheld_lines("text", str(part), context, before), "")
         if isinstance(part, Content):
-            return Lines(content_lines(part, context, before), "")
+            return LinesBody(content_lines(part, context, before), "")
         return Document(part, context.palette, context.width, before, plain=self._plain)
 
     def _gap(self, index: int) -> int:

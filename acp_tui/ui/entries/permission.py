@@ -7,32 +7,32 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from acp_tui.entry_display import answered_by, call_title, permission_verdict
-from acp_tui.ui.drawing.body import Lines
-from acp_tui.ui.drawing.text_layout import headed
-from acp_tui.ui.drawing.wrap import shortened
+from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.text_layout import hanging_lines
+from acp_tui.ui.drawing.wrap import shorten
 
 if TYPE_CHECKING:
     from rich.style import Style
 
     from acp_tui.session.state import Permission
-    from acp_tui.ui.drawing.body import Body, Context, Spans
+    from acp_tui.ui.drawing.body import Body, DrawContext, Spans
 
 
-def body(entry: Permission, context: Context) -> Body:
+def body(entry: Permission, context: DrawContext) -> Body:
     """A line or a few: the answer, what it was about, and by whom or why."""
     sign, _, good = permission_verdict(entry)
     look: Style = getattr(context.palette, good)
     spans = _spans(entry, context, None if context.whole else context.width)
-    lines = headed([Segment(f"{sign} ", look)], spans, context.width)
-    return Lines(lines, "".join(span.text for span in _spans(entry, context, None)))
+    lines = hanging_lines([Segment(f"{sign} ", look)], spans, context.width)
+    return LinesBody(lines, "".join(span.text for span in _spans(entry, context, None)))
 
 
-def _spans(entry: Permission, context: Context, most: int | None) -> Spans:
+def _spans(entry: Permission, context: DrawContext, most: int | None) -> Spans:
     """`most`: so many cells of the agent's own words."""
     _, words, good = permission_verdict(entry)
     what, by = _what(entry, context), answered_by(entry, most)
     if most is not None:
-        what = shortened(what, most)
+        what = shorten(what, most)
     spans = [
         Segment(words, getattr(context.palette, good)),
         Segment(f": {what}" if what else "", context.palette.text),
@@ -40,6 +40,6 @@ def _spans(entry: Permission, context: Context, most: int | None) -> Spans:
     return [*spans, Segment(f" — {by}", context.palette.dim)] if by else spans
 
 
-def _what(entry: Permission, context: Context) -> str:
+def _what(entry: Permission, context: DrawContext) -> str:
     call = context.session.tool_calls.get(entry.call_id)
     return call_title(call, context.cwd) if call is not None else entry.call_id

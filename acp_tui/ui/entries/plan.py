@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 from rich.style import Style
 
-from acp_tui.ui.drawing.body import Lines
-from acp_tui.ui.drawing.text_layout import INDENT, bounded, headed, paragraphs
-from acp_tui.ui.drawing.wrap import shortened
+from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.text_layout import INDENT, hanging_lines, limit_lines, wrapped_lines
+from acp_tui.ui.drawing.wrap import shorten
 
 if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.session.state import Plan, PlanItem
-    from acp_tui.ui.drawing.body import Body, Context
+    from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.theme.palette import Palette
 
 _BOXES = {"pending": "☐", "in_progress": "◐", "completed": "☑"}
@@ -23,22 +23,22 @@ _PRIORITIES = {"high": "↑", "low": "↓"}
 _COPIED = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]"}
 
 
-def body(entry: Plan, context: Context) -> Body:
+def body(entry: Plan, context: DrawContext) -> Body:
     """A plan; one that another has followed folds to its first line."""
     superseded = _superseded(entry, context)
     lines = _header(entry, context, superseded=superseded)
     if not (context.folded or superseded or entry.removed):
         lines += steps(entry, context)
-    return Lines(lines, _source(entry))
+    return LinesBody(lines, _source(entry))
 
 
-def _superseded(entry: Plan, context: Context) -> bool:
+def _superseded(entry: Plan, context: DrawContext) -> bool:
     """Has the same plan come again in a later turn?"""
     newest = context.session.plan
     return newest is not None and newest.id > entry.id and newest.plan_id == entry.plan_id
 
 
-def _header(entry: Plan, context: Context, *, superseded: bool) -> list[Strip]:
+def _header(entry: Plan, context: DrawContext, *, superseded: bool) -> list[Strip]:
     palette = context.palette
     folded = context.folded or superseded or entry.removed
     spans = [Segment("plan", palette.strong if not folded else palette.dim)]
@@ -51,22 +51,22 @@ def _header(entry: Plan, context: Context, *, superseded: bool) -> list[Strip]:
         spans.append(Segment(" · continued below", palette.dim))
     elif folded and (current := next((i for i in entry.items if i.status == "in_progress"), None)):
         room = context.width - INDENT - sum(span.cell_length for span in spans)
-        spans.append(Segment(shortened(f" · {_one_line(current.content)}", room), palette.dim))
-    return headed([Segment("▸ " if folded else "▾ ", palette.faint)], spans, context.width)
+        spans.append(Segment(shorten(f" · {_one_line(current.content)}", room), palette.dim))
+    return hanging_lines([Segment("▸ " if folded else "▾ ", palette.faint)], spans, context.width)
 
 
-def steps(entry: Plan, context: Context) -> list[Strip]:
+def steps(entry: Plan, context: DrawContext) -> list[Strip]:
     """What is to be done, step by step, and what else the plan says."""
     palette, width = context.palette, context.width
     lines: list[Strip] = []
     for item in entry.items:
         lines += _step(item, palette, width)
     if entry.markdown:
-        lines += paragraphs(entry.markdown, palette.text, width)
+        lines += wrapped_lines(entry.markdown, palette.text, width)
     if entry.uri:
         link = palette.link + Style(link=entry.uri) + Style.from_meta({"link": entry.uri})
-        lines += headed([Segment("  ")], [Segment(entry.uri, link)], width)
-    return bounded(lines, context)
+        lines += hanging_lines([Segment("  ")], [Segment(entry.uri, link)], width)
+    return limit_lines(lines, context)
 
 
 def _step(item: PlanItem, palette: Palette, width: int) -> list[Strip]:
@@ -79,7 +79,7 @@ def _step(item: PlanItem, palette: Palette, width: int) -> list[Strip]:
     if item.priority in _PRIORITIES and item.status != "completed":
         mark = palette.warning if item.priority == "high" else palette.faint
         spans.append(Segment(f" {_PRIORITIES[item.priority]}", mark))
-    return headed(first, spans, width, indent=4)
+    return hanging_lines(first, spans, width, indent=4)
 
 
 def _one_line(text: str) -> str:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.session.state import Entry
-    from acp_tui.ui.drawing.body import Body, Context
+    from acp_tui.ui.drawing.body import Body, DrawContext
 
-    Maker = Callable[[Entry, Context], Body]
+    Maker = Callable[[Entry, DrawContext], Body]
 
 MODULES: dict[type[Entry], str] = {
     UserMessage: "user",
@@ -46,7 +46,7 @@ MODULES: dict[type[Entry], str] = {
 """Imported when the first entry of the kind is drawn: the first frame needs none of them."""
 
 
-def make_body(entry: Entry, context: Context, replaced: Callable[[int], object] | None = None) -> Body:
+def make_body(entry: Entry, context: DrawContext, replaced: Callable[[int], object] | None = None) -> Body:
     """What this entry looks like. See `GuardedBody` for what happens when drawing it fails."""
     from acp_tui.ui.entries.guarded_body import GuardedBody
 

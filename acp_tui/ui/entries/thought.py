@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 from textual.strip import Strip
 
-from acp_tui.ui.drawing.wrap import shortened
-from acp_tui.ui.entries.parts import Parts
+from acp_tui.ui.drawing.wrap import shorten
+from acp_tui.ui.entries.parts import MessageParts
 from acp_tui.ui.entries.tool_call.headline import FOLDED, OPEN, format_duration
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Thought
-    from acp_tui.ui.drawing.body import Body, Context
-    from acp_tui.ui.entries.parts import Place
+    from acp_tui.ui.drawing.body import Body, DrawContext
+    from acp_tui.ui.entries.parts import PartPosition
     from acp_tui.ui.theme.palette import Palette
 
 
-def body(entry: Thought, context: Context) -> Body:
+def body(entry: Thought, context: DrawContext) -> Body:
     """A thought in the transcript."""
     return ThoughtBody(entry, context)
 
@@ -27,15 +27,15 @@ def body(entry: Thought, context: Context) -> Body:
 class ThoughtBody:
     """The line and the text; the text is not looked at while it is folded."""
 
-    def __init__(self, thought: Thought, context: Context) -> None:
+    def __init__(self, thought: Thought, context: DrawContext) -> None:
         self._thought = thought
         self._context = context
         self._ended = thought.ended_at is not None
-        self._text: Parts | None = None
+        self._text: MessageParts | None = None
         if not context.folded:
             palette = muted(context.palette)
             bar = [Segment("│ ", palette.faint)]
-            self._text = Parts(thought, replace(context, palette=palette), bar)
+            self._text = MessageParts(thought, replace(context, palette=palette), bar)
 
     @property
     def height(self) -> int:
@@ -53,7 +53,7 @@ class ThoughtBody:
             return self._text.line(number - 1)
         sign = FOLDED if self._text is None else OPEN
         style = self._context.palette.thought
-        return Strip([Segment(shortened(f"{sign} {self._summary()}", self._context.width), style)])
+        return Strip([Segment(shorten(f"{sign} {self._summary()}", self._context.width), style)])
 
     def copy_text(self) -> str:
         """The thought."""
@@ -65,11 +65,11 @@ class ThoughtBody:
             return False
         return self._text is None or self._text.update()
 
-    def place_of(self, line: int) -> Place:
+    def place_of(self, line: int) -> PartPosition:
         """Where a line is, whatever the heights above it become."""
         return self._text.place_of(line - 1) if line > 0 and self._text is not None else (-1, (0, 0))
 
-    def line_of(self, place: Place) -> int:
+    def line_of(self, place: PartPosition) -> int:
         """The number of the line at such a place now."""
         return 1 + self._text.line_of(place) if place[0] >= 0 and self._text is not None else 0
 

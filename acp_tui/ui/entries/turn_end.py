@@ -8,14 +8,20 @@ from rich.segment import Segment
 
 from acp_tui.session.text import visible_json
 from acp_tui.ui import keys
-from acp_tui.ui.drawing.body import Lines
-from acp_tui.ui.drawing.text_layout import bounded, code_lines, headed, paragraphs, short_headed
+from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.text_layout import (
+    hanging_lines,
+    hard_wrapped_lines,
+    limit_lines,
+    short_hanging_lines,
+    wrapped_lines,
+)
 
 if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.session.state import RpcError, TurnEnd
-    from acp_tui.ui.drawing.body import Body, Context
+    from acp_tui.ui.drawing.body import Body, DrawContext
 
 _REASONS = {
     "cancelled": ("⊘", "stopped"),
@@ -26,7 +32,7 @@ _REFUSAL = "The agent refused. Your prompt and what followed are not in its cont
 _EMPTY = "Nothing came back: send it again?"
 
 
-def body(entry: TurnEnd, context: Context) -> Body:
+def body(entry: TurnEnd, context: DrawContext) -> Body:
     """The end of a turn."""
     if entry.error is not None:
         return _failed(entry.error, context)
@@ -36,37 +42,39 @@ def body(entry: TurnEnd, context: Context) -> Body:
     if entry.empty:
         return _offer("!", _EMPTY, [(again, "send again")], context)
     if entry.stop_reason in (None, "end_turn"):
-        return Lines([], "")
+        return LinesBody([], "")
     sign, words = _REASONS.get(entry.stop_reason, ("!", f"ended: {entry.stop_reason}"))
     look = context.palette.warning if sign == "!" else context.palette.dim
-    return Lines(headed([Segment(f"{sign} ", look)], [Segment(words, look)], context.width), words)
+    return LinesBody(hanging_lines([Segment(f"{sign} ", look)], [Segment(words, look)], context.width), words)
 
 
-def _offer(sign: str, words: str, keys: list[tuple[str, str]], context: Context) -> Body:
+def _offer(sign: str, words: str, keys: list[tuple[str, str]], context: DrawContext) -> Body:
     """What can be done about it, with the keys that do it."""
     palette = context.palette
-    lines = headed([Segment(f"{sign} ", palette.warning)], [Segment(words, palette.warning)], context.width)
+    lines = hanging_lines(
+        [Segment(f"{sign} ", palette.warning)], [Segment(words, palette.warning)], context.width
+    )
     spans: list[Segment] = []
     for key, does in keys:
         spans += [Segment(key, palette.key), Segment(f" {does}   ", palette.dim)]
-    return Lines([*lines, *headed([Segment("  ")], spans, context.width)], words)
+    return LinesBody([*lines, *hanging_lines([Segment("  ")], spans, context.width)], words)
 
 
-def _failed(error: RpcError, context: Context) -> Body:
+def _failed(error: RpcError, context: DrawContext) -> Body:
     """The most readable text first; the code and all that was sent when it is unfolded."""
     palette, width = context.palette, context.width
     what, *rest = (error.message or "the agent gave no reason").strip().split("\n")
-    lines = short_headed([Segment("✘ ", palette.error)], [Segment(what, palette.error)], context)
+    lines = short_hanging_lines([Segment("✘ ", palette.error)], [Segment(what, palette.error)], context)
     detail = "\n".join(rest).strip("\n")
     if detail:
-        lines += bounded(paragraphs(detail, palette.text, width), context, 12)
+        lines += limit_lines(wrapped_lines(detail, palette.text, width), context, 12)
     if error.raw is None and not error.detail:
         pass  # ours, and all of it
     elif context.folded:
-        lines += headed([Segment("▸ ", palette.faint)], [Segment(_code(error), palette.dim)], width)
+        lines += hanging_lines([Segment("▸ ", palette.faint)], [Segment(_code(error), palette.dim)], width)
     else:
         lines += _everything(error, context)
-    return Lines(lines, "\n".join(filter(None, (error.message, error.detail))))
+    return LinesBody(lines, "\n".join(filter(None, (error.message, error.detail))))
 
 
 def _code(error: RpcError) -> str:
@@ -76,11 +84,11 @@ def _code(error: RpcError) -> str:
     return f"{signed_out}{f'error {error.code}' if error.code else 'an error without a code'}: details"
 
 
-def _everything(error: RpcError, context: Context) -> list[Strip]:
+def _everything(error: RpcError, context: DrawContext) -> list[Strip]:
     palette, width = context.palette, context.width
-    lines = headed([Segment("▾ ", palette.faint)], [Segment(_code(error), palette.dim)], width)
+    lines = hanging_lines([Segment("▾ ", palette.faint)], [Segment(_code(error), palette.dim)], width)
     if error.detail:
-        lines += paragraphs(error.detail, palette.text, width)
+        lines += wrapped_lines(error.detail, palette.text, width)
     if error.raw is not None:
-        lines += code_lines(visible_json(error.raw), palette.dim, width)
-    return bounded(lines, context)
+        lines += hard_wrapped_lines(visible_json(error.raw), palette.dim, width)
+    return limit_lines(lines, context)

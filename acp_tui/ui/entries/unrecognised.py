@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from acp_tui.session.text import visible_json
-from acp_tui.ui.drawing.text_layout import Source, bounded, code_lines, headed
+from acp_tui.ui.drawing.text_layout import LazyCopyBody, hanging_lines, hard_wrapped_lines, limit_lines
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Unrecognised
-    from acp_tui.ui.drawing.body import Body, Context
+    from acp_tui.ui.drawing.body import Body, DrawContext
 
 
-def body(entry: Unrecognised, context: Context) -> Body:
+def body(entry: Unrecognised, context: DrawContext) -> Body:
     """Its name; the JSON below."""
     palette, width = context.palette, context.width
     spans = [Segment("not recognised: ", palette.dim), Segment(entry.what, palette.text)]
-    lines = headed([Segment("▸ " if context.folded else "▾ ", palette.faint)], spans, width)
+    lines = hanging_lines([Segment("▸ " if context.folded else "▾ ", palette.faint)], spans, width)
     if not context.folded:
-        lines += bounded(code_lines(visible_json(entry.raw), palette.dim, width), context)
-    return Source(lines, lambda: visible_json(entry.raw))
+        lines += limit_lines(hard_wrapped_lines(visible_json(entry.raw), palette.dim, width), context)
+    return LazyCopyBody(lines, lambda: visible_json(entry.raw))

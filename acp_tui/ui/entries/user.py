@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.ui.entries.parts import Parts
+from acp_tui.ui.entries.parts import MessageParts
 
 if TYPE_CHECKING:
     from acp_tui.session.state import UserMessage
-    from acp_tui.ui.drawing.body import Body, Context
+    from acp_tui.ui.drawing.body import Body, DrawContext
 
 
-def body(entry: UserMessage, context: Context) -> Body:
+def body(entry: UserMessage, context: DrawContext) -> Body:
     """The text beside a bar, and its attachments."""
     palette = context.palette
     own = replace(context, palette=replace(palette, text=palette.user))
-    return Parts(entry, own, [Segment("┃ ", palette.user_bar)], plain=True)
+    return MessageParts(entry, own, [Segment("┃ ", palette.user_bar)], plain=True)

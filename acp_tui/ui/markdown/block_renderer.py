@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Spans
     from acp_tui.ui.theme.palette import Palette
 
-NARROW = 12
+MIN_WIDTH = 12
 """Cells below which nothing is indented any further."""
-TASKS = {"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "}
+TASK_BOXES = {"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "}
 
 
-class Blocks:
+class BlockRenderer:
     """Draws the blocks of one section."""
 
     def __init__(self, palette: Palette, number: int | None = None, fit: Table | None = None) -> None:
@@ -102,7 +102,7 @@ class Blocks:
 def _inside(first: Spans, others: Spans, width: int, draw: Callable[[int], list[Spans]]) -> list[Spans]:
     """Lines with something before each, as long as there is room for it."""
     taken = sum(segment.cell_length for segment in first)
-    if width - taken < NARROW:
+    if width - taken < MIN_WIDTH:
         return draw(width)
     return [[*(others if number else first), *line] for number, line in enumerate(draw(width - taken))]
 
@@ -116,7 +116,7 @@ def _task(item: SyntaxTreeNode) -> str | None:
     text = inline.children[0] if inline.children else None
     if text is None or text.type != "text" or text.token is None:
         return None
-    box = TASKS.get(text.content[:4])
+    box = TASK_BOXES.get(text.content[:4])
     if box is not None:
         text.token.content = text.content[4:]
     return box

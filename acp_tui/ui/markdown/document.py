@@ -11,9 +11,9 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from acp_tui.ui.drawing.heights import Heights
-from acp_tui.ui.markdown.pieces import CodePiece, Frame, Piece, TextPiece, table_of
+from acp_tui.ui.markdown.pieces import CodePiece, Frame, Piece, TextPiece, parse_table
 from acp_tui.ui.markdown.plain_text import PlainScanner
-from acp_tui.ui.markdown.sections import Scanner, Section
+from acp_tui.ui.markdown.sections import MarkdownScanner, Section
 
 if TYPE_CHECKING:
     from textual.strip import Strip
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 _DEFINITION = re.compile(r" {0,3}\[(?:[^]\\]|\\.)+\]:")
-KEPT = 400
+MAX_CACHED_SECTIONS = 400
 """Sections whose lines stay in memory; others are made again when they are looked at."""
 
 
@@ -44,7 +44,7 @@ class Document:
         self._source = source
         self._frame = Frame(palette, width, before or [])
         self._blank = self._frame.strip([])
-        self._scanner = PlainScanner() if plain else Scanner()
+        self._scanner = PlainScanner() if plain else MarkdownScanner()
         self._read = 0
         self._pending = ""
         self._pieces: list[Piece] = []
@@ -155,7 +155,7 @@ class Document:
         piece.make(self._all_references, self._beginning(piece.section))
         self._heights[index] = _height(piece)
         self._made[index] = piece
-        if len(self._made) > KEPT:
+        if len(self._made) > MAX_CACHED_SECTIONS:
             self._made.popitem(last=False)[1].drop()
 
     def _beginning(self, section: Section) -> Table | None:
@@ -163,7 +163,7 @@ class Document:
         if first is None or section.kind != "table":
             return None
         if first.serial not in self._tables:
-            self._tables[first.serial] = table_of(first, self._frame.palette)
+            self._tables[first.serial] = parse_table(first, self._frame.palette)
         return self._tables[first.serial]
 
     def _learn_links(self, final: list[Section], tail: list[Section]) -> None:
@@ -199,6 +199,6 @@ def _defined(section: Section) -> References:
     """The links that a section defines; nearly none does."""
     if section.kind != "text" or not any(_DEFINITION.match(line) for line in section.lines):
         return {}
-    from acp_tui.ui.markdown.parser import definitions
+    from acp_tui.ui.markdown.parser import link_definitions
 
-    return definitions(section.text)
+    return link_definitions(section.text)

@@ -80,14 +80,14 @@ class Inline:
         for match in _BARE_LINK.finditer(text):
             url = _without_end(match[0])
             self._put(text[end : match.start()], style)
-            self._put(url, linked(style + self._palette.link, url))
+            self._put(url, link_style(style + self._palette.link, url))
             end = match.start() + len(url)
         self._put(text[end:], style)
 
     def _link(self, node: SyntaxTreeNode, style: Style) -> None:
         """Its text; and where it goes, unless the text says that or a click on it does."""
         target = str(node.attrs.get("href", ""))
-        shown = linked(style + self._palette.link, target)
+        shown = link_style(style + self._palette.link, target)
         before = len(self.lines), sum(len(span.text) for span in self.lines[-1])
         self.add(node.children, shown, link=target or "#")
         text = self._text_since(*before)
@@ -107,7 +107,7 @@ class Inline:
     def _image(self, node: SyntaxTreeNode, style: Style, link: str) -> None:
         target = str(node.attrs.get("src", ""))
         name = node.content or unquote(target)
-        self._put(f"[image: {name}]", linked(style + self._palette.link, link or target))
+        self._put(f"[image: {name}]", link_style(style + self._palette.link, link or target))
 
     def _put(self, text: str, style: Style) -> None:
         if not text:
@@ -120,7 +120,7 @@ class Inline:
             line.append(Segment(text, style))
 
 
-def linked(style: Style, url: str) -> Style:
+def link_style(style: Style, url: str) -> Style:
     """The style of a text that is a link, for the terminal and for the mouse, when the link is safe."""
     if SAFE_LINK.match(url) is None:
         return style

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
     from markdown_it.tree import SyntaxTreeNode
 
-DEEPEST = 60
+MAX_NESTING = 60
 """Levels of quotes and lists in each other; what is deeper the parser would leave out."""
 
 References = dict[str, dict[str, Any]]
@@ -23,7 +23,7 @@ def parser() -> MarkdownIt:
     """CommonMark with tables and strikethrough. HTML is text like any other."""
     from markdown_it import MarkdownIt
 
-    made = MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST})
+    made = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
     made.enable(["table", "strikethrough"])
     made.normalizeLink = _quoted  # type: ignore[method-assign]
     made.validateLink = _any_link  # type: ignore[method-assign]
@@ -40,18 +40,18 @@ def _quoted(url: str) -> str:
     return quote(url, safe="%!#$&'()*+,/:;=?@[]~-._")
 
 
-def parsed(text: str, references: References, *, inline: bool = False) -> list[SyntaxTreeNode] | None:
+def parse(text: str, references: References, *, inline: bool = False) -> list[SyntaxTreeNode] | None:
     """The blocks of a text, or of one paragraph whatever it looks like; None: it is too deep to be parsed."""
     from markdown_it.tree import SyntaxTreeNode
 
     env = {"references": dict(references)}  # a copy: `definitions` decides what is defined
     tokens: list[Token] = parser().parseInline(text, env) if inline else parser().parse(text, env)
-    if any(token.level >= DEEPEST - 1 for token in tokens):
+    if any(token.level >= MAX_NESTING - 1 for token in tokens):
         return None
     return SyntaxTreeNode(tokens).children
 
 
-def definitions(text: str) -> References:
+def link_definitions(text: str) -> References:
     """The links that a text defines."""
     env: dict[str, Any] = {}
     parser().parse(text, env)

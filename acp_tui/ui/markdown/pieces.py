@@ -11,8 +11,8 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 
-from acp_tui.ui.drawing.wrap import expanded, fold, wrap
-from acp_tui.ui.markdown.code import MARGIN, code_rows, label, language_in, on_background
+from acp_tui.ui.drawing.wrap import expand_tabs, hard_wrap, wrap
+from acp_tui.ui.markdown.code import MARGIN, code_rows, fence_language, language_label, on_background
 from acp_tui.ui.theme.palette import NO_STYLE
 from acp_tui.ui.theme.syntax import Highlighter
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.markdown.table import Table
     from acp_tui.ui.theme.palette import Palette
 
-UNSEEN = 30
+MAX_COLOURED_BACKLOG = 30
 """Lines that came unseen in one go while code still comes; they get their colours when it is complete."""
-MEASURE = 120
+MAX_PROSE_WIDTH = 120
 """Cells of a line of prose at most: the eye loses its way back from the end of a longer one."""
-NARROW = 16
+MIN_SECTION_WIDTH = 16
 """Cells that are left for a section, however deep its list is."""
 
 
@@ -46,7 +46,7 @@ class Frame:
 
     def indent(self, section: Section) -> int:
         """Cells before the lines of a section."""
-        return min(section.indent, max(0, self.width - NARROW))
+        return min(section.indent, max(0, self.width - MIN_SECTION_WIDTH))
 
     def strip(self, spans: Iterable[Segment], indent: int = 0) -> Strip:
         """A line as it comes onto the screen."""
@@ -65,7 +65,7 @@ class TextPiece:
         self._frame = frame
         self._indent = frame.indent(section)
         width = frame.width - self._indent
-        self._width = width if section.kind == "table" else min(width, MEASURE)
+        self._width = width if section.kind == "table" else min(width, MAX_PROSE_WIDTH)
         self._strips: list[Strip] = []
         self.height = self._estimate()
 
@@ -84,7 +84,7 @@ class TextPiece:
 
     def make(self, references: References, beginning: Table | None) -> None:
         """Make the lines. `beginning`: of the table that this piece goes on."""
-        spans = drawn(self.section, self._frame.palette, self._width, references, beginning)
+        spans = render_section(self.section, self._frame.palette, self._width, references, beginning)
         self._strips = [self._frame.strip(line, self._indent) for line in spans]
         self.height = len(spans)
         self.settled = True
@@ -117,10 +117,10 @@ class CodePiece:
         self._indent = frame.indent(section)
         self._width = frame.width - self._indent
         info = section.fence.info if section.fence else ""
-        self._label = [] if section.first else label(info, frame.palette, self._width)
+        self._label = [] if section.first else language_label(info, frame.palette, self._width)
         self._code: list[str] = []  # by the section's lines
         self._ends: list[int] = []  # … where they end on the screen, below the label
-        self._language = language_in(info)
+        self._language = fence_language(info)
         self._highlighter = Highlighter(self._language, frame.palette)
         self._coloured: list[Spans] = []
         self._strips: dict[int, list[Strip]] = {}
@@ -141,7 +141,7 @@ class CodePiece:
 
     def _count(self) -> None:
         """How many lines on the screen each line becomes."""
-        new = [expanded(line.removesuffix("\n")) for line in self.section.lines[len(self._code) :]]
+        new = [expand_tabs(line.removesuffix("\n")) for line in self.section.lines[len(self._code) :]]
         end = self._ends[-1] if self._ends else 0
         self._ends += [*accumulate((self._rows(line) for line in new), initial=end)][1:]
         self._code += new
@@ -152,7 +152,7 @@ class CodePiece:
             return 1
         if line.isascii():
             return max(1, -(-len(line) // width))
-        return 1 if cell_len(line) <= width else len(fold([Segment(line)], width))
+        return 1 if cell_len(line) <= width else len(hard_wrap([Segment(line)], width))
 
     def make(self, references: References, beginning: Table | None) -> None:
         """Nothing: lines are made one by one."""
@@ -186,7 +186,7 @@ class CodePiece:
         if self._growing and index == len(self._code) - 1:
             self._colour(index)
             return copy.copy(self._highlighter).lines(self._code[index])[0]
-        if self._growing and index - len(self._coloured) > UNSEEN:
+        if self._growing and index - len(self._coloured) > MAX_COLOURED_BACKLOG:
             plain = self._code[len(self._coloured) : index]
             self._coloured += [[Segment(line, NO_STYLE)] for line in plain]
         self._colour(len(self._code) - self._growing)
@@ -201,31 +201,31 @@ class CodePiece:
 Piece = TextPiece | CodePiece
 
 
-def drawn(
+def render_section(
     section: Section, palette: Palette, width: int, references: References, beginning: Table | None
 ) -> list[Spans]:
     """The lines of a section that is no code."""
     if section.kind == "plain":
         return _plain(section.lines, palette.text, width)
-    from acp_tui.ui.markdown.block_renderer import Blocks
-    from acp_tui.ui.markdown.parser import parsed
+    from acp_tui.ui.markdown.block_renderer import BlockRenderer
+    from acp_tui.ui.markdown.parser import parse
 
-    nodes = parsed(section.text, references, inline=section.kind == "rest")
+    nodes = parse(section.text, references, inline=section.kind == "rest")
     if nodes is None:  # too deep
         return _plain(section.lines, palette.text, width)
     start = nodes[0].map[0] if nodes and nodes[0].map else 0 if nodes else len(section.lines)
     defined = _plain(section.lines[:start], palette.dim, width)  # definitions of links: nothing is hidden
-    return defined + Blocks(palette, section.number, beginning).lines(nodes, width, palette.text)
+    return defined + BlockRenderer(palette, section.number, beginning).lines(nodes, width, palette.text)
 
 
 def _plain(lines: list[str], style: Style, width: int) -> list[Spans]:
     return [row for line in lines for row in wrap([Segment(line, style)], width)]
 
 
-def table_of(section: Section, palette: Palette) -> Table | None:
+def parse_table(section: Section, palette: Palette) -> Table | None:
     """The table that a section holds."""
-    from acp_tui.ui.markdown.parser import parsed
+    from acp_tui.ui.markdown.parser import parse
     from acp_tui.ui.markdown.table import Table
 
-    nodes = parsed(section.text, {})
+    nodes = parse(section.text, {})
     return Table.of(nodes[0], palette, palette.text) if nodes and nodes[0].type == "table" else None

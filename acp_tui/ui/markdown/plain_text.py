@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from acp_tui.ui.markdown.sections import LONG, Section
+from acp_tui.ui.markdown.sections import MAX_LINE_LENGTH, Section
 
-LINES = 100
+LINES_PER_SECTION = 100
 
 
 class PlainScanner:
@@ -34,9 +34,9 @@ class PlainScanner:
 
     def _add(self, text: str) -> None:
         self._partial += text
-        while len(self._partial) >= LONG:
-            rest = self._partial[LONG:]
-            self._partial = self._partial[:LONG]
+        while len(self._partial) >= MAX_LINE_LENGTH:
+            rest = self._partial[MAX_LINE_LENGTH:]
+            self._partial = self._partial[:MAX_LINE_LENGTH]
             self._end_line()
             self._partial = rest
 
@@ -44,7 +44,7 @@ class PlainScanner:
         self._lines.append(self._partial)
         self._size += len(self._partial) + 1
         self._partial = ""
-        if len(self._lines) >= LINES or self._size >= LONG:
+        if len(self._lines) >= LINES_PER_SECTION or self._size >= MAX_LINE_LENGTH:
             self.done.append(Section("plain", self._lines, size=self._size, serial=self._serial))
             self._lines, self._size = [], 0
             self._serial += 1

@@ -15,23 +15,23 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from acp_tui.ui.markdown.lines import (
-    DELIMITERS,
     FENCE,
-    ITEM,
-    UNDERLINE,
-    closes,
-    columns,
-    good_end,
+    HEADING_UNDERLINE,
+    LIST_ITEM,
+    TABLE_DELIMITERS,
+    block_start,
+    closes_fence,
+    count_columns,
+    cut_position,
+    expand_indent,
     interrupts,
-    start_of,
-    without_tabs,
 )
 
-LONG = 16_384
+MAX_LINE_LENGTH = 16_384
 """Characters of a line or a paragraph after which it is cut in two."""
-CODE_LINES = 120
+CODE_LINES_PER_SECTION = 120
 """Lines of code in one section: they are coloured together."""
-ROWS = 40
+TABLE_ROWS_PER_SECTION = 40
 """Rows of a table in one section. The columns are fitted to the first of them, and stay."""
 
 Kind = Literal["text", "rest", "code", "table", "plain"]
@@ -80,7 +80,7 @@ class Section:
 
 
 @dataclass(slots=True, frozen=True)
-class Item:
+class ListItem:
     """The item of a list that we are in."""
 
     content: int  # the column where its content begins
@@ -89,14 +89,14 @@ class Item:
     number: int
 
 
-class Scanner:
+class MarkdownScanner:
     """Takes text in any pieces and gives sections."""
 
     def __init__(self) -> None:
         self.done: list[Section] = []
         """Sections that are final; whoever takes them clears the list."""
         self._open: Section | None = None
-        self._items: list[Item] = []
+        self._items: list[ListItem] = []
         self._fence: Fence | None = None
         self._blank = False  # the last line was blank
         self._paragraph = False  # the last line was one of a paragraph, which the next may continue
@@ -118,7 +118,7 @@ class Scanner:
 
     def tail(self, pending: str = "") -> list[Section]:
         """The sections that are not final yet, as if the text ended here."""
-        ahead = object.__new__(Scanner)
+        ahead = object.__new__(MarkdownScanner)
         ahead.__dict__.update(self.__dict__, done=[])
         ahead._items = list(self._items)
         ahead._partial = list(self._partial)
@@ -138,12 +138,14 @@ class Scanner:
             return
         self._partial.append(text)
         self._partial_size += len(text)
-        if self._partial_size < LONG:
+        if self._partial_size < MAX_LINE_LENGTH:
             return
         line = "".join(self._partial)
         start = 0
-        while len(line) - start >= LONG:
-            end = start + (LONG if self._fence else good_end(line[start : start + LONG]))
+        while len(line) - start >= MAX_LINE_LENGTH:
+            end = start + (
+                MAX_LINE_LENGTH if self._fence else cut_position(line[start : start + MAX_LINE_LENGTH])
+            )
             self._line(line[start:end], ended=False)
             start = end
         self._partial = [line[start:]] if start < len(line) else []
@@ -175,7 +177,7 @@ class Scanner:
 
     def _whole(self, written: str, *, ended: bool) -> None:
         """Any other line, or the beginning of a long one."""
-        line = without_tabs(written)
+        line = expand_indent(written)
         content = line.lstrip(" ")
         indent = len(line) - len(content)
         if self._fence is not None and self._in_fence(written, content, indent, ended=ended):
@@ -199,11 +201,11 @@ class Scanner:
         if section is None or self._blank:
             return False
         here = depth == len(self._items)
-        start = start_of(content) if indent < 4 else ""
+        start = block_start(content) if indent < 4 else ""
         if section.kind == "table":
             if start or indent >= 4 or not here:
                 return False
-            if len(section.lines) >= ROWS:
+            if len(section.lines) >= TABLE_ROWS_PER_SECTION:
                 self._split()
             return True
         if not self._paragraph:
@@ -216,16 +218,16 @@ class Scanner:
             start = "" if quoted else start
         elif start == "item":
             start = start if not here or interrupts(content) else ""
-        elif start == "rule" and here and not quoted and UNDERLINE.match(content):
+        elif start == "rule" and here and not quoted and HEADING_UNDERLINE.match(content):
             self._paragraph = False
             return True
-        if not start and section.size > LONG:
+        if not start and section.size > MAX_LINE_LENGTH:
             self._begin("text" if content.startswith((">", "[")) else "rest", gap=False)
         return not start
 
-    def _block(self, line: str, content: str, indent: int, left: Item | None) -> None:
+    def _block(self, line: str, content: str, indent: int, left: ListItem | None) -> None:
         """A line that begins something. `left`: the item at this depth that ends here, if any."""
-        start = start_of(content) if indent < 4 else "code"
+        start = block_start(content) if indent < 4 else "code"
         if start == "fence" or start == "code":
             self._begin_code(content, indent, is_fence=start == "fence")
         elif start == "item":
@@ -235,11 +237,11 @@ class Scanner:
             self._append(line)
             self._paragraph = start in ("", "quote")
 
-    def _begin_item(self, line: str, content: str, indent: int, left: Item | None) -> None:
-        match = ITEM.match(content)
+    def _begin_item(self, line: str, content: str, indent: int, left: ListItem | None) -> None:
+        match = LIST_ITEM.match(content)
         assert match is not None
         bullet, digits, delimiter, space, text = match.groups()
-        outer = self._items[-1] if self._items else Item(0, 0, "", 0)
+        outer = self._items[-1] if self._items else ListItem(0, 0, "", 0)
         sign = bullet or delimiter
         number = int(digits or 0)
         if left is not None and left.sign == sign:
@@ -251,11 +253,11 @@ class Scanner:
         before = self._open
         loose = self._blank or before is None or before.kind in ("code", "table") or not _is_plain(before)
         self._begin("text", gap=loose, number=None if bullet else number)
-        self._items.append(Item(outer.content + indent + width, outer.indent + cells, sign, number))
+        self._items.append(ListItem(outer.content + indent + width, outer.indent + cells, sign, number))
         fence = FENCE.match(text or "")
         if fence is None:
             self._append(line)
-            self._paragraph = bool(text and text.strip()) and start_of(text) not in ("heading", "rule")
+            self._paragraph = bool(text and text.strip()) and block_start(text) not in ("heading", "rule")
         else:
             self._append(line[: len(line) - len(text)].rstrip(" "))
             self._begin_code(text, 0, is_fence=True)
@@ -266,10 +268,10 @@ class Scanner:
         """Is this the line below the head of a table? Then the open section becomes one."""
         section = self._open
         assert section is not None
-        if "|" not in content or not DELIMITERS.match(content):
+        if "|" not in content or not TABLE_DELIMITERS.match(content):
             return False
         head = section.lines[-1].strip(" ")
-        if "|" not in head or start_of(head) or columns(head) != columns(content):
+        if "|" not in head or block_start(head) or count_columns(head) != count_columns(content):
             return False
         if len(section.lines) > 1:
             section.lines.pop()
@@ -318,16 +320,16 @@ class Scanner:
             self._blank = False
             self._end_code()
             return False
-        elif indent - fence.column < 4 and closes(fence.marker, content):
+        elif indent - fence.column < 4 and closes_fence(fence.marker, content):
             self._end_code()
             return True
         taken = fence.column + fence.indent
-        self._code(without_tabs(written)[min(indent, taken) :] if taken else written, ended=ended)
+        self._code(expand_indent(written)[min(indent, taken) :] if taken else written, ended=ended)
         return True
 
     def _code(self, line: str, *, ended: bool) -> None:
         assert self._open is not None
-        if len(self._open.lines) >= CODE_LINES:
+        if len(self._open.lines) >= CODE_LINES_PER_SECTION:
             self._split()
         self._open.lines.append(line + "\n" if ended else line)
         self._open.size += len(line)
@@ -385,7 +387,7 @@ class Scanner:
 
 def code_blocks(text: str) -> list[str]:
     """The code in a text, block by block, as it was written."""
-    scanner = Scanner()
+    scanner = MarkdownScanner()
     scanner.feed(text)
     blocks: dict[int, list[str]] = {}
     for section in scanner.done + scanner.tail():
@@ -400,4 +402,4 @@ def _is_quote(section: Section | None) -> bool:
 
 def _is_plain(section: Section) -> bool:
     """Is it a paragraph or an item, that a list may follow closely?"""
-    return start_of(section.lines[0].lstrip(" ") or " ") in ("", "item")
+    return block_start(section.lines[0].lstrip(" ") or " ") in ("", "item")

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     Cell = list[Spans]
     """Its lines, before they are wrapped."""
 
-BETWEEN = " │ "
-LEAST_COLUMN = 6
-LONGEST_WORD = 16
+COLUMN_SEPARATOR = " │ "
+MIN_COLUMN_WIDTH = 6
+MAX_WORD_WIDTH = 16
 """Cells of a word up to which a column is kept wide enough for it."""
 
 
@@ -74,13 +74,13 @@ class Table:
         """How wide each column is, none if there is no room for them; and whether that is all they want."""
         columns = list(zip(self.head, *self.rows, strict=True))
         wanted = [max(1, *(_width(line) for cell in column for line in cell)) for column in columns]
-        room = width - len(BETWEEN) * (len(columns) - 1)
+        room = width - len(COLUMN_SEPARATOR) * (len(columns) - 1)
         if sum(wanted) <= room:
             return wanted, True
-        if room < LEAST_COLUMN * len(columns):
+        if room < MIN_COLUMN_WIDTH * len(columns):
             return [], False
         least = [
-            min(want, max(LEAST_COLUMN, *(_longest_word(cell) for cell in column)))
+            min(want, max(MIN_COLUMN_WIDTH, *(_longest_word(cell) for cell in column)))
             for want, column in zip(wanted, columns, strict=True)
         ]
         if sum(least) > room:
@@ -108,7 +108,7 @@ class Table:
             line += cell
             if number < last:
                 line += _blank(room - before, self.style)
-                line.append(Segment(BETWEEN, self.palette.table_border))
+                line.append(Segment(COLUMN_SEPARATOR, self.palette.table_border))
         return line
 
     def _rule(self, widths: list[int]) -> Spans:
@@ -146,7 +146,7 @@ def _width(spans: Spans) -> int:
 
 def _longest_word(cell: Cell) -> int:
     words = (word for line in cell for word in "".join(span.text for span in line).split(" "))
-    return min(LONGEST_WORD, max((Segment(word).cell_length for word in words), default=0))
+    return min(MAX_WORD_WIDTH, max((Segment(word).cell_length for word in words), default=0))
 
 
 def _shared(wanted: list[int], room: int) -> list[int]:

@@ -8,8 +8,8 @@ from rich.segment import Segment
 
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import ToolCall
-from acp_tui.ui.drawing.wrap import shortened_path, strip, wrap
-from acp_tui.ui.entries.tool_call.headline import changed_lines, relative_path
+from acp_tui.ui.drawing.wrap import make_strip, shorten_path, wrap
+from acp_tui.ui.entries.tool_call.headline import line_counts, relative_path
 from acp_tui.ui.panes.listing import Item
 from acp_tui.ui.panes.pane import Pane
 from acp_tui.ui.panes.pieces import EDGE, heading, row, words
@@ -154,12 +154,12 @@ class FilesPane(Pane):
         place = f":{line}" if line is not None else ""
         room = width - EDGE - sum(span.cell_length for span in (*left, *right)) - len(place)
         name = reveal_line(relative_path(path, self.source.cwd))
-        left.append(Segment(shortened_path(name, max(4, room)), palette.text))
+        left.append(Segment(shorten_path(name, max(4, room)), palette.text))
         left.append(Segment(place, palette.accent))
         lines = [row(left, right, width)]
         if change is not None and change.revert_obstacle is not None:
             note = [Segment(f"cannot be reverted: {change.revert_obstacle}", palette.dim)]
-            lines += [strip(part, [Segment("    ")]) for part in wrap(note, max(8, width - EDGE - 4))]
+            lines += [make_strip(part, [Segment("    ")]) for part in wrap(note, max(8, width - EDGE - 4))]
         return lines
 
     def _letter(self, path: str) -> Segment:
@@ -177,14 +177,14 @@ class FilesPane(Pane):
             counts = self._told_counts(path)
         if counts is None:
             return []
-        told = changed_lines(*counts, self.palette)
+        told = line_counts(*counts, self.palette)
         return [segment for text, look in told for segment in (Segment(" "), Segment(text, look))]
 
     def _told_counts(self, path: str) -> Counts | None:
-        from acp_tui.ui.entries.diff.diff import difference
+        from acp_tui.ui.entries.diff.diff import compute_difference
 
         file = self.file(path)
-        found = [difference(diff) for diff in file.diffs.values()] if file is not None else []
+        found = [compute_difference(diff) for diff in file.diffs.values()] if file is not None else []
         return Counts(sum(one.added for one in found), sum(one.removed for one in found)) if found else None
 
     # ------------------------------------------------------------------------- keys

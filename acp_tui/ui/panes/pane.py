@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.message import Message
 
 from acp_tui.ui import keys
-from acp_tui.ui.drawing.body import Context
+from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.panes.listing import Item, PaneList
 from acp_tui.ui.panes.messages import PaneAction, PaneStep
 from acp_tui.ui.widgets.abstract import AbstractWidgetMeta
@@ -74,10 +74,10 @@ class Pane(PaneList, metaclass=AbstractWidgetMeta):
     def concerned(self, changes: Iterable[Change]) -> bool:
         """Do these changes anything that is seen here? Costs no more than there are changes."""
 
-    def context(self, width: int) -> Context:
+    def context(self, width: int) -> DrawContext:
         """What bodies of the transcript want to know."""
         source = self.source
-        return Context(
+        return DrawContext(
             width=max(20, width), palette=self.palette, session=source.session, cwd=source.cwd, whole=True
         )
 

@@ -8,7 +8,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual.strip import Strip
 
-from acp_tui.ui.drawing.wrap import shortened, strip, wrap
+from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
 from acp_tui.ui.panes.listing import Item
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def heading(title: str, palette: Palette, note: str = "", *, first: bool = False
 def words(text: str, style: Style) -> Item:
     """A sentence or more."""
     return Item(
-        lambda width: [strip(line) for line in wrap([Segment(text, style)], width - EDGE)], height=None
+        lambda width: [make_strip(line) for line in wrap([Segment(text, style)], width - EDGE)], height=None
     )
 
 
@@ -63,8 +63,8 @@ def fact(
     def draw(width: int) -> list[Strip]:
         cells = min(column, width // 2)
         lines = wrap([Segment(text, style or palette.text)], max(8, width - cells - EDGE))
-        first = Segment(set_cell_size(shortened(label, cells - 1), cells), palette.dim)
-        return [strip(line, [first if n == 0 else Segment(" " * cells)]) for n, line in enumerate(lines)]
+        first = Segment(set_cell_size(shorten(label, cells - 1), cells), palette.dim)
+        return [make_strip(line, [first if n == 0 else Segment(" " * cells)]) for n, line in enumerate(lines)]
 
     return Item(draw, key, height=None)
 

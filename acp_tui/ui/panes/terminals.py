@@ -9,9 +9,9 @@ from rich.segment import Segment
 from acp_tui.entry_display import STATUS_ICONS, terminal_command
 from acp_tui.session.state import Terminal
 from acp_tui.session.text import visible_line
-from acp_tui.ui.drawing.wrap import shortened, shortened_path, strip
-from acp_tui.ui.entries.terminal.terminal import elsewhere, exit_fact, sign
-from acp_tui.ui.entries.tool_call.headline import lasted, relative_path
+from acp_tui.ui.drawing.wrap import make_strip, shorten, shorten_path
+from acp_tui.ui.entries.terminal.terminal import exit_text, runs_elsewhere, status_name
+from acp_tui.ui.entries.tool_call.headline import elapsed, relative_path
 from acp_tui.ui.panes.listing import Item
 from acp_tui.ui.panes.pane import Pane
 from acp_tui.ui.panes.pieces import EDGE, heading, row, words
@@ -67,22 +67,22 @@ class TerminalsPane(Pane):
 
     def _row(self, terminal: Terminal, width: int) -> list[Strip]:
         palette, call = self.palette, self._call(terminal)
-        state, began = sign(terminal), terminal.at
+        state, began = status_name(terminal), terminal.at
         if call is not None:
             began = max(began, call.began)
             if terminal.ended_at is not None and terminal.exit_code is None and call.status in palette.signs:
                 state = call.status  # nobody told how the command ended, but how the call did
         facts = [
-            (exit_fact(terminal), palette.error),
-            (lasted(began, terminal.ended_at, None), palette.dim),
+            (exit_text(terminal), palette.error),
+            (elapsed(began, terminal.ended_at, None), palette.dim),
         ]
         right = [Segment(f"  {text}", style) for text, style in facts if text]
         left = [Segment(f"{STATUS_ICONS[state]} ", palette.signs[state])]
         room = width - EDGE - 2 - sum(span.cell_length for span in right)
-        left.append(Segment(shortened(self._command(terminal), max(4, room)), palette.text))
+        left.append(Segment(shorten(self._command(terminal), max(4, room)), palette.text))
         lines = [row(left, right, width)]
         if note := self._note(terminal):
-            lines.append(strip([Segment(f"  {shortened_path(note, width - EDGE - 2)}", palette.dim)]))
+            lines.append(make_strip([Segment(f"  {shorten_path(note, width - EDGE - 2)}", palette.dim)]))
         return lines
 
     def _command(self, terminal: Terminal) -> str:
@@ -95,7 +95,9 @@ class TerminalsPane(Pane):
         return self.source.session.terminal_calls.get(terminal.terminal_id)
 
     def _note(self, terminal: Terminal) -> str:
-        where = relative_path(terminal.cwd, self.source.cwd) if elsewhere(terminal, self.context(20)) else ""
+        where = (
+            relative_path(terminal.cwd, self.source.cwd) if runs_elsewhere(terminal, self.context(20)) else ""
+        )
         whose = {"agent": "run by the agent itself", "user": "yours"}.get(terminal.owner, "")
         return " · ".join(filter(None, (whose, f"in {visible_line(where)}" if where else "")))
 

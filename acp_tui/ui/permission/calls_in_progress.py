@@ -12,15 +12,15 @@ from rich.segment import Segment
 
 from acp_tui.entry_display import call_title
 from acp_tui.session.text import visible_json
-from acp_tui.ui.drawing.body import Lines
-from acp_tui.ui.drawing.text_layout import headed
+from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.text_layout import hanging_lines
 from acp_tui.ui.entries.registry import make_body
 from acp_tui.ui.widgets.long_text import LongText
 
 if TYPE_CHECKING:
     from acp_tui.controller.user_questions import Question
     from acp_tui.session.state import Session, ToolCall
-    from acp_tui.ui.drawing.body import Body, Context
+    from acp_tui.ui.drawing.body import Body, DrawContext
 
 
 def says_nothing(question: Question) -> bool:
@@ -43,22 +43,24 @@ def calls_in_progress(question: Question, session: Session) -> list[ToolCall]:
     ]
 
 
-def calls_bodies(question: Question, context: Context) -> list[list[Body]]:
+def calls_bodies(question: Question, context: DrawContext) -> list[list[Body]]:
     """Each call in full, as the conversation shows it."""
     calls = calls_in_progress(question, context.session)
     if not calls:
         return []
     words = "The agent did not say what this is about. In progress:"
-    head = Lines(headed([], [Segment(words, context.palette.warning)], context.width, indent=0), "")
+    head = LinesBody(
+        hanging_lines([], [Segment(words, context.palette.warning)], context.width, indent=0), ""
+    )
     return [[head], *([make_body(call, context)] for call in calls)]
 
 
-def raw_bodies(question: Question, context: Context) -> list[Body]:
+def raw_bodies(question: Question, context: DrawContext) -> list[Body]:
     """The raw input of each of them."""
     bodies: list[Body] = []
     for call in calls_in_progress(question, context.session):
         title = Segment(f"raw input of {call_title(call, context.cwd)}", context.palette.dim)
         text = visible_json(call.raw_input) if call.raw_input else "none"
-        bodies.append(Lines(headed([], [title], context.width, indent=0), ""))
+        bodies.append(LinesBody(hanging_lines([], [title], context.width, indent=0), ""))
         bodies.append(LongText(text, context.palette.text, context.width))
     return bodies

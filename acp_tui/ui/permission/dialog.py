@@ -13,8 +13,8 @@ from acp_tui.session.invisible import reveal_line
 from acp_tui.session.raw_entry import failure_note, raw_text
 from acp_tui.session.state import Session, ToolCall
 from acp_tui.ui import keys
-from acp_tui.ui.drawing.body import Context, Lines
-from acp_tui.ui.drawing.text_layout import paragraphs
+from acp_tui.ui.drawing.body import DrawContext, LinesBody
+from acp_tui.ui.drawing.text_layout import wrapped_lines
 from acp_tui.ui.permission.calls_in_progress import says_nothing
 from acp_tui.ui.permission.option_wording import wording_of
 from acp_tui.ui.permission.question import asked, asks_to, raw_input
@@ -145,11 +145,13 @@ class PermissionScreen(Dialog[Taken | None]):
         except Exception as error:  # nothing is hidden: the question stands there as it was sent
             self.app._handle_exception(error)
             asks = self.question.call if self.question.call is not None else self.question.subject
-            note = paragraphs(failure_note(asks, error), self._palette.error, width, 0)
-            return [Lines([*note], ""), LongText(raw_text(asks), self._palette.text, width)]
+            note = wrapped_lines(failure_note(asks, error), self._palette.error, width, 0)
+            return [LinesBody([*note], ""), LongText(raw_text(asks), self._palette.text, width)]
 
-    def _drawing_context(self, width: int) -> Context:
-        return Context(width=width, palette=self._palette, session=self._session, cwd=self._cwd, whole=True)
+    def _drawing_context(self, width: int) -> DrawContext:
+        return DrawContext(
+            width=width, palette=self._palette, session=self._session, cwd=self._cwd, whole=True
+        )
 
     def follow(self, changes: Sequence[Change]) -> None:
         """Show the calls in progress as they are now, where the question itself says nothing.

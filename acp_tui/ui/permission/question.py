@@ -16,9 +16,9 @@ from acp_tui.session.diff_lines import first_line
 from acp_tui.session.invisible import invisible_characters, reveal, reveal_line
 from acp_tui.session.state import Content, Diff
 from acp_tui.session.text import visible, visible_json
-from acp_tui.ui.drawing.body import Lines
-from acp_tui.ui.drawing.text_layout import bounded, headed, paragraphs
-from acp_tui.ui.drawing.wrap import fold, padded, shortened
+from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.text_layout import hanging_lines, limit_lines, wrapped_lines
+from acp_tui.ui.drawing.wrap import hard_wrap, padded_strip, shorten
 from acp_tui.ui.permission.calls_in_progress import calls_bodies, raw_bodies
 from acp_tui.ui.widgets.long_text import LongText
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rich.style import Style
 
     from acp_tui.controller.user_questions import Question
-    from acp_tui.ui.drawing.body import Body, Context
+    from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.theme.palette import Palette
 
 LABEL = 13
@@ -68,7 +68,7 @@ def asks_to(question: Question) -> str:
     return _KINDS.get(subject.kind, "do something")
 
 
-def asked(question: Question, context: Context, *, raw: bool = False) -> list[Body]:
+def asked(question: Question, context: DrawContext, *, raw: bool = False) -> list[Body]:
     """Everything about it, below each other. `raw`: with what the agent sent."""
     groups: list[list[Body]] = [[_words(question, context)], [_command(question, context)]]
     groups.append([_facts(question, context)])
@@ -79,7 +79,7 @@ def asked(question: Question, context: Context, *, raw: bool = False) -> list[Bo
     groups.append([_whole_title(question, context)])
     if raw or not (_tells(question) or calls or _given(question) == {}):
         groups.append(raw_input(question, context))
-    blank: Body = Lines([Strip([Segment(" ")])], "")
+    blank: Body = LinesBody([Strip([Segment(" ")])], "")
     seen = [group for group in groups if any(body.height for body in group)]
     return [body for group in seen for body in (blank, *group)][1:]
 
@@ -95,12 +95,14 @@ def _tells(question: Question) -> bool:
 # --------------------------------------------------------------------------- words
 
 
-def _words(question: Question, context: Context) -> Lines:
+def _words(question: Question, context: DrawContext) -> LinesBody:
     """The agent's words, ours where it has none; why to look twice, loudly; why it is asked at all."""
     text = "" if _said_below(question) else _title(question)
-    seen = shortened(text, TITLE_LINES * context.width)
-    lines = headed([], [Segment(seen, context.palette.strong)], context.width, indent=0) if text else []
-    return Lines([*lines, *_concerns(question, context.palette, context.width)], text)
+    seen = shorten(text, TITLE_LINES * context.width)
+    lines = (
+        hanging_lines([], [Segment(seen, context.palette.strong)], context.width, indent=0) if text else []
+    )
+    return LinesBody([*lines, *_concerns(question, context.palette, context.width)], text)
 
 
 def _title(question: Question) -> str:
@@ -125,13 +127,13 @@ def _said_below(question: Question) -> bool:
     return title in {reveal_line(path) for path in shown}
 
 
-def _whole_title(question: Question, context: Context) -> Lines:
+def _whole_title(question: Question, context: DrawContext) -> LinesBody:
     """Of a title that was shortened, so that it hides nothing that matters more."""
     text = _title(question)
-    if _said_below(question) or shortened(text, TITLE_LINES * context.width) == text:
-        return Lines([], "")
-    head = headed([], [Segment("title", context.palette.dim)], context.width, indent=0)
-    return Lines([*head, *paragraphs(text, context.palette.text, context.width, 0)], "")
+    if _said_below(question) or shorten(text, TITLE_LINES * context.width) == text:
+        return LinesBody([], "")
+    head = hanging_lines([], [Segment("title", context.palette.dim)], context.width, indent=0)
+    return LinesBody([*head, *wrapped_lines(text, context.palette.text, context.width, 0)], "")
 
 
 def _concerns(question: Question, palette: Palette, width: int) -> list[Strip]:
@@ -140,7 +142,7 @@ def _concerns(question: Question, palette: Palette, width: int) -> list[Strip]:
     concerns = list(subject.concerns)
     if subject.dangerous and concerns:
         mark = [Segment(" DANGEROUS ", palette.loud), Segment(" ")]
-        lines += headed(mark, [Segment(reveal_line(concerns.pop(0)), palette.error)], width, indent=12)
+        lines += hanging_lines(mark, [Segment(reveal_line(concerns.pop(0)), palette.error)], width, indent=12)
     if missing := _missing(_command_text(question) or ""):
         concerns.append(f"{missing:,} characters in the middle of this command are not shown")
     if subject.doubt:
@@ -169,18 +171,18 @@ def _invisible_in(question: Question) -> str:
 
 
 def _noted(sign: str, text: str, look: Style, width: int) -> list[Strip]:
-    return headed([Segment(sign, look)], [Segment(reveal_line(text), look)], width)
+    return hanging_lines([Segment(sign, look)], [Segment(reveal_line(text), look)], width)
 
 
 # --------------------------------------------------------------------------- commands
 
 
-def _command(question: Question, context: Context) -> Lines:
+def _command(question: Question, context: DrawContext) -> LinesBody:
     """The whole command, as it will run."""
     text = _command_text(question)
     if text is None:
-        return Lines([], "")
-    return Lines(_block(reveal(_shortened_command(text)), context.palette, context.width), text)
+        return LinesBody([], "")
+    return LinesBody(_block(reveal(_shortened_command(text)), context.palette, context.width), text)
 
 
 def _missing(command: str) -> int:
@@ -217,16 +219,18 @@ def _block(text: str, palette: Palette, width: int) -> list[Strip]:
     """A command on its background; its later lines are indented as the first."""
     lines: list[Strip] = []
     for number, line in enumerate(text.split("\n")):
-        for part, piece in enumerate(fold([Segment(line, palette.code)], width - 3)):
+        for part, piece in enumerate(hard_wrap([Segment(line, palette.code)], width - 3)):
             sign = " ❯ " if not (number or part) else "   "
-            lines.append(padded([Segment(sign, palette.code + palette.icon), *piece], width, palette.code))
+            lines.append(
+                padded_strip([Segment(sign, palette.code + palette.icon), *piece], width, palette.code)
+            )
     return lines
 
 
 # --------------------------------------------------------------------------- facts
 
 
-def _facts(question: Question, context: Context) -> Lines:
+def _facts(question: Question, context: DrawContext) -> LinesBody:
     """Directory, environment, files: a column of names, a column of values."""
     palette = context.palette
     lines: list[Strip] = []
@@ -235,11 +239,11 @@ def _facts(question: Question, context: Context) -> Lines:
         if note:
             spans.append(Segment(f"  {note}", palette.warning))
         name = Segment(label.ljust(LABEL), palette.dim)
-        lines += headed([name], spans, context.width, indent=LABEL)
-    return Lines(lines, "")
+        lines += hanging_lines([name], spans, context.width, indent=LABEL)
+    return LinesBody(lines, "")
 
 
-def _named_facts(question: Question, context: Context) -> Iterator[tuple[str, str, str]]:
+def _named_facts(question: Question, context: DrawContext) -> Iterator[tuple[str, str, str]]:
     """Name, value, and what is remarkable about it."""
     subject = question.subject
     sent = _sent(question)
@@ -289,13 +293,13 @@ def _diffs(question: Question) -> Iterator[Diff]:
                 yield next((whole for diff, whole in question.whole_file_diffs if diff == part), part)
 
 
-def _diff(diff: Diff, question: Question, context: Context) -> list[Body]:
-    from acp_tui.ui.entries.diff.diff import DiffBody, difference
-    from acp_tui.ui.entries.tool_call.headline import changed_lines
+def _diff(diff: Diff, question: Question, context: DrawContext) -> list[Body]:
+    from acp_tui.ui.entries.diff.diff import DiffBody, compute_difference
+    from acp_tui.ui.entries.tool_call.headline import line_counts
 
     palette = context.palette
-    found = difference(diff)
-    told = changed_lines(found.added, found.removed, palette)
+    found = compute_difference(diff)
+    told = line_counts(found.added, found.removed, palette)
     counts = [segment for text, look in told for segment in (Segment(" "), Segment(text, look))]
     remarks = [
         _remark(one.path, one.real, one.inside) for one in question.subject.targets if one.path == diff.path
@@ -306,10 +310,13 @@ def _diff(diff: Diff, question: Question, context: Context) -> list[Body]:
     head = [Segment(f"{reveal_line(diff.path)} ", palette.strong), *counts, remark]
     is_whole_file = question.call is None or any(diff == whole for _, whole in question.whole_file_diffs)
     first = 1 if is_whole_file or question.call is None else first_line(question.call, diff)
-    return [Lines(headed([], head, context.width, indent=0), diff.path), DiffBody(diff, context, first=first)]
+    return [
+        LinesBody(hanging_lines([], head, context.width, indent=0), diff.path),
+        DiffBody(diff, context, first=first),
+    ]
 
 
-def _content(question: Question, context: Context) -> Iterator[Lines]:
+def _content(question: Question, context: DrawContext) -> Iterator[LinesBody]:
     """Text that came with the question: a plan, an explanation."""
     if question.call is None:
         return
@@ -318,13 +325,13 @@ def _content(question: Question, context: Context) -> Iterator[Lines]:
             continue
         text = part.text or " ".join(filter(None, (f"[{part.kind}]", part.name, part.uri, part.mime)))
         if text.strip():
-            yield Lines(_prose(text.strip("\n"), context), text)
+            yield LinesBody(_prose(text.strip("\n"), context), text)
 
 
-def _prose(text: str, context: Context) -> list[Strip]:
+def _prose(text: str, context: DrawContext) -> list[Strip]:
     """As Markdown, unless that could hide something: the address of a link, a comment."""
     if len(text) > MAX_COMMAND or any(mark in text for mark in ("](", "]:", "<")):
-        return bounded(paragraphs(text, context.palette.text, context.width, 0), context)
+        return limit_lines(wrapped_lines(text, context.palette.text, context.width, 0), context)
     from acp_tui.ui.entries.tool_call.text import markdown_strips
 
     return markdown_strips(text, context, indent_cells=0)
@@ -334,7 +341,7 @@ def _given(question: Question) -> Any:
     return question.call.raw_input if question.call is not None else None
 
 
-def raw_input(question: Question, context: Context) -> list[Body]:
+def raw_input(question: Question, context: DrawContext) -> list[Body]:
     """What the agent sent with the question, or with the calls that it is about."""
     palette, width = context.palette, context.width
     if calls := raw_bodies(question, context):
@@ -342,8 +349,8 @@ def raw_input(question: Question, context: Context) -> list[Body]:
     given = _given(question)
     if not given:
         none = [Segment("The agent sent no raw input with this question.", palette.dim)]
-        return [Lines(headed([], none, width, indent=0), "")]
-    head = Lines(headed([], [Segment("raw input", palette.dim)], width, indent=0), "")
+        return [LinesBody(hanging_lines([], none, width, indent=0), "")]
+    head = LinesBody(hanging_lines([], [Segment("raw input", palette.dim)], width, indent=0), "")
     text = visible_json(given)
     if len(text) > MAX_RAW:
         text = f"{text[:MAX_RAW]}\n… {len(text) - MAX_RAW:,} more characters"

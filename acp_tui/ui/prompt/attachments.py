@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from acp_tui.session.attachment import OUTPUT_SCHEME, CommandOutput, Picture, find_mentions, format_mention
 from acp_tui.session.text import visible_line
-from acp_tui.ui.drawing.wrap import shortened
+from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.prompt.pastes import Token
 
 if TYPE_CHECKING:
@@ -194,4 +194,4 @@ def _reference_pattern(one: Picture | CommandOutput) -> str:
 
 
 def _output_name(command: str) -> str:
-    return shortened(visible_line(command), MAX_COMMAND_CELLS)
+    return shorten(visible_line(command), MAX_COMMAND_CELLS)

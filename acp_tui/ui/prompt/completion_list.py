@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.ui.drawing.wrap import shortened, shortened_path, wrap
+from acp_tui.ui.drawing.wrap import shorten, shorten_path, wrap
 from acp_tui.ui.theme.component_style import foreground_style, highlight_row
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class CompletionList(Widget):
         return max((len(self._detail(choice, width)) for choice in cut), default=0)
 
     def _detail(self, choice: CompletionItem, width: int) -> list[Spans]:
-        text = shortened(choice.description, DETAIL_ROWS * max(8, width - 2 * EDGE - 8))
+        text = shorten(choice.description, DETAIL_ROWS * max(8, width - 2 * EDGE - 8))
         return wrap([Segment(text)], max(8, width - 2 * EDGE)) if text else []
 
     def _column(self, width: int) -> int:
@@ -177,11 +177,11 @@ class CompletionList(Widget):
             segments = [Segment(segment.text, off) for segment in segments]
         left = column - cell_len(name)
         if choice.hint:
-            hint = shortened(f" {choice.hint}", left)
+            hint = shorten(f" {choice.hint}", left)
             segments.append(Segment(hint, foreground_style(self, "choices--hint")))
             left -= cell_len(hint)
         if choice.description:
-            description = shortened(choice.description, self._description_room(self.size.width))
+            description = shorten(choice.description, self._description_room(self.size.width))
             dim = foreground_style(self, "choices--description")
             segments.append(Segment(" " * (left + 2) + description, dim))
         return segments
@@ -200,8 +200,8 @@ def _name_width(choice: CompletionItem) -> int:
 def _fitted(choice: CompletionItem, width: int) -> tuple[str, frozenset[int]]:
     """The name in so many cells, and where it was hit now."""
     if not choice.is_path:
-        return shortened(choice.name, width), choice.matched
-    name = shortened_path(choice.name, width)
+        return shorten(choice.name, width), choice.matched
+    name = shorten_path(choice.name, width)
     lost = len(choice.name) - len(name)
     return name, frozenset(
         place - lost for place in choice.matched if place > lost

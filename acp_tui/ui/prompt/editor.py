@@ -12,7 +12,7 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Selection
 
 from acp_tui.session.text import strip_controls, visible_line
-from acp_tui.ui.drawing.wrap import shortened
+from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.keys.typeahead import forward_typeahead
 from acp_tui.ui.prompt.pastes import Pastes
@@ -264,7 +264,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         if command is not None and command.hint:
             gap = "" if self.text.endswith(" ") else " "
             room = self.wrap_width - cell_len(self.text)
-            hint = shortened(gap + visible_line(command.hint), room)
+            hint = shorten(gap + visible_line(command.hint), room)
         self.suggestion = hint
 
     def watch_selection(self) -> None:

@@ -15,7 +15,7 @@ from textual.widgets import Static, TextArea
 
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
-from acp_tui.ui.drawing.wrap import shortened
+from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.prompt.attaching_prompt import AttachingPrompt
 from acp_tui.ui.prompt.command_menu import CommandMenu
@@ -394,4 +394,4 @@ class Prompt(AttachingPrompt):
 
 
 def _placeholder(title: str) -> Content:
-    return Content(f"Message {shortened(visible_line(title), MAX_TITLE_CELLS)}")
+    return Content(f"Message {shorten(visible_line(title), MAX_TITLE_CELLS)}")

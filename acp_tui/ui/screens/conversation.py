@@ -21,7 +21,7 @@ from acp_tui.ui.conversation.pending_questions import Questions
 from acp_tui.ui.conversation.runner import Engine
 from acp_tui.ui.conversation.status_tracker import Facts
 from acp_tui.ui.conversation.toasts import tell_problems
-from acp_tui.ui.drawing.wrap import shortened
+from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.entries import registry
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.screens.agent_settings import AgentSettings
@@ -250,11 +250,11 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
         self._dialog = PermissionScreen(
             waiting.question,
             self._palette,
-            agent=shortened(self.prompt.agent_title, AGENT_WIDTH),
+            agent=shorten(self.prompt.agent_title, AGENT_WIDTH),
             position=self.questions.position,
             remember_words=waiting.question.rule_words,
             session=self.session,
-            cwd=self.transcript.stack.cwd,
+            cwd=self.transcript.entry_layout.cwd,
         )
         self.app.push_screen(self._dialog, lambda taken: self._answered(waiting, taken))
 
@@ -323,12 +323,16 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
 
     def _last_prompt(self, turn: int | None = None) -> str:
         """The last one, or that of a turn."""
-        from acp_tui.ui.entries.actions import attached_to, words_of
+        from acp_tui.ui.entries.actions import attachment_blocks, prompt_text
 
         entries = reversed(self.session.entries)
         prompts = (entry for entry in entries if isinstance(entry, UserMessage))
         prompt = next((entry for entry in prompts if turn in (None, entry.turn)), None)
-        return self.prompt.with_attached(words_of(prompt), attached_to(prompt)) if prompt is not None else ""
+        return (
+            self.prompt.with_attached(prompt_text(prompt), attachment_blocks(prompt))
+            if prompt is not None
+            else ""
+        )
 
     def action_stop(self) -> None:
         """Close what is open, else stop what runs, else back to the prompt."""

@@ -8,7 +8,7 @@ from rich.segment import Segment
 
 from acp_tui.session.state import Session
 from acp_tui.ui import keys
-from acp_tui.ui.drawing.body import Context
+from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.screens.dialog import Dialog
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.long_text import LongText
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.widgets.bar import Hint
 
-    Content = str | Callable[[Context], Sequence[Body]]
+    Content = str | Callable[[DrawContext], Sequence[Body]]
 
 
 class DetailScreen(Dialog[None]):
@@ -66,7 +66,7 @@ class DetailScreen(Dialog[None]):
     def _bodies(self, width: int) -> Sequence[Body]:
         if isinstance(self._content, str):
             return [LongText(self._content, self._palette.text, width)]
-        context = Context(
+        context = DrawContext(
             width=width, palette=self._palette, session=self._session, cwd=self._cwd, whole=True
         )
         return self._content(context)

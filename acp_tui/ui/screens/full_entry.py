@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, cast
 
-from acp_tui.ui.entries.actions import name_of
+from acp_tui.ui.entries.actions import kind_title
 from acp_tui.ui.entries.registry import make_body
 from acp_tui.ui.screens.detail import DetailScreen
 from acp_tui.ui.widgets.page import Page
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from acp_tui.session.state import Entry, Session
-    from acp_tui.ui.drawing.body import Body, Context, LongBody
+    from acp_tui.ui.drawing.body import Body, DrawContext, LongBody
     from acp_tui.ui.theme.palette import Palette
 
 INTERVAL = 0.1
@@ -30,7 +30,7 @@ class WholeScreen(DetailScreen):
     """An entry as in the transcript, with nothing folded and nothing left out."""
 
     def __init__(self, entry: Entry, palette: Palette, *, session: Session, cwd: str = "") -> None:
-        super().__init__(name_of(entry), self._drawn, palette, session=session, cwd=cwd)
+        super().__init__(kind_title(entry), self._drawn, palette, session=session, cwd=cwd)
         self._entry = entry
         self._timer: Timer | None = None
         self._settled: Settled | None = None
@@ -55,7 +55,7 @@ class WholeScreen(DetailScreen):
         self.query_one(Page).update()
         self.call_after_refresh(self._tell_place)
 
-    def _drawn(self, context: Context) -> Sequence[Body]:
+    def _drawn(self, context: DrawContext) -> Sequence[Body]:
         body = make_body(self._entry, context)
         self._settled = Settled(cast("LongBody", body))
         return [self._settled]

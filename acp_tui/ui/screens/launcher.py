@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from acp_tui.launcher_choices import AgentChoice, LauncherChoices, SessionChoice
     from acp_tui.ui.app import AcpTui
-    from acp_tui.ui.drawing.body import Body, Context, Spans
+    from acp_tui.ui.drawing.body import Body, DrawContext, Spans
     from acp_tui.ui.theme.palette import Palette
 
     Start = Callable[[Palette, str | None, str | None], BottomScreen]
@@ -305,17 +305,21 @@ def _homely(path: str) -> str:
     return f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path
 
 
-def _how_to_install(agent: AgentChoice, context: Context) -> Sequence[Body]:
+def _how_to_install(agent: AgentChoice, context: DrawContext) -> Sequence[Body]:
     """Why it does not start, and the command: what a copy gives is the command alone."""
-    from acp_tui.ui.drawing.body import Lines
-    from acp_tui.ui.drawing.text_layout import paragraphs
+    from acp_tui.ui.drawing.body import LinesBody
+    from acp_tui.ui.drawing.text_layout import wrapped_lines
     from acp_tui.ui.widgets.long_text import LongText
 
     palette, width = context.palette, context.width
-    words = [*paragraphs(f"\n{agent.missing}.", palette.text, width, 0)]
+    words = [*wrapped_lines(f"\n{agent.missing}.", palette.text, width, 0)]
     look = keys.KEYS["launcher.look"].key_names(context.keymap)
-    after = [*paragraphs(f"\nThen {look} in the launcher looks again.", palette.dim, width, 0)]
+    after = [*wrapped_lines(f"\nThen {look} in the launcher looks again.", palette.dim, width, 0)]
     if agent.install is None:
-        return [Lines([*words, *after], "")]
-    blank = paragraphs(" ", palette.text, width, 0)
-    return [Lines([*words, *blank], ""), LongText(agent.install, palette.key, width), Lines(after, "")]
+        return [LinesBody([*words, *after], "")]
+    blank = wrapped_lines(" ", palette.text, width, 0)
+    return [
+        LinesBody([*words, *blank], ""),
+        LongText(agent.install, palette.key, width),
+        LinesBody(after, ""),
+    ]

@@ -8,8 +8,8 @@ from rich.segment import Segment
 
 from acp_tui.entry_display import STATUS_ICONS, terminal_command
 from acp_tui.session.text import visible_line
-from acp_tui.ui.entries.terminal.terminal import exit_fact, sign
-from acp_tui.ui.entries.terminal.whole_output import WholeOutput
+from acp_tui.ui.entries.terminal.terminal import exit_text, status_name
+from acp_tui.ui.entries.terminal.whole_output import FullOutput
 from acp_tui.ui.screens.detail import DetailScreen
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.page import Page
@@ -30,7 +30,7 @@ class OutputScreen(DetailScreen):
     def __init__(self, terminal: Terminal, palette: Palette, *, session: Session, cwd: str = "") -> None:
         title = visible_line(terminal_command(terminal, cwd)) or "A command of the agent"
         super().__init__(
-            title, lambda context: [WholeOutput(terminal, context)], palette, session=session, cwd=cwd
+            title, lambda context: [FullOutput(terminal, context)], palette, session=session, cwd=cwd
         )
         self._terminal = terminal
         self._seen = -1  # version of the terminal
@@ -55,8 +55,8 @@ class OutputScreen(DetailScreen):
             self._tell_state()
 
     def _tell_state(self) -> None:
-        state, palette = sign(self._terminal), self._palette
-        words = exit_fact(self._terminal) or ("runs" if self._terminal.ended_at is None else "")
+        state, palette = status_name(self._terminal), self._palette
+        words = exit_text(self._terminal) or ("runs" if self._terminal.ended_at is None else "")
         spans = [
             Segment(f"{STATUS_ICONS[state]} ", palette.signs[state]),
             Segment(self._title, palette.strong),

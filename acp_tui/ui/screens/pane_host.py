@@ -116,7 +116,7 @@ class PaneKeys(EntryKeys):
             from acp_tui.ui.panes.pane import PaneSource
             from acp_tui.ui.panes.panes import Panes
 
-            source = PaneSource(self.session, self.transcript.stack.cwd, self.held)
+            source = PaneSource(self.session, self.transcript.entry_layout.cwd, self.held)
             panes = self._panes = Panes(source, self._palette, first or self._first_pane())
             self._beside = SidePanesLayout(self.transcript, panes)
             self.mount(panes, after=self.transcript)
@@ -204,7 +204,7 @@ class PaneKeys(EntryKeys):
         if panes.source.session is not self.session or panes.source.conversation is not self.held:
             self._renew_panes(panes)
         else:
-            panes.source.cwd = self.transcript.stack.cwd
+            panes.source.cwd = self.transcript.entry_layout.cwd
             panes.take(changes)
 
     def use_palette_in_panes(self, palette: Palette) -> None:
@@ -214,7 +214,7 @@ class PaneKeys(EntryKeys):
 
     def _renew_panes(self, panes: Panes) -> None:
         panes.source.session, panes.source.conversation = self.session, self.held
-        panes.source.cwd = self.transcript.stack.cwd
+        panes.source.cwd = self.transcript.entry_layout.cwd
         panes.renew()
 
     # ------------------------------------------------------------------------- what is wanted
@@ -246,7 +246,7 @@ class PaneKeys(EntryKeys):
 
         terminal = self.session.terminals.get(terminal_id)
         if terminal is not None:
-            cwd = self.transcript.stack.cwd
+            cwd = self.transcript.entry_layout.cwd
             self.app.push_screen(OutputScreen(terminal, self._palette, session=self.session, cwd=cwd))
 
     async def _kill_terminal(self, terminal_id: str) -> None:
@@ -312,7 +312,7 @@ class PaneKeys(EntryKeys):
         except UserError as error:
             self._complain(error)
             return
-        cwd = self.transcript.stack.cwd
+        cwd = self.transcript.entry_layout.cwd
         screen = DetailScreen(
             f"{visible_line(relative_path(path, cwd))}: {whence}",
             lambda context: [DiffBody(diff, context) for diff in diffs],
@@ -350,7 +350,7 @@ class PaneKeys(EntryKeys):
             what, done = "Delete it: it was not there when the session was opened", "is deleted"
         else:
             what, done = "Put it back as it was when the session was opened", "is as it was"
-        name = visible_line(relative_path(path, self.transcript.stack.cwd))
+        name = visible_line(relative_path(path, self.transcript.entry_layout.cwd))
         choices = [
             Choice("keep", "Leave it as it is"),
             Choice("revert", what, "What it holds now is lost."),

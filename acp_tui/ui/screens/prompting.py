@@ -166,6 +166,6 @@ class Prompting(SessionScreen):
 
 
 def _output(terminal: Terminal) -> str:
-    from acp_tui.ui.entries.actions import output_of
+    from acp_tui.ui.entries.actions import command_output
 
-    return output_of(terminal)
+    return command_output(terminal)

@@ -108,7 +108,7 @@ class ReplayScreen(SessionScreen):
         """Where the session is held; paths are shown as seen from there."""
         cwd = self.session.cwd or self.player.cwd
         self._facts.project = folder_label(cwd)
-        self.transcript.stack.cwd = cwd
+        self.transcript.entry_layout.cwd = cwd
 
     def _awaited(self) -> str:
         return "the agent has ended" if self.session.phase == "dead" else super()._awaited()

@@ -11,7 +11,7 @@ from acp_tui.ui import keys
 from acp_tui.ui.conversation.frame_batch import Frames
 from acp_tui.ui.screens.pane_host import PaneKeys
 from acp_tui.ui.terminal.error_containment import contain_errors
-from acp_tui.ui.transcript.search import Finder
+from acp_tui.ui.transcript.search import TranscriptSearch
 from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.key_bar import KeyBar
@@ -69,9 +69,9 @@ class SessionScreen(PaneKeys):
 
     def on_mount(self) -> None:
         """Let the parts know each other."""
-        self.finder = Finder(self.transcript)
+        self.finder = TranscriptSearch(self.transcript)
         self.transcript.use_clock(self.now)
-        self.transcript.stack.keymap = getattr(self.app, "keymap", {})
+        self.transcript.entry_layout.keymap = getattr(self.app, "keymap", {})
         self.watch(self.transcript, "unseen", self.query_one(NewBelow).show)
         self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette())
 

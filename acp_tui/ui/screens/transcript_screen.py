@@ -19,7 +19,7 @@ from acp_tui.ui.widgets.find_line import FindLine
 if TYPE_CHECKING:
     from acp_tui.session.state import Entry
     from acp_tui.ui.theme.palette import Palette
-    from acp_tui.ui.transcript.search import Finder
+    from acp_tui.ui.transcript.search import TranscriptSearch
 
 OPENED = ("http://", "https://", "mailto:")
 """Links that a click may hand to the browser."""
@@ -28,7 +28,7 @@ OPENED = ("http://", "https://", "mailto:")
 class EntryKeys(BottomScreen):
     """A part of every screen with a transcript. (No mixin: only widgets can handle messages.)"""
 
-    finder: Finder
+    finder: TranscriptSearch
     _palette: Palette
 
     @property
@@ -117,13 +117,13 @@ class EntryKeys(BottomScreen):
             case "copy":
                 self._copy(self.transcript.copy_text(entry.id))
             case "copy code":
-                self._copy("\n".join(actions.code_of(entry)))
+                self._copy("\n".join(actions.code_blocks(entry)))
             case "raw":
-                self._detail(actions.name_of(entry), actions.raw_text(entry))
+                self._detail(actions.kind_title(entry), actions.raw_text(entry))
             case "whole":
                 self._show_whole(entry)
             case "edit":
-                self._edit(actions.place_of(entry))
+                self._edit(actions.file_location(entry))
             case "open":
                 self._open(entry)
 
@@ -141,14 +141,14 @@ class EntryKeys(BottomScreen):
     def _show_whole(self, entry: Entry) -> None:
         from acp_tui.ui.screens.full_entry import WholeScreen
 
-        stack = self.transcript.stack
-        self.app.push_screen(WholeScreen(entry, self._palette, session=stack.session, cwd=stack.cwd))
+        layout = self.transcript.entry_layout
+        self.app.push_screen(WholeScreen(entry, self._palette, session=layout.session, cwd=layout.cwd))
 
     def _open(self, entry: Entry) -> None:
         from acp_tui.ui.entries import actions
         from acp_tui.ui.terminal import open_externally
 
-        content = actions.picture_of(entry)
+        content = actions.first_media(entry)
         if content is not None and content.data is not None:
             self.notify(open_externally.open_externally(content), markup=False)
         elif links := self.transcript.links(entry.id):
@@ -187,7 +187,7 @@ class EntryKeys(BottomScreen):
         from acp_tui.ui.terminal.external_editor import editor_command, open_file
         from acp_tui.ui.terminal.suspend import release_terminal
 
-        base = Path(self.transcript.stack.cwd or ".")
+        base = Path(self.transcript.entry_layout.cwd or ".")
         try:
             command = editor_command(os.environ)
             with release_terminal(self.app):

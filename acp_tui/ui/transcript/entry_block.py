@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Entry
     from acp_tui.ui.drawing.body import Body
 
-CLOSE_TOGETHER = (ToolCall, Notice, Permission, Terminal, Thought)
+COMPACT_KINDS = (ToolCall, Notice, Permission, Terminal, Thought)
 """Kinds that stand below each other without a blank line, unless one of them shows more than its title."""
-REMARKS = (Notice, Permission)
+REMARK_KINDS = (Notice, Permission)
 """They say something about what stands above them."""
 
 
 @dataclass(slots=True)
-class Block:
+class EntryBlock:
     """One entry in the view."""
 
     entry: Entry
@@ -47,16 +47,16 @@ class Block:
 
 def gap_between(before: Entry | None, entry: Entry) -> int:
     """Blank lines between two entries, and above the first. What the user folds changes none."""
-    if not (isinstance(before, CLOSE_TOGETHER) and isinstance(entry, CLOSE_TOGETHER)):
+    if not (isinstance(before, COMPACT_KINDS) and isinstance(entry, COMPACT_KINDS)):
         return 1
-    if isinstance(entry, REMARKS):
+    if isinstance(entry, REMARK_KINDS):
         return 0
     return 0 if _is_short(before) and _is_short(entry) else 1
 
 
 def _is_short(entry: Entry) -> bool:
     """Is it, or will it be, a line or two?"""
-    return isinstance(entry, (Thought, *REMARKS)) or default_folded(entry)
+    return isinstance(entry, (Thought, *REMARK_KINDS)) or default_folded(entry)
 
 
 def estimated_height(entry: Entry, width: int) -> int:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from acp_tui.entry_display import default_folded
 from acp_tui.session.state import Compaction, Entry, Plan, Terminal, Thought, ToolCall, Unrecognised
-from acp_tui.ui.drawing.body import Context
+from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.drawing.heights import Heights
 from acp_tui.ui.entries.registry import make_body
 from acp_tui.ui.transcript.anchor import Anchor
-from acp_tui.ui.transcript.entry_block import Block, estimated_height, gap_between
+from acp_tui.ui.transcript.entry_block import EntryBlock, estimated_height, gap_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Body
     from acp_tui.ui.theme.palette import Palette
 
-FOLDING: frozenset[type[Entry]] = frozenset({Thought, ToolCall, Terminal, Plan, Unrecognised, Compaction})
+FOLDABLE_KINDS: frozenset[type[Entry]] = frozenset(
+    {Thought, ToolCall, Terminal, Plan, Unrecognised, Compaction}
+)
 """The kinds of entries that have a short form."""
-TRIES = 8
+MAX_SETTLE_PASSES = 8
 """Correcting an estimate can bring others onto the screen; so often at most."""
 
 
-class Stack:
+class EntryLayout:
     """All entries of one transcript."""
 
     def __init__(self, session: Session, palette: Palette, cwd: str) -> None:
@@ -43,7 +45,7 @@ class Stack:
         self.clock: Callable[[], float] | None = None
         """The time in the session: for how long something has been going on."""
         self.width = 0
-        self.blocks: list[Block] = []
+        self.blocks: list[EntryBlock] = []
         self.heights = Heights()
         self._places: dict[int, int] = {}  # of entries' ids among the blocks
         self._kinds_folded: dict[type[Entry], bool] = {}
@@ -70,7 +72,7 @@ class Stack:
     def append(self, entry: Entry) -> None:
         """One more at the end."""
         before = self.blocks[-1].entry if self.blocks else None
-        block = Block(entry, gap=gap_between(before, entry))
+        block = EntryBlock(entry, gap=gap_between(before, entry))
         self._places[entry.id] = len(self.blocks)
         self.blocks.append(block)
         self.heights.append(self._guess(block))
@@ -147,7 +149,7 @@ class Stack:
 
     def toggle_all(self) -> None:
         """Fold everything that folds, or unfold it when the newest is folded."""
-        self._fold(FOLDING)
+        self._fold(FOLDABLE_KINDS)
 
     def _fold(self, kinds: Collection[type[Entry]]) -> None:
         newest = next((block.entry for block in reversed(self.blocks) if type(block.entry) in kinds), None)
@@ -194,7 +196,7 @@ class Stack:
         """Settle a screenful with a line at its top (or as near as the ends allow); where it begins."""
         place, gap = anchor.place, self.blocks[anchor.place].gap
         y = 0
-        for _ in range(TRIES):
+        for _ in range(MAX_SETTLE_PASSES):
             line = anchor.line_in(self.settle(place), gap)
             self.settle_lines(place, line, line + page)
             y = self.heights.top(place) + anchor.line_in(self.settle(place), gap)
@@ -259,7 +261,7 @@ class Stack:
             self.blocks[place].drawn.clear()
             self._measure(place)
 
-    def _guess(self, block: Block) -> int:
+    def _guess(self, block: EntryBlock) -> int:
         height = estimated_height(block.entry, self.width or 80)
         return block.gap + height if height else 0
 
@@ -268,8 +270,8 @@ class Stack:
         height = block.body.height if block.body is not None else 0
         self.heights[place] = block.gap + height if height else 0
 
-    def _context_of(self, entry: Entry) -> Context:
-        return Context(
+    def _context_of(self, entry: Entry) -> DrawContext:
+        return DrawContext(
             width=self.width,
             palette=self.palette,
             session=self.session,

@@ -33,7 +33,7 @@ _MARKS = r"(?<!\w)[*_`~]+|[*_`~]+(?!\w)"
 """Of Markdown: written around words, and not seen there. Within one they are: `snake_case`, `2*3`."""
 
 
-class Finder:
+class TranscriptSearch:
     """Finds a text in the entries. Only entries that hold it are ever drawn for that."""
 
     def __init__(self, view: TranscriptView) -> None:
@@ -69,10 +69,10 @@ class Finder:
 
     def _count(self) -> None:
         """Also what has come since the search began."""
-        stack, needle = self._view.stack, self._view.marking.needle
+        layout, needle = self._view.entry_layout, self._view.marking.needle
         self._counts = {}
-        for block in stack.blocks if needle else ():
-            if count := _count_in(block.entry, stack.session, needle):
+        for block in layout.blocks if needle else ():
+            if count := _count_in(block.entry, layout.session, needle):
                 self._counts[block.entry.id] = count
 
     def move(self, step: int) -> bool:
@@ -109,7 +109,7 @@ class Finder:
         view, needle = self._view, self._view.marking.needle
         lines = view.lines_with(entry_id, needle)
         entry = view.entry(entry_id)
-        if not lines and entry is not None and view.stack.is_folded(entry):
+        if not lines and entry is not None and view.entry_layout.is_folded(entry):
             view.toggle_fold(entry_id)
             lines = view.lines_with(entry_id, needle)
         return lines or [0]

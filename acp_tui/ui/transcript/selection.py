@@ -7,43 +7,43 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from textual.selection import Selection
 
-    from acp_tui.ui.transcript.entry_block import Block
-    from acp_tui.ui.transcript.entry_layout import Stack
+    from acp_tui.ui.transcript.entry_block import EntryBlock
+    from acp_tui.ui.transcript.entry_layout import EntryLayout
 
-LINE_BITS = 20
+LINE_NUMBER_BITS = 20
 """A place in a selection is an entry and a line of it in one number, so that it does not move with them."""
-WHOLE = 1 << LINE_BITS
+MAX_ENTRY_LINES = 1 << LINE_NUMBER_BITS
 """More lines than an entry has."""
 
 
-def place_in_selection(block: Block, line: int) -> int:
+def selection_row(block: EntryBlock, line: int) -> int:
     """Of a line of an entry."""
-    return (block.entry.id << LINE_BITS) + line
+    return (block.entry.id << LINE_NUMBER_BITS) + line
 
 
-def selected_lines(stack: Stack, selection: Selection, margin: int) -> list[str]:
+def selected_lines(layout: EntryLayout, selection: Selection, margin: int) -> list[str]:
     """The selected text as it is drawn, without the margin before it."""
-    blocks = stack.blocks
+    blocks = layout.blocks
     if not blocks:
         return []
-    first = selection.start.y >> LINE_BITS if selection.start is not None else blocks[0].entry.id
-    last = selection.end.y >> LINE_BITS if selection.end is not None else blocks[-1].entry.id
+    first = selection.start.y >> LINE_NUMBER_BITS if selection.start is not None else blocks[0].entry.id
+    last = selection.end.y >> LINE_NUMBER_BITS if selection.end is not None else blocks[-1].entry.id
     lines: list[str] = []
-    for place in range(stack.place_of(first) or 0, len(blocks)):
+    for place in range(layout.place_of(first) or 0, len(blocks)):
         block = blocks[place]
         if block.entry.id > last:
             break
-        stack.settle_lines(place, 0, WHOLE)
-        lines += [""] * (block.gap if lines and stack.heights[place] else 0)
+        layout.settle_lines(place, 0, MAX_ENTRY_LINES)
+        lines += [""] * (block.gap if lines and layout.heights[place] else 0)
         lines += _of_block(block, selection, margin)
     return lines
 
 
-def _of_block(block: Block, selection: Selection, margin: int) -> list[str]:
+def _of_block(block: EntryBlock, selection: Selection, margin: int) -> list[str]:
     assert block.body is not None
     found: list[str] = []
     for line in range(block.body.height):
-        span = selection.get_span(place_in_selection(block, line))
+        span = selection.get_span(selection_row(block, line))
         if span is not None:
             start, end = max(0, span[0] - margin), span[1] - margin if span[1] != -1 else None
             found.append(block.body.line(line).text[start:end].rstrip())

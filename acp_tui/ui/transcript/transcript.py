@@ -9,7 +9,7 @@ from textual.message import Message
 from acp_tui.session.state import AgentMessage, Notice, ToolCall, TurnEnd, UserMessage
 from acp_tui.ui import keys
 from acp_tui.ui.keys.typeahead import forward_typeahead
-from acp_tui.ui.transcript.selection import WHOLE
+from acp_tui.ui.transcript.selection import MAX_ENTRY_LINES
 from acp_tui.ui.transcript.view import TranscriptView
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Transcript(TranscriptView):
         """The entry the cursor is on; without a cursor the last one."""
         if (entry := self.entry(self.cursor)) is not None:
             return entry
-        return self.stack.blocks[-1].entry if self.stack.blocks else None
+        return self.entry_layout.blocks[-1].entry if self.entry_layout.blocks else None
 
     async def on_key(self, event: events.Key) -> None:
         """Typing goes to the prompt; so does the rest of a word that came before the focus was there. Other
@@ -70,8 +70,8 @@ class Transcript(TranscriptView):
     def on_click(self, event: events.Click) -> None:
         """What stands for something that is left out shows it."""
         if "whole" in event.style.meta:
-            place, _ = self.stack.heights.at(self.scroll_offset.y + event.y)
-            self.post_message(self.Wanted("whole", self.stack.blocks[place].entry))
+            place, _ = self.entry_layout.heights.at(self.scroll_offset.y + event.y)
+            self.post_message(self.Wanted("whole", self.entry_layout.blocks[place].entry))
 
     def on_paste(self, event: events.Paste) -> None:
         """So does what is pasted."""
@@ -85,11 +85,11 @@ class Transcript(TranscriptView):
 
     def move_cursor(self, step: int, wanted: str | None = None) -> bool:
         """To the next (1) or previous (-1) visible entry, of some sort only; False: there is none."""
-        places = range(len(self.stack))
+        places = range(len(self.entry_layout))
         start = self._start(step)
         for place in places[start + 1 :] if step > 0 else reversed(places[: max(0, start)]):
-            entry = self.stack.blocks[place].entry
-            if (wanted is None or _is(entry, wanted)) and self.stack.settle(place).height:
+            entry = self.entry_layout.blocks[place].entry
+            if (wanted is None or _is(entry, wanted)) and self.entry_layout.settle(place).height:
                 self.cursor = entry.id
                 self.scroll_to_entry(entry.id)
                 return True
@@ -98,8 +98,8 @@ class Transcript(TranscriptView):
     def _start(self, step: int) -> int:
         """Where the cursor is; when it was left behind, just outside of what is in sight."""
         top = self.scroll_offset.y
-        first, last = (self.stack.heights.at(row)[0] for row in (top, top + self.size.height - 1))
-        place = self.stack.place_of(self.cursor)
+        first, last = (self.entry_layout.heights.at(row)[0] for row in (top, top + self.size.height - 1))
+        place = self.entry_layout.place_of(self.cursor)
         if place is not None and first <= place <= last:
             return place
         return last + 1 if step < 0 else first - 1
@@ -111,11 +111,11 @@ class Transcript(TranscriptView):
 
     def links(self, entry_id: int) -> list[str]:
         """What an entry links to, as it is drawn: each once, in order."""
-        place = self.stack.place_of(entry_id)
+        place = self.entry_layout.place_of(entry_id)
         if place is None:
             return []
-        self.stack.settle_lines(place, 0, WHOLE)
-        body = self.stack.settle(place)
+        self.entry_layout.settle_lines(place, 0, MAX_ENTRY_LINES)
+        body = self.entry_layout.settle(place)
         styles = (segment.style for number in range(body.height) for segment in body.line(number))
         return list(dict.fromkeys(style.meta["link"] for style in styles if style and "link" in style.meta))
 
@@ -174,7 +174,7 @@ class Transcript(TranscriptView):
         self.post_message(self.Wanted("copy", self._last_answer()))
 
     def _last_answer(self) -> Entry | None:
-        entries = (block.entry for block in reversed(self.stack.blocks))
+        entries = (block.entry for block in reversed(self.entry_layout.blocks))
         return next((entry for entry in entries if isinstance(entry, AgentMessage)), None)
 
     def action_copy_code(self) -> None:

@@ -20,12 +20,12 @@ from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
 from acp_tui.session.state import TurnEnd
-from acp_tui.ui.drawing.line_style import Look
-from acp_tui.ui.drawing.search_highlight import Marking, restyled
+from acp_tui.ui.drawing.line_style import LineStyle
+from acp_tui.ui.drawing.search_highlight import SearchHighlight, restyle
 from acp_tui.ui.terminal.error_containment import guard
-from acp_tui.ui.transcript.entry_layout import Stack
-from acp_tui.ui.transcript.selection import WHOLE, place_in_selection, selected_lines
-from acp_tui.ui.transcript.viewport import Seen
+from acp_tui.ui.transcript.entry_layout import EntryLayout
+from acp_tui.ui.transcript.selection import MAX_ENTRY_LINES, selected_lines, selection_row
+from acp_tui.ui.transcript.viewport import ReadMarker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -38,20 +38,20 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Entry, Session
     from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.transcript.anchor import Anchor
-    from acp_tui.ui.transcript.entry_block import Block
+    from acp_tui.ui.transcript.entry_block import EntryBlock
 
-MARGIN = 1
+CURSOR_MARGIN = 1
 """Cells at the left for the bar of the cursor."""
-LEAST_WIDTH = 20
-WHEEL = 3
+MIN_WIDTH = 20
+WHEEL_LINES = 3
 """Lines for one notch of the mouse wheel."""
-FOLD_WIDTH = 6
+FOLD_CLICK_WIDTH = 6
 """Cells at the left of an entry's first line that fold it when they are clicked."""
-KEPT_LINES = 500
+MAX_CACHED_LINES = 500
 """Of one entry, ready for the screen: some screenfuls."""
 
 
-def thumb_of(total: int, page: int, y: int) -> tuple[int, int]:
+def scrollbar_thumb(total: int, page: int, y: int) -> tuple[int, int]:
     """Where the thumb of a scrollbar begins and ends, in eighths of a cell."""
     if page >= total:
         return 0, 0
@@ -88,22 +88,22 @@ class TranscriptView(ScrollView, can_focus=True):
 
     def __init__(self, session: Session, palette: Palette, *, cwd: str = "") -> None:
         super().__init__()
-        self.stack = Stack(session, palette, cwd)
+        self.entry_layout = EntryLayout(session, palette, cwd)
         """The entries; to be changed through the view only."""
-        self.stack.body_replaced = lambda entry_id: self.call_later(self._remeasure, entry_id)
-        self.marking = Marking()
+        self.entry_layout.body_replaced = lambda entry_id: self.call_later(self._remeasure, entry_id)
+        self.marking = SearchHighlight()
         """What the search has found."""
         self._following = True
-        self._seen = Seen()
+        self._seen = ReadMarker()
         self._moving = False  # we scroll, not the user
         self._ticker: Timer | None = None
         self._thumb = (0, 0)  # of the scrollbar, as it was painted
-        self._look = Look(Style(), 0, TRANSPARENT, [])
+        self._look = LineStyle(Style(), 0, TRANSPARENT, [])
 
     def use_session(self, session: Session, cwd: str) -> None:
         """Show this session from its beginning on."""
-        self.stack.session, self.stack.cwd = session, cwd
-        self.stack.rebuild()
+        self.entry_layout.session, self.entry_layout.cwd = session, cwd
+        self.entry_layout.rebuild()
         self._arrange(None)
 
     # ------------------------------------------------------------------------- what happens
@@ -113,67 +113,69 @@ class TranscriptView(ScrollView, can_focus=True):
         touched: set[int] = set()
         for change in changes:
             if change.kind == "reset":
-                self.stack.rebuild()
+                self.entry_layout.rebuild()
                 touched.clear()
                 break
             if change.entry is None:
                 continue
-            place = self.stack.place_of(change.entry.id)
+            place = self.entry_layout.place_of(change.entry.id)
             if place is None:
-                self.stack.append(change.entry)
+                self.entry_layout.append(change.entry)
             else:
                 touched.add(place)
-            if (shown_in := self.stack.place_of_call(change.entry)) is not None:
+            if (shown_in := self.entry_layout.place_of_call(change.entry)) is not None:
                 touched.add(shown_in)
         anchor = self._anchor()
         for place in touched:
-            self.stack.refresh(place)
+            self.entry_layout.refresh(place)
         self._arrange(anchor)
 
     def use_palette(self, palette: Palette) -> None:
         """The theme has changed."""
-        self.stack.palette = palette
-        self.stack.forget()
+        self.entry_layout.palette = palette
+        self.entry_layout.forget()
         self._arrange(self._anchor())
 
     def on_resize(self) -> None:
         """Lines break elsewhere now; what was at the top stays there."""
         anchor = self._anchor()
-        width = max(LEAST_WIDTH, self.scrollable_content_region.width - MARGIN)
-        if width != self.stack.width:
-            anchor = self.stack.resize(width, anchor)
+        width = max(MIN_WIDTH, self.scrollable_content_region.width - CURSOR_MARGIN)
+        if width != self.entry_layout.width:
+            anchor = self.entry_layout.resize(width, anchor)
         self._arrange(anchor)
 
     def _anchor(self) -> Anchor | None:
         """The line at the top of the screen."""
-        return self.stack.anchor_at(self.scroll_offset.y)
+        return self.entry_layout.anchor_at(self.scroll_offset.y)
 
     def _arrange(self, anchor: Anchor | None) -> None:
         """After any change: show what was shown, or the end."""
         page = self.size.height
-        if not self.stack.width or not page:
+        if not self.entry_layout.width or not page:
             return
         if self._following or anchor is None:
-            self._show(self.stack.settle_end(page))
+            self._show(self.entry_layout.settle_end(page))
         else:
-            y = self.stack.settle_screen(anchor, page)
-            self._following = y >= self.stack.total - page  # also when so much was folded that all is seen
+            y = self.entry_layout.settle_screen(anchor, page)
+            self._following = (
+                y >= self.entry_layout.total - page
+            )  # also when so much was folded that all is seen
             self._show(y)
         if self._following:
-            self._seen = Seen.all_of(self.stack)
-        self.unseen = self._seen.lines_since(self.stack)
+            self._seen = ReadMarker.all_of(self.entry_layout)
+        self.unseen = self._seen.lines_since(self.entry_layout)
         self._tick_while_needed()
         self.refresh()
 
     def _remeasure(self, entry_id: int) -> None:
         """An entry could not be drawn, and what is shown instead has another height."""
         anchor = self._anchor()
-        self.stack.remeasure(entry_id)
+        self.entry_layout.remeasure(entry_id)
         self._arrange(anchor)
 
     def use_clock(self, clock: Callable[[], float]) -> None:
         """Show for how long things have been going on, by this clock."""
-        self.stack.clock = clock
+        self.entry_layout.clock = clock
 
     @property
     def ticking(self) -> bool:
@@ -182,7 +184,7 @@ class TranscriptView(ScrollView, can_focus=True):
 
     def _tick_while_needed(self) -> None:
         """Look at the clock only while something that goes on can be seen."""
-        needed = self.stack.clock is not None and bool(self._running_rows())
+        needed = self.entry_layout.clock is not None and bool(self._running_rows())
         if needed and self._ticker is None:
             self._ticker = self.set_interval(1, self._tick)
         elif not needed and self._ticker is not None:
@@ -195,7 +197,7 @@ class TranscriptView(ScrollView, can_focus=True):
         self.refresh(*(Region(0, row - self.scroll_offset.y, self.size.width, 1) for row in rows))
 
     def _running_rows(self) -> list[int]:
-        return self.stack.running(self.scroll_offset.y, self.size.height)
+        return self.entry_layout.running(self.scroll_offset.y, self.size.height)
 
     def _show(self, y: int) -> None:
         """Scroll there; not the user's doing."""
@@ -212,13 +214,13 @@ class TranscriptView(ScrollView, can_focus=True):
         Setting `virtual_size` would lay out the whole screen anew, every frame; and the scrollbar, which
         takes longer to paint than the page, is painted only when it looks otherwise.
         """
-        total, page = self.stack.total, self.size.height
-        self.set_reactive(TranscriptView.virtual_size, Size(self.stack.width + MARGIN, total))
+        total, page = self.entry_layout.total, self.size.height
+        self.set_reactive(TranscriptView.virtual_size, Size(self.entry_layout.width + CURSOR_MARGIN, total))
         scrollbar = self.vertical_scrollbar
         scrollbar.set_reactive(ScrollBar.window_virtual_size, total)
         scrollbar.set_reactive(ScrollBar.window_size, page)
         scrollbar.set_reactive(ScrollBar.position, y)
-        if (thumb := thumb_of(total, page, y)) != self._thumb:
+        if (thumb := scrollbar_thumb(total, page, y)) != self._thumb:
             self._thumb = thumb
             scrollbar.refresh()
 
@@ -226,16 +228,16 @@ class TranscriptView(ScrollView, can_focus=True):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """The user scrolled: settle what comes onto the screen, follow the end when it was reached."""
-        if not self._moving and round(old_value) != round(new_value) and len(self.stack):
+        if not self._moving and round(old_value) != round(new_value) and len(self.entry_layout):
             y = round(new_value)
-            self._following = y >= self.stack.total - self.size.height
-            self._arrange(self.stack.anchor_at(y))
+            self._following = y >= self.entry_layout.total - self.size.height
+            self._arrange(self.entry_layout.anchor_at(y))
         super().watch_scroll_y(old_value, new_value)
 
     def scroll_lines(self, lines: int) -> None:
         """Up (negative) or down."""
         if lines < 0:
-            self._show(self.stack.settle_above(self.scroll_offset.y, -lines))
+            self._show(self.entry_layout.settle_above(self.scroll_offset.y, -lines))
         self._jump(self.scroll_offset.y + lines)
 
     def follow(self) -> None:
@@ -250,11 +252,11 @@ class TranscriptView(ScrollView, can_focus=True):
 
     def scroll_to_entry(self, entry_id: int, line: int = 0) -> None:
         """Bring a line of an entry onto the screen; what is there already does not move."""
-        place = self.stack.place_of(entry_id)
+        place = self.entry_layout.place_of(entry_id)
         if place is None:
             return
-        self.stack.settle_lines(place, line, line + self.size.height)
-        y = self.stack.heights.top(place) + self.stack.blocks[place].gap + line
+        self.entry_layout.settle_lines(place, line, line + self.size.height)
+        y = self.entry_layout.heights.top(place) + self.entry_layout.blocks[place].gap + line
         first = self.scroll_offset.y
         if not first <= y < first + self.size.height - 1:
             self._jump(max(0, y - self.size.height // 4))
@@ -267,63 +269,63 @@ class TranscriptView(ScrollView, can_focus=True):
         """The wheel."""
         event.stop()
         event.prevent_default()
-        self.scroll_lines(-WHEEL)
+        self.scroll_lines(-WHEEL_LINES)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         """The wheel."""
         event.stop()
         event.prevent_default()
-        self.scroll_lines(WHEEL)
+        self.scroll_lines(WHEEL_LINES)
 
     # ------------------------------------------------------------------------- folding
 
     def toggle_fold(self, entry_id: int | None) -> None:
         """Fold or unfold one entry."""
-        place = self.stack.place_of(entry_id)
+        place = self.entry_layout.place_of(entry_id)
         if place is not None:
             anchor = self._anchor()
-            self.stack.toggle_fold(place)
+            self.entry_layout.toggle_fold(place)
             self._arrange(anchor)
 
     def toggle_kind(self, kind: type[Entry]) -> None:
         """Fold or unfold all entries of a kind."""
         anchor = self._anchor()
-        self.stack.toggle_kind(kind)
+        self.entry_layout.toggle_kind(kind)
         self._arrange(anchor)
 
     def toggle_all(self) -> None:
         """Fold or unfold everything that folds."""
         anchor = self._anchor()
-        self.stack.toggle_all()
+        self.entry_layout.toggle_all()
         self._arrange(anchor)
 
     # ------------------------------------------------------------------------- the cursor
 
     def entry(self, entry_id: int | None) -> Entry | None:
         """The entry of that id."""
-        place = self.stack.place_of(entry_id)
-        return self.stack.blocks[place].entry if place is not None else None
+        place = self.entry_layout.place_of(entry_id)
+        return self.entry_layout.blocks[place].entry if place is not None else None
 
     def lines_with(self, entry_id: int, needle: str) -> list[int]:
         """The drawn lines of an entry that hold a text, which is in lower case."""
-        place = self.stack.place_of(entry_id)
+        place = self.entry_layout.place_of(entry_id)
         if place is None:
             return []
-        self.stack.settle_lines(place, 0, WHOLE)
-        body = self.stack.settle(place)
+        self.entry_layout.settle_lines(place, 0, MAX_ENTRY_LINES)
+        body = self.entry_layout.settle(place)
         return [line for line in range(body.height) if needle in body.line(line).text.lower()]
 
     def copy_text(self, entry_id: int) -> str:
         """The source text of an entry."""
-        place = self.stack.place_of(entry_id)
-        return self.stack.settle(place).copy_text() if place is not None else ""
+        place = self.entry_layout.place_of(entry_id)
+        return self.entry_layout.settle(place).copy_text() if place is not None else ""
 
     def watch_cursor(self, old: int | None, new: int | None) -> None:
         """The bar moves."""
         for entry_id in (old, new):
-            place = self.stack.place_of(entry_id)
+            place = self.entry_layout.place_of(entry_id)
             if place is not None:
-                self.stack.blocks[place].drawn.clear()
+                self.entry_layout.blocks[place].drawn.clear()
         self.refresh()
 
     def on_focus(self) -> None:
@@ -357,17 +359,17 @@ class TranscriptView(ScrollView, can_focus=True):
         """What all lines are drawn with; when it has changed, all are drawn anew."""
         made_of = self.rich_style, self.size.width, self.background_colors[1], self.get_line_filters()
         if not self._look.is_of(*made_of):
-            self._look = Look(*made_of)
-            for block in self.stack.blocks:
+            self._look = LineStyle(*made_of)
+            for block in self.entry_layout.blocks:
                 block.drawn.clear()
 
     def _line(self, y: int) -> Strip:
         look = self._look
         row = self.scroll_offset.y + y
-        if row >= self.stack.total or not self.stack.width:
+        if row >= self.entry_layout.total or not self.entry_layout.width:
             return look.blank
-        place, line = self.stack.heights.at(row)
-        block = self.stack.blocks[place]
+        place, line = self.entry_layout.heights.at(row)
+        block = self.entry_layout.blocks[place]
         line -= block.gap
         if line < 0 or block.body is None or line >= block.body.height:
             return look.blank
@@ -376,30 +378,28 @@ class TranscriptView(ScrollView, can_focus=True):
         if selection is None and not self.marking.needle:
             return strip
         if self.marking.needle:
-            strip = self.marking.laid_over(strip, block.entry.id, line, self.stack.palette)
+            strip = self.marking.laid_over(strip, block.entry.id, line, self.entry_layout.palette)
         if selection is not None:
-            strip = self._with_selection(strip, selection, place_in_selection(block, line))
-        return look.filtered(strip.apply_offsets(0, place_in_selection(block, line)))
+            strip = self._with_selection(strip, selection, selection_row(block, line))
+        return look.filtered(strip.apply_offsets(0, selection_row(block, line)))
 
-    def _drawn(self, block: Block, line: int) -> Strip:
+    def _drawn(self, block: EntryBlock, line: int) -> Strip:
         """A line with its margin, as it goes to the terminal. Those that stay are not made again."""
         assert block.body is not None
         source = block.body.line(line)
         known = block.drawn.get(line)
         if known is not None and known[0] is source:
             return known[1]
-        if len(block.drawn) >= KEPT_LINES:  # a long message that runs through the screen
+        if len(block.drawn) >= MAX_CACHED_LINES:  # a long message that runs through the screen
             block.drawn.clear()
         look = self._look
-        strip = look.spread(self._with_margin(block, source)).apply_offsets(
-            0, place_in_selection(block, line)
-        )
+        strip = look.spread(self._with_margin(block, source)).apply_offsets(0, selection_row(block, line))
         strip = look.filtered(strip)
         block.drawn[line] = source, strip
         return strip
 
-    def _with_margin(self, block: Block, strip: Strip) -> Strip:
-        palette = self.stack.palette
+    def _with_margin(self, block: EntryBlock, strip: Strip) -> Strip:
+        palette = self.entry_layout.palette
         if block.entry.withdrawn and not isinstance(block.entry, TurnEnd):  # which says that it was
             strip = Strip(
                 [Segment(text, (own or palette.text) + palette.withdrawn) for text, own, _ in strip]
@@ -411,20 +411,20 @@ class TranscriptView(ScrollView, can_focus=True):
         span = selection.get_span(anchor)
         if span is None:
             return strip
-        start, end = max(MARGIN, span[0]), span[1]
+        start, end = max(CURSOR_MARGIN, span[0]), span[1]
         if end == -1:
             end = len(strip.text.rstrip())
         if end <= start:
             return strip
-        return restyled(strip, start, end, self.screen.get_component_rich_style("screen--selection"))
+        return restyle(strip, start, end, self.screen.get_component_rich_style("screen--selection"))
 
     # ------------------------------------------------------------------------- selection
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The selected text as it is drawn, without the margin."""
-        if not len(self.stack):
+        if not len(self.entry_layout):
             return None
-        return "\n".join(selected_lines(self.stack, selection, MARGIN)), "\n"
+        return "\n".join(selected_lines(self.entry_layout, selection, CURSOR_MARGIN)), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002  # Textual's signature
         """Draw it."""
@@ -439,9 +439,9 @@ class TranscriptView(ScrollView, can_focus=True):
             self.post_message(self.LinkClicked(str(link)))
             return
         row = self.scroll_offset.y + event.y
-        if row >= self.stack.total or self.screen.selections:
+        if row >= self.entry_layout.total or self.screen.selections:
             return
-        place, line = self.stack.heights.at(row)
-        block = self.stack.blocks[place]
-        if line == block.gap and event.x < FOLD_WIDTH:
+        place, line = self.entry_layout.heights.at(row)
+        block = self.entry_layout.blocks[place]
+        if line == block.gap and event.x < FOLD_CLICK_WIDTH:
             self.toggle_fold(block.entry.id)

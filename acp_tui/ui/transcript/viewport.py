@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from acp_tui.ui.transcript.entry_layout import Stack
+    from acp_tui.ui.transcript.entry_layout import EntryLayout
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ReadMarker:
     """The end of the conversation at one time."""
 
     entries: int = 0
@@ -18,19 +18,19 @@ class Seen:
     height: int = 0  # … and how high it was
 
     @classmethod
-    def all_of(cls, stack: Stack) -> Seen:
+    def all_of(cls, layout: EntryLayout) -> ReadMarker:
         """All there is now."""
-        if not stack.blocks:
+        if not layout.blocks:
             return cls()
-        return cls(len(stack), stack.blocks[-1].entry.version, stack.heights[len(stack) - 1])
+        return cls(len(layout), layout.blocks[-1].entry.version, layout.heights[len(layout) - 1])
 
-    def lines_since(self, stack: Stack) -> int:
+    def lines_since(self, layout: EntryLayout) -> int:
         """Lines that came below. An entry that has not changed has not grown: it was folded, or resized."""
-        if len(stack) < self.entries:
+        if len(layout) < self.entries:
             return 0
-        lines = stack.total - stack.heights.top(self.entries)
+        lines = layout.total - layout.heights.top(self.entries)
         if self.entries:
             last = self.entries - 1
-            if stack.blocks[last].entry.version != self.version:
-                lines += max(0, stack.heights[last] - self.height)
+            if layout.blocks[last].entry.version != self.version:
+                lines += max(0, layout.heights[last] - self.height)
         return lines

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from acp_tui.ui.drawing.heights import Heights
-from acp_tui.ui.drawing.wrap import fold, fold_count, strip
+from acp_tui.ui.drawing.wrap import hard_wrap, hard_wrap_count, make_strip
 
 if TYPE_CHECKING:
     from rich.style import Style
@@ -26,7 +26,7 @@ class LongText:
         self._source = text.split("\n")
         self._folded: tuple[int, list[Spans]] = (-1, [])  # the last one: it may fill many screens
         self._heights = Heights()
-        self._heights.reset([fold_count(line, width) for line in self._source])
+        self._heights.reset([hard_wrap_count(line, width) for line in self._source])
 
     @property
     def height(self) -> int:
@@ -38,8 +38,8 @@ class LongText:
         index, part = self._heights.at(number)
         if index != self._folded[0]:
             segment = Segment(self._source[index], self._style)
-            self._folded = index, fold([segment], self._width)
-        return strip(self._folded[1][part])
+            self._folded = index, hard_wrap([segment], self._width)
+        return make_strip(self._folded[1][part])
 
     def copy_text(self) -> str:
         """As it came."""

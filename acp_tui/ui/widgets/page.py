@@ -9,7 +9,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from acp_tui.ui.drawing.heights import Heights
-from acp_tui.ui.drawing.search_highlight import restyled
+from acp_tui.ui.drawing.search_highlight import restyle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -96,7 +96,7 @@ class Page(ScrollView):
         if (selection := self.text_selection) is not None and (span := selection.get_span(row)) is not None:
             start, end = span
             end = len(strip.text.rstrip()) if end == -1 else end
-            strip = restyled(strip, start, end, self.screen.get_component_rich_style("screen--selection"))
+            strip = restyle(strip, start, end, self.screen.get_component_rich_style("screen--selection"))
         return strip.apply_offsets(0, row)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:

@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from acp_tui.session.text import visible_line
-from acp_tui.ui.drawing.wrap import shortened
+from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.theme.component_style import foreground_style, highlight_row
 
@@ -107,7 +107,7 @@ class QueueStrip(Widget, can_focus=True):
         segments = [Segment(lead, foreground_style(self, "queue--label"))]
         state = self._state() if y == 0 else ""
         room = width - len(lead) - 2 - cell_len(state)
-        text = shortened(self._shown[place][1], room)
+        text = shorten(self._shown[place][1], room)
         segments.append(Segment(text))
         if state:
             name = "queue--paused" if self._paused else "queue--label"

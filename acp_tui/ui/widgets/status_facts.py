@@ -7,7 +7,7 @@ from typing import Literal
 
 from rich.cells import cell_len
 
-from acp_tui.ui.drawing.wrap import shortened
+from acp_tui.ui.drawing.wrap import shorten
 
 SILENCE_SECONDS = 60.0
 """Seconds after which it is said what an agent was last heard with."""
@@ -85,15 +85,15 @@ def layout(facts: StatusFacts, width: int, now: float) -> list[Piece]:
 
 
 def _agent(facts: StatusFacts, width: int) -> _Item:
-    return _Item(Piece(shortened(facts.agent, width), "strong", "agent"), 0, left=True)
+    return _Item(Piece(shorten(facts.agent, width), "strong", "agent"), 0, left=True)
 
 
 def _left(facts: StatusFacts, width: int) -> list[_Item]:
     items = [_agent(facts, max(MIN_AGENT_CELLS, width // 3))]  # some tell their life in their title
     if facts.project:
-        items.append(_Item(Piece(shortened(facts.project, 30), "text", "project"), 5, left=True))
+        items.append(_Item(Piece(shorten(facts.project, 30), "text", "project"), 5, left=True))
     if facts.branch:
-        items.append(_Item(Piece(shortened(facts.branch, 30), "dim", "branch"), 6, left=True))
+        items.append(_Item(Piece(shorten(facts.branch, 30), "dim", "branch"), 6, left=True))
     return items
 
 
@@ -102,13 +102,13 @@ def _right(facts: StatusFacts, now: float) -> list[_Item]:
     if facts.acts_unasked and facts.policy != "yolo":
         items.append(_Item(Piece("! acts without asking", "warning", "mark"), 2))
     if facts.mode:
-        items.append(_Item(Piece(f"mode: {shortened(facts.mode, 20)} ▾", "accent", "mode"), 4))
+        items.append(_Item(Piece(f"mode: {shorten(facts.mode, 20)} ▾", "accent", "mode"), 4))
     if facts.policy == "yolo":
         items.append(_Item(Piece(" policy: yolo ▾ ", "loud", "policy"), 2))
     elif facts.policy:
         items.append(_Item(Piece(f"policy: {facts.policy} ▾", "accent", "policy"), 4))
     if facts.model:
-        items.append(_Item(Piece(f"{shortened(facts.model, 24)} ▾", "dim", "model"), 7))
+        items.append(_Item(Piece(f"{shorten(facts.model, 24)} ▾", "dim", "model"), 7))
     if facts.used is not None:
         items.append(_Item(_context(facts.used, facts.size), 3))
     if facts.cost is not None:
@@ -191,8 +191,8 @@ def _cells(items: list[_Item]) -> int:
 def _shorten(items: list[_Item], room: int) -> list[_Item]:
     """Only the agent and the phase are left, and even they are too long."""
     agent, phase = items[0].piece, items[-1].piece
-    text = shortened(phase.text, max(2, room - min(cell_len(agent.text), 12) - 2))
-    title = shortened(agent.text, max(0, room - cell_len(text) - 2))
+    text = shorten(phase.text, max(2, room - min(cell_len(agent.text), 12) - 2))
+    title = shorten(agent.text, max(0, room - cell_len(text) - 2))
     return [
         _Item(Piece(title, agent.style, agent.part), 0, left=True),
         _Item(Piece(text, phase.style, phase.part), 0),

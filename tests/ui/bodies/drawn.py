@@ -8,7 +8,7 @@ from rich.style import Style
 
 from acp_tui.protocol.raw_values import read_command, read_paths
 from acp_tui.session.state import Entry, Session, Terminal, TerminalRef, ToolCall
-from acp_tui.ui.drawing.body import Context
+from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.theme.palette import SYNTAX, Palette
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ PALETTE = Palette(
 Kind = TypeVar("Kind", bound=Entry)
 
 
-def context(session: Session | None = None, width: int = 80, **other: Any) -> Context:
+def context(session: Session | None = None, width: int = 80, **other: Any) -> DrawContext:
     """A context with the palette of the tests."""
-    return Context(width, PALETTE, session or Session(cwd=CWD), cwd=CWD, **other)
+    return DrawContext(width, PALETTE, session or Session(cwd=CWD), cwd=CWD, **other)
 
 
 def strips(body: Body) -> list[Strip]:

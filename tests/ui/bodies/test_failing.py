@@ -12,7 +12,7 @@ from acp_tui.export.as_text import transcript_lines
 from acp_tui.export.metadata import SessionMetadata
 from acp_tui.session.state import AgentMessage, Diff, Permission, Session, ToolCall
 from acp_tui.session.text import GrowingText
-from acp_tui.ui.drawing.body import Lines
+from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.entries import registry
 from acp_tui.ui.entries.registry import make_body
 from tests.ui.bodies.drawn import context, lines
@@ -34,7 +34,7 @@ def as_text(session: Session, _: SessionMetadata) -> str:
     return "\n".join(transcript_lines(session))
 
 
-class Failing(Lines):
+class Failing(LinesBody):
     """Fails in one of its methods."""
 
     def __init__(self, method: str) -> None:
@@ -47,8 +47,8 @@ class Failing(Lines):
         return 3 if name == "height" else object.__getattribute__(self, name)
 
 
-def failing_in(method: str) -> Callable[..., Lines]:
-    def make(*_: object) -> Lines:
+def failing_in(method: str) -> Callable[..., LinesBody]:
+    def make(*_: object) -> LinesBody:
         if method == "make":
             raise ValueError("a mistake")
         return Failing(method)

@@ -9,7 +9,7 @@ import pytest
 from acp_tui.permissions.commands.plain import MAX_CHARACTERS, NotPlainError, plain_words
 from acp_tui.session.state import AgentMessage, Content, Diff, Notice, Session, TerminalRef, ToolCall
 from acp_tui.session.text import GrowingText
-from acp_tui.ui.drawing.wrap import MAX_LINE
+from acp_tui.ui.drawing.wrap import MAX_LINE_LENGTH
 from acp_tui.ui.entries.registry import make_body
 from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.screens.full_entry import STEP_LINES, Settled
@@ -19,14 +19,14 @@ from tests.ui.bodies.drawn import call, context, lines, terminal
 from tests.ui.screens.questions import permission
 
 LINE = "words " * 500_000
-MISSING = f"{len(LINE) - MAX_LINE:,} more characters"
+MISSING = f"{len(LINE) - MAX_LINE_LENGTH:,} more characters"
 if TYPE_CHECKING:
     from textual.screen import Screen
 
     from acp_tui.ui.drawing.body import LongBody
     from acp_tui.ui.theme.palette import Palette
 
-FEW = 2 * MAX_LINE // 80 + 40
+FEW = 2 * MAX_LINE_LENGTH // 80 + 40
 """Lines that a cut line fills, and what may stand around it."""
 
 

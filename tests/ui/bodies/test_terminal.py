@@ -9,7 +9,7 @@ from acp_tui.session import events as ev
 from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Content, Session, TerminalRef
 from acp_tui.session.text import MAX_KEPT_PER_END, TerminalText
-from acp_tui.ui.entries.terminal.terminal import TAIL, body
+from acp_tui.ui.entries.terminal.terminal import TAIL_LINES, body
 from acp_tui.ui.entries.tool_call.tool_call import body as call_body
 from tests.ui.bodies.drawn import CWD, call, colour_of, context, lines, terminal
 
@@ -64,8 +64,8 @@ def test_another_directory_than_the_sessions_is_told() -> None:
 def test_the_last_lines_are_shown_and_how_many_came_before() -> None:
     session = Session(cwd=CWD)
     shown = lines(body(terminal(session, numbered(0, 100), command="x"), context(session)))
-    assert shown[1] == f"    ▸ {100 - TAIL} more lines"
-    assert shown[2:] == [f"    line {number}" for number in range(100 - TAIL, 100)]
+    assert shown[1] == f"    ▸ {100 - TAIL_LINES} more lines"
+    assert shown[2:] == [f"    line {number}" for number in range(100 - TAIL_LINES, 100)]
 
 
 def test_all_lines_are_shown_where_they_are_wanted() -> None:
@@ -166,7 +166,7 @@ def test_of_much_output_that_was_followed_the_last_lines_are_right() -> None:
     for first in range(0, 100_000, 10_000):
         entry.output.append(numbered(first, first + 10_000))
         assert shown.update()
-    assert lines(shown)[1] == f"    ▸ {100_000 - TAIL:,} more lines"
+    assert lines(shown)[1] == f"    ▸ {100_000 - TAIL_LINES:,} more lines"
     assert lines(shown)[-1] == "    line 99999"
 
 

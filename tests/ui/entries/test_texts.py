@@ -23,9 +23,9 @@ from acp_tui.session.state import (
     Unrecognised,
 )
 from acp_tui.session.text import GrowingText
-from acp_tui.ui.drawing.body import Context
-from acp_tui.ui.drawing.text_layout import MOST_LINES
-from acp_tui.ui.entries.actions import MOST_OUTPUT, output_of
+from acp_tui.ui.drawing.body import DrawContext
+from acp_tui.ui.drawing.text_layout import MAX_LINES
+from acp_tui.ui.entries.actions import MAX_OUTPUT_CHARACTERS, command_output
 from acp_tui.ui.entries.registry import make_body
 from acp_tui.ui.theme.palette import Palette
 from tests.support.looks import drawn
@@ -35,12 +35,12 @@ def test_what_a_command_wrote_is_given_to_an_agent_with_a_true_count_of_what_is_
     terminal = Terminal(id=1, at=0, terminal_id="t", command="flood", exit_code=0, ended_at=1.0)
     for _ in range(1000):
         terminal.output.append("x" * 9999 + "\n")
-    lines = output_of(terminal).splitlines()
+    lines = command_output(terminal).splitlines()
     assert (lines[0], lines[-1]) == ("$ flood", "[exit code 0]")
     told = [line for line in lines if "left out" in line]
     (count,) = [int(line.split()[1].replace(",", "")) for line in told]
-    assert len(output_of(terminal)) < MOST_OUTPUT + 200
-    assert abs(count + MOST_OUTPUT - 10_000_000) < 200
+    assert len(command_output(terminal)) < MAX_OUTPUT_CHARACTERS + 200
+    assert abs(count + MAX_OUTPUT_CHARACTERS - 10_000_000) < 200
 
 
 def test_a_turn_that_ended_well_says_nothing() -> None:
@@ -147,7 +147,7 @@ def test_an_address_is_shown_whole_with_its_host_marked(url: str, host: str) -> 
 
     loud = Style(bold=True)
     entry = Elicitation(id=1, at=0, request_id=1, mode="url", message="Sign in", url=url)
-    body = make_body(entry, Context(width=80, palette=Palette(strong=loud), session=Session()))
+    body = make_body(entry, DrawContext(width=80, palette=Palette(strong=loud), session=Session()))
     assert body.line(1).text.strip() == url
     marked = "".join(text for text, style, _ in body.line(1) if style == loud)
     assert marked == host
@@ -160,14 +160,14 @@ def test_a_summary_is_shown_when_it_is_unfolded() -> None:
 
 
 def test_what_nobody_knows_is_named_shown_bounded_and_copied_whole() -> None:
-    raw = {"many": list(range(MOST_LINES * 2)), "escape": "\x1b[31m"}
+    raw = {"many": list(range(MAX_LINES * 2)), "escape": "\x1b[31m"}
     entry = Unrecognised(id=1, at=0, what="session update 'foo'", raw=raw)
     assert default_folded(entry)
     assert drawn(entry, folded=True) == ["▸ not recognised: session update 'foo'"]
     lines = drawn(entry)
-    assert len(lines) == MOST_LINES + 2
+    assert len(lines) == MAX_LINES + 2
     assert lines[-1] == "  ▸ more"
-    copied = make_body(entry, Context(80, Palette(), Session())).copy_text()
+    copied = make_body(entry, DrawContext(80, Palette(), Session())).copy_text()
     assert json.loads(copied.replace("␛", "\\u001b")) == raw
     assert "\x1b" not in copied
 
@@ -212,4 +212,4 @@ def test_an_error_of_many_lines_shows_the_first_and_names_the_key_for_the_others
         lines = drawn(entry, folded=False)
         assert len([line for line in lines if "It could not" in line]) <= 6
         assert any("more lines · v shows all" in line for line in lines)
-        assert make_body(entry, Context(80, Palette(), Session(), whole=True)).height > 20
+        assert make_body(entry, DrawContext(80, Palette(), Session(), whole=True)).height > 20

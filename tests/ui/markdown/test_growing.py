@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from acp_tui.session.text import GrowingText, visible
 from acp_tui.ui.markdown.document import Document
-from acp_tui.ui.markdown.sections import Scanner, code_blocks
+from acp_tui.ui.markdown.sections import MarkdownScanner, code_blocks
 from tests.ui.markdown.drawing import ALL, PALETTE, document, grown, strips
 
 WIDTHS = st.sampled_from([20, 21, 40, 80])
@@ -97,7 +97,7 @@ def test_lines_that_stay_are_the_same_objects_while_the_text_grows() -> None:
     ids=lambda text: repr(text[:14]),
 )
 def test_what_is_open_stays_small_whatever_comes(text: str) -> None:
-    scanner = Scanner()
+    scanner = MarkdownScanner()
     for start in range(0, len(text), 1000):
         scanner.feed(text[start : start + 1000])
         assert sum(section.size for section in scanner.tail()) < 40_000

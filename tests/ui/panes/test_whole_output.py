@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from acp_tui.session.state import Session, Terminal
 from acp_tui.session.text import MAX_KEPT_PER_END
-from acp_tui.ui.drawing.body import Context
+from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.entries.terminal import whole_output
-from acp_tui.ui.entries.terminal.whole_output import WholeOutput
+from acp_tui.ui.entries.terminal.whole_output import FullOutput
 from acp_tui.ui.theme.themes import load
 
 if TYPE_CHECKING:
     import pytest
 
-CONTEXT = Context(width=20, palette=load("dark").palette, session=Session())
+CONTEXT = DrawContext(width=20, palette=load("dark").palette, session=Session())
 PIECES = st.sampled_from(
     ["a word", "\r\n", "\r\n" * 30, "\r", "\x1b[2K", "\x1b[5A", "\x1b[31mred\x1b[m", "wide 漢字 " * 9, "\t"]
 )
@@ -27,7 +27,7 @@ def terminal() -> Terminal:
     return Terminal(id=0, at=0.0, terminal_id="t")
 
 
-def drawn(body: WholeOutput) -> list[str]:
+def drawn(body: FullOutput) -> list[str]:
     return [body.line(number).text for number in range(body.height)]
 
 
@@ -35,18 +35,18 @@ def drawn(body: WholeOutput) -> list[str]:
 @given(st.lists(PIECES, max_size=60))
 def test_following_shows_what_looking_again_would(pieces: list[str]) -> None:
     one = terminal()
-    followed = WholeOutput(one, CONTEXT)
+    followed = FullOutput(one, CONTEXT)
     for piece in pieces:
         one.output.append(piece)
         followed.update()
-    fresh = WholeOutput(one, CONTEXT)
+    fresh = FullOutput(one, CONTEXT)
     assert drawn(followed) == drawn(fresh)
     assert followed.copy_text() == fresh.copy_text()
 
 
 def test_what_was_not_kept_leaves_a_line_that_says_so() -> None:
     one = terminal()
-    body = WholeOutput(one, CONTEXT)
+    body = FullOutput(one, CONTEXT)
     for number in range(MAX_KEPT_PER_END // 4):
         one.output.append(f"line {number:06}\r\n")
     body.update()
@@ -57,7 +57,7 @@ def test_what_was_not_kept_leaves_a_line_that_says_so() -> None:
 def test_output_sent_again_takes_the_place_of_the_old_one() -> None:
     one = terminal()
     one.output.append("first\r\n")
-    body = WholeOutput(one, CONTEXT)
+    body = FullOutput(one, CONTEXT)
     one.output = type(one.output)()
     one.output.append("second\r\n")
     body.update()
@@ -67,7 +67,7 @@ def test_output_sent_again_takes_the_place_of_the_old_one() -> None:
 def test_a_flood_does_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whole_output, "MOST_LINES", 200)
     one = terminal()
-    body = WholeOutput(one, CONTEXT)
+    body = FullOutput(one, CONTEXT)
     for number in range(500):
         one.output.append(f"{number}\r\n")
         body.update()

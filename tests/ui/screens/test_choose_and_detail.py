@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
     from textual.screen import Screen
 
-    from acp_tui.ui.drawing.body import Context
+    from acp_tui.ui.drawing.body import DrawContext
     from acp_tui.ui.theme.palette import Palette
 
 CHOICES = [
@@ -194,7 +194,7 @@ async def test_long_lines_are_folded_and_follow_the_width() -> None:
 
 
 async def test_details_show_bodies_too() -> None:
-    def bodies(context: Context) -> list[DiffBody]:
+    def bodies(context: DrawContext) -> list[DiffBody]:
         return [DiffBody(Diff("a.py", "one\n", "two\n"), context)]
 
     async with showing(lambda palette: DetailScreen("a.py", bodies, palette)) as (app, _):  # type: ignore[arg-type, return-value]

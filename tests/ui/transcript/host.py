@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from textual.app import App
 
 from acp_tui.ui.theme.themes import load
-from acp_tui.ui.transcript.search import Finder
+from acp_tui.ui.transcript.search import TranscriptSearch
 from acp_tui.ui.transcript.transcript import Transcript
 from tests.support.talk import Talk
 
@@ -52,7 +52,7 @@ class Host(App[None]):
         self.talk = talk
         self.told: list[Message] = []
         self.view = Transcript(talk.session, loaded.palette)
-        self.finder = Finder(self.view)
+        self.finder = TranscriptSearch(self.view)
         talk.pending.clear()
 
     def compose(self) -> ComposeResult:

@@ -155,9 +155,9 @@ async def test_the_cursor_goes_from_entry_to_entry_and_is_shown() -> None:
 
 
 def _first_line(app: Host) -> str:
-    place = app.view.stack.place_of(app.view.cursor)
+    place = app.view.entry_layout.place_of(app.view.cursor)
     assert place is not None
-    return app.view.stack.settle(place).line(0).text.strip()
+    return app.view.entry_layout.settle(place).line(0).text.strip()
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ async def test_a_cursor_that_was_left_behind_begins_again_with_what_is_in_sight(
         assert app.view.following
         await pilot.press("g")
         assert app.view.move_cursor(1)
-        assert app.view.stack.place_of(app.view.cursor) == 0
+        assert app.view.entry_layout.place_of(app.view.cursor) == 0
 
 
 async def test_a_jump_brings_what_is_far_away_onto_the_screen() -> None:
@@ -320,7 +320,7 @@ async def test_hits_are_marked_and_the_current_one_differently() -> None:
     async with shown(messages(3, lines=1)) as (app, _):
         app.finder.search("answer 2")
         app.finder.move(1)
-        palette = app.view.stack.palette
+        palette = app.view.entry_layout.palette
         strip = app.view.render_line(app.row_of("answer 2"))
         marked = [
             text for text, style, _ in strip if style and style.bgcolor == palette.match_current.bgcolor
@@ -337,7 +337,7 @@ async def test_words_are_found_as_they_are_seen() -> None:
             assert app.finder.total == 1
             assert app.finder.move(1)
             strip = app.view.render_line(app.row_of("The cause"))
-            current = app.view.stack.palette.match_current.bgcolor
+            current = app.view.entry_layout.palette.match_current.bgcolor
             marked = [text for text, style, _ in strip if style and style.bgcolor == current]
             assert "".join(marked).lower() == needle
         for needle in ("finduser", "**cause this"):  # seen nowhere
@@ -358,7 +358,7 @@ async def test_a_search_far_away_draws_only_what_it_must() -> None:
         app.finder.search("answer 17 ")
         app.finder.move(1)
         assert app.sees("answer 17 ")
-        drawn = sum(block.body is not None for block in app.view.stack.blocks)
+        drawn = sum(block.body is not None for block in app.view.entry_layout.blocks)
         assert drawn < 100
 
 
@@ -399,11 +399,11 @@ async def test_the_output_of_a_command_is_found_also_where_only_its_end_is_shown
 
 async def test_five_thousand_entries_are_drawn_only_where_they_are_seen() -> None:
     async with shown(messages(1700, lines=1)) as (app, pilot):
-        assert len(app.view.stack) > 5000
+        assert len(app.view.entry_layout) > 5000
         assert app.sees("answer 1699")
         app.say("and on")
         await pilot.press("home")
         assert app.row_of("prompt 0") == 1
         await pilot.press("end")
         assert app.sees("and on")
-        assert sum(block.body is not None for block in app.view.stack.blocks) < 60
+        assert sum(block.body is not None for block in app.view.entry_layout.blocks) < 60

@@ -87,13 +87,13 @@ def assert_whole(app: Host) -> None:
     """What is on the screen is what the entries say, from the top row on, with nothing missing or twice."""
     view = app.view
     y = view.scroll_offset.y
-    assert 0 <= y <= max(0, view.stack.total - view.size.height)
+    assert 0 <= y <= max(0, view.entry_layout.total - view.size.height)
     for row, line in enumerate(app.lines()):
-        if y + row >= view.stack.total:
+        if y + row >= view.entry_layout.total:
             assert line == ""
             continue
-        place, inside = view.stack.heights.at(y + row)
-        block = view.stack.blocks[place]
+        place, inside = view.entry_layout.heights.at(y + row)
+        block = view.entry_layout.blocks[place]
         assert block.body is not None, "only what is drawn is shown"
         inside -= block.gap
         assert line == (block.body.line(inside).text.rstrip() if inside >= 0 else "")
@@ -116,14 +116,14 @@ def test_the_line_at_the_top_stays_where_it_is(
                     view.toggle_kind(how)
             else:
                 following, before = view.following, app.lines()
-                held = view.stack.total - view.size.height > view.scroll_offset.y
+                held = view.entry_layout.total - view.size.height > view.scroll_offset.y
                 step(app, what, how, count)
                 if not following and held and what in ("grow", "add", "theme"):
                     assert app.lines()[0] == before[0]
                     assert [line for line in before if line][:3] == [line for line in app.lines() if line][:3]
                 if following:
                     assert view.following
-                    assert view.scroll_offset.y == max(0, view.stack.total - view.size.height)
+                    assert view.scroll_offset.y == max(0, view.entry_layout.total - view.size.height)
             assert_whole(app)
             await pilot.pause()
 
@@ -154,14 +154,14 @@ def test_a_resize_keeps_the_entry_at_the_top(
     async def check(app: Host, pilot: Pilot[None]) -> None:
         app.view.scroll_lines(-20)
         for size in sizes:
-            before = app.view.stack.anchor_at(app.view.scroll_offset.y)
+            before = app.view.entry_layout.anchor_at(app.view.scroll_offset.y)
             await pilot.resize_terminal(*size)
             await pilot.pause()
             assert_whole(app)
-            after = app.view.stack.anchor_at(app.view.scroll_offset.y)
+            after = app.view.entry_layout.anchor_at(app.view.scroll_offset.y)
             assert before is not None
             assert after is not None
-            at_the_end = app.view.scroll_offset.y >= app.view.stack.total - app.view.size.height
+            at_the_end = app.view.scroll_offset.y >= app.view.entry_layout.total - app.view.size.height
             assert at_the_end or abs(after.place - before.place) <= 1
 
     run(check, build(entries))

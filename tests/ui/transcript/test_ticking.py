@@ -28,8 +28,8 @@ async def test_a_running_call_shows_its_time_while_other_entries_stay_as_they_ar
         await one.sees("before", "Run it")
         view = one.transcript
         assert view.ticking
-        (call,) = (block for block in view.stack.blocks if isinstance(block.entry, ToolCall))
-        others = [block for block in view.stack.blocks if block is not call]
+        (call,) = (block for block in view.entry_layout.blocks if isinstance(block.entry, ToolCall))
+        others = [block for block in view.entry_layout.blocks if block is not call]
         drawn = [dict(block.drawn) for block in others]
         assert isinstance(call.entry, ToolCall)
         moment = call.entry.began + 75

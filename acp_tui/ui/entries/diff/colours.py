@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
     from acp_tui.ui.theme.palette import Palette
 
-STRETCH = 32
+CHUNK_LINES = 32
 """Lines coloured at once."""
-RUN_UP = 24
+LEAD_LINES = 24
 """Lines read before them, so that what began there (a long string, a comment) is known."""
-LONGEST = 2_000
+MAX_LINE_LENGTH = 2_000
 """Characters of a line that is worth colours; nobody reads minified code by them."""
 
 
-class Colours:
+class SyntaxColours:
     """The lines of one side, as far as they are known."""
 
     def __init__(self, lines: Callable[[], Mapping[int, str]], path: str, palette: Palette) -> None:
@@ -30,11 +30,11 @@ class Colours:
 
     def spans(self, number: int, text: str) -> list[Segment]:
         """The line of that number in colours."""
-        if not self._palette.syntax or len(text) > LONGEST:
+        if not self._palette.syntax or len(text) > MAX_LINE_LENGTH:
             return [Segment(text)]
-        stretch = (number - 1) // STRETCH
+        stretch = (number - 1) // CHUNK_LINES
         if stretch not in self._done:
-            self._done[stretch] = self._coloured(stretch * STRETCH + 1)
+            self._done[stretch] = self._coloured(stretch * CHUNK_LINES + 1)
         spans = self._done[stretch].get(number)
         # Lines of a patch may carry wrong numbers: never show another text than the row's.
         if spans is None or "".join(span.text for span in spans) != text:
@@ -45,8 +45,8 @@ class Colours:
         from acp_tui.ui.theme.syntax import highlight, language_of  # loads Pygments
 
         lines = self._lines()
-        numbers = range(max(1, first - RUN_UP), first + STRETCH)
+        numbers = range(max(1, first - LEAD_LINES), first + CHUNK_LINES)
         texts = [lines.get(number, "") for number in numbers]
-        code = "\n".join(text if len(text) <= LONGEST else "" for text in texts)
+        code = "\n".join(text if len(text) <= MAX_LINE_LENGTH else "" for text in texts)
         shown = highlight(f"{code}\n", language_of(self._path), self._palette)
         return {number: spans for number, spans in zip(numbers, shown, strict=True) if number >= first}

@@ -9,8 +9,8 @@ from zlib import crc32
 
 from acp_tui.diffing import Difference, Row, compare_texts, parse_patch
 from acp_tui.ui.drawing.heights import Heights
-from acp_tui.ui.drawing.wrap import MAX_LINE
-from acp_tui.ui.entries.diff.drawing import Drawing, SplitDrawing, UnifiedDrawing
+from acp_tui.ui.drawing.wrap import MAX_LINE_LENGTH
+from acp_tui.ui.entries.diff.drawing import RowRenderer, SplitRenderer, UnifiedRenderer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.session.state import Diff
-    from acp_tui.ui.drawing.body import Context
+    from acp_tui.ui.drawing.body import DrawContext
 
-SPLIT_FROM = 120
+MIN_SPLIT_WIDTH = 120
 """Cells that old and new need beside each other."""
 LEAST_SPLIT = 50
 """… also when the user wishes for it."""
-PREVIEW = 40
+PREVIEW_ROWS = 40
 """Rows that a tool call shows of a long diff."""
-KEPT_OF_LINE = MAX_LINE // 2
+LONG_LINE_PREFIX = MAX_LINE_LENGTH // 2
 """Characters of a line that is too long."""
-DRAWN = 400
+MAX_CACHED_ROWS = 400
 """Rows kept ready; many screens of them."""
 
 Text = TypeVar("Text", str, str | None)
@@ -36,7 +36,7 @@ Pair = tuple[Row | None, Row | None]
 _SIGNS = {"same": " ", "removed": "-", "added": "+"}
 
 
-def difference(diff: Diff, first: int = 1) -> Difference:
+def compute_difference(diff: Diff, first: int = 1) -> Difference:
     """What changed in a file; remembered for the next one who asks. `first` numbers its first line.
 
     Where that number is not known (0), the rows are numbered all the same: to tell them apart.
@@ -57,44 +57,44 @@ def _told(text: Text) -> Text:
     """
     if not text:
         return text
-    if len(text) > MAX_LINE and any(len(line) > MAX_LINE for line in text.split("\n")):
+    if len(text) > MAX_LINE_LENGTH and any(len(line) > MAX_LINE_LENGTH for line in text.split("\n")):
         text = "\n".join(map(_limited, text.split("\n")))
     return _HIDDEN.sub("‹200d›", text) if "\u200d" in text else text
 
 
 def _limited(line: str) -> str:
-    if len(line) <= MAX_LINE:
+    if len(line) <= MAX_LINE_LENGTH:
         return line
     checksum = crc32(line.encode(errors="surrogatepass"))
-    return f"{line[:KEPT_OF_LINE]} … {len(line) - KEPT_OF_LINE:,} more characters (checksum {checksum:08x})"
+    return f"{line[:LONG_LINE_PREFIX]} … {len(line) - LONG_LINE_PREFIX:,} more characters (checksum {checksum:08x})"
 
 
 class DiffBody:
     """The diff of one file."""
 
-    def __init__(self, diff: Diff, context: Context, *, heading: str = "", first: int = 1) -> None:
+    def __init__(self, diff: Diff, context: DrawContext, *, heading: str = "", first: int = 1) -> None:
         self.diff = diff
-        self._difference = difference(diff, first)
+        self._difference = compute_difference(diff, first)
         self._numbered = first > 0
         self._drawing = self._made_drawing(context)
         rows = chain(_before(diff, self._difference, heading), self._difference.rows())
-        self._rows = list(rows if context.whole else islice(rows, PREVIEW + 1))
-        if not context.whole and len(self._rows) > PREVIEW:
-            shown = PREVIEW - 1
+        self._rows = list(rows if context.whole else islice(rows, PREVIEW_ROWS + 1))
+        if not context.whole and len(self._rows) > PREVIEW_ROWS:
+            shown = PREVIEW_ROWS - 1
             missing = self._difference.line_count - sum(row.is_line for row in self._rows[:shown])
             self._rows[shown:] = [Row("more", f"▸ {missing:,} more lines")]
         self._pairs = (
-            list(_beside(self._rows)) if isinstance(self._drawing, SplitDrawing) else _alone(self._rows)
+            list(_beside(self._rows)) if isinstance(self._drawing, SplitRenderer) else _alone(self._rows)
         )
         self._heights = Heights()
         self._heights.reset([self._drawing.height(pair) for pair in self._pairs])
         self._drawn: dict[int, list[Strip]] = {}
 
-    def _made_drawing(self, context: Context) -> Drawing:
+    def _made_drawing(self, context: DrawContext) -> RowRenderer:
         wish = context.preferences.diff
-        split = wish != "unified" and context.width >= (SPLIT_FROM if wish == "auto" else LEAST_SPLIT)
+        split = wish != "unified" and context.width >= (MIN_SPLIT_WIDTH if wish == "auto" else LEAST_SPLIT)
         # Where one side is empty, two columns would waste half of the room.
-        kind = SplitDrawing if split and not self._difference.one_sided else UnifiedDrawing
+        kind = SplitRenderer if split and not self._difference.one_sided else UnifiedRenderer
         return kind(self._difference, self.diff.path, context, numbered=self._numbered)
 
     @property
@@ -107,7 +107,7 @@ class DiffBody:
         index, part = self._heights.at(number)
         strips = self._drawn.get(index)
         if strips is None:
-            if len(self._drawn) >= DRAWN:
+            if len(self._drawn) >= MAX_CACHED_ROWS:
                 self._drawn.clear()
             strips = self._drawn[index] = self._drawing.strips(self._pairs[index])
         return strips[part]

@@ -9,18 +9,18 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 
-from acp_tui.ui.drawing.body import left_out
+from acp_tui.ui.drawing.body import expander
 from acp_tui.ui.drawing.wrap import (
-    TAB,
-    expanded,
-    fold,
-    fold_count,
-    padded,
-    shortened,
-    shortened_path,
-    whole_signs,
+    TAB_WIDTH,
+    expand_tabs,
+    hard_wrap,
+    hard_wrap_count,
+    join_graphemes,
+    padded_strip,
+    shorten,
+    shorten_path,
 )
-from acp_tui.ui.entries.diff.colours import Colours
+from acp_tui.ui.entries.diff.colours import SyntaxColours
 from acp_tui.ui.theme.component_style import NOT_DIM
 
 if TYPE_CHECKING:
@@ -29,21 +29,23 @@ if TYPE_CHECKING:
     from rich.style import Style
 
     from acp_tui.diffing import Difference, Row
-    from acp_tui.ui.drawing.body import Context
+    from acp_tui.ui.drawing.body import DrawContext
     from acp_tui.ui.theme.palette import Palette
 
 INDENT = 4
-LEAST_TEXT = 4
+MIN_TEXT_WIDTH = 4
 SIGNS = {"removed": "-", "added": "+"}
 GAP = "⋯"
 
 Pair = tuple["Row | None", "Row | None"]
 
 
-class Drawing(Protocol):
+class RowRenderer(Protocol):
     """One of the forms."""
 
-    def __init__(self, difference: Difference, path: str, context: Context, *, numbered: bool) -> None: ...
+    def __init__(
+        self, difference: Difference, path: str, context: DrawContext, *, numbered: bool
+    ) -> None: ...
 
     def height(self, pair: Pair) -> int:
         """How many lines the row takes."""
@@ -70,10 +72,10 @@ class _Column:
         self._old_side = old_side  # unchanged lines are shown as those of the old text
         self._digits = max(2, len(str(difference.last_number)))
         self._gutter = self._digits + 3
-        self._text_width = max(LEAST_TEXT, width - self._gutter)
+        self._text_width = max(MIN_TEXT_WIDTH, width - self._gutter)
         self._width = width
-        self._old = Colours(lambda: difference.old, path, palette)
-        self._new = Colours(lambda: difference.new, path, palette)
+        self._old = SyntaxColours(lambda: difference.old, path, palette)
+        self._new = SyntaxColours(lambda: difference.new, path, palette)
         self._looks = {
             "same": (palette.diff_context, palette.diff_number),
             "removed": (palette.diff_removed, palette.diff_removed_mark),
@@ -83,7 +85,7 @@ class _Column:
     def height(self, row: Row) -> int:
         if row.kind not in self._looks:
             return 1
-        return fold_count(row.text, self._text_width)
+        return hard_wrap_count(row.text, self._text_width)
 
     def lines(self, row: Row | None) -> list[list[Segment]]:
         """Each as wide as the column."""
@@ -94,13 +96,13 @@ class _Column:
             return [self._remark(row)]
         base, mark = self._looks[row.kind]
         number = row.old if self._is_old(row) else row.new
-        lines = fold(self._text(row, base), self._text_width)
+        lines = hard_wrap(self._text(row, base), self._text_width)
         found: list[list[Segment]] = []
         for at, line in enumerate(lines):
             shown = f"{number if at == 0 and self._numbered else '':>{self._digits}}"
             sign = SIGNS.get(row.kind, " ") if at == 0 else " "
             gutter = [Segment(shown, mark), Segment(f" {sign} ", mark)]
-            found.append(list(padded([*gutter, *line], self._width, base)))
+            found.append(list(padded_strip([*gutter, *line], self._width, base)))
         return found
 
     def _is_old(self, row: Row) -> bool:
@@ -108,8 +110,10 @@ class _Column:
 
     def _remark(self, row: Row) -> list[Segment]:
         """Something about a side, below its line."""
-        text = shortened(f"{' ' * (self._digits + 1)}\\ {row.text}", self._width)
-        return list(padded([Segment(text, self._palette.diff_fold)], self._width, self._palette.diff_context))
+        text = shorten(f"{' ' * (self._digits + 1)}\\ {row.text}", self._width)
+        return list(
+            padded_strip([Segment(text, self._palette.diff_fold)], self._width, self._palette.diff_context)
+        )
 
     def _text(self, row: Row, base: Style) -> list[Segment]:
         """The text in colours, with what changed in it marked, and without tabs."""
@@ -125,13 +129,13 @@ class _Column:
             text = _without_tabs(text, column, visibly=marked)
             column += cell_len(text)
             segments.append(Segment(text, look + word if marked else look))
-        return whole_signs(segments)
+        return join_graphemes(segments)
 
 
-class UnifiedDrawing:
+class UnifiedRenderer:
     """Old and new lines below each other."""
 
-    def __init__(self, difference: Difference, path: str, context: Context, *, numbered: bool) -> None:
+    def __init__(self, difference: Difference, path: str, context: DrawContext, *, numbered: bool) -> None:
         self._context = context
         width = context.width - INDENT
         self._column = _Column(difference, path, context.palette, width, numbered=numbered)
@@ -147,14 +151,14 @@ class UnifiedDrawing:
         row, _ = pair
         assert row is not None
         if row.change is None and row.kind != "same":
-            return [separate(row, self._context)]
+            return [annotation_strip(row, self._context)]
         return [Strip([Segment(" " * INDENT), *line]) for line in self._column.lines(row)]
 
 
-class SplitDrawing:
+class SplitRenderer:
     """Old lines to the left, new ones to the right."""
 
-    def __init__(self, difference: Difference, path: str, context: Context, *, numbered: bool) -> None:
+    def __init__(self, difference: Difference, path: str, context: DrawContext, *, numbered: bool) -> None:
         self._context = context
         palette, room = context.palette, context.width - INDENT - 1
         self._blank = left, right = room // 2, room - room // 2
@@ -170,7 +174,7 @@ class SplitDrawing:
         """Both sides, the shorter one filled up."""
         left, right = pair
         if left is not None and left.change is None and left.kind != "same":
-            return [separate(left, self._context)]
+            return [annotation_strip(left, self._context)]
         lines = self._left.lines(left), self._right.lines(right)
         base = self._context.palette.diff_context
         strips: list[Strip] = []
@@ -184,14 +188,14 @@ class SplitDrawing:
         return strips
 
 
-def separate(row: Row, context: Context) -> Strip:
+def annotation_strip(row: Row, context: DrawContext) -> Strip:
     """A row that is no line of either text: a file's name, a fold, a remark."""
     room = context.width - INDENT
     palette = context.palette
     if row.kind == "file":
-        return Strip([Segment(" " * INDENT), Segment(shortened_path(row.text, room), palette.strong)])
-    text = shortened(f"{GAP} {row.text}" if row.kind == "gap" else row.text, room)
-    word = (left_out if row.kind == "more" else Segment)(text, palette.diff_fold)
+        return Strip([Segment(" " * INDENT), Segment(shorten_path(row.text, room), palette.strong)])
+    text = shorten(f"{GAP} {row.text}" if row.kind == "gap" else row.text, room)
+    word = (expander if row.kind == "more" else Segment)(text, palette.diff_fold)
     return Strip([Segment(" " * INDENT), word])
 
 
@@ -218,11 +222,11 @@ def _marked(
 def _without_tabs(text: str, column: int, *, visibly: bool) -> str:
     """Tabs as spaces; where they are what changed, as arrows."""
     if "\t" not in text or not visibly:
-        return expanded(text, column)
+        return expand_tabs(text, column)
     parts: list[str] = []
     for number, part in enumerate(text.split("\t")):
         if number:
-            spaces = TAB - column % TAB
+            spaces = TAB_WIDTH - column % TAB_WIDTH
             parts.append("→".ljust(spaces))
             column += spaces
         parts.append(part)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Terminal
 
 
-class Output:
+class OutputLines:
     """Follows a terminal's output. What was not kept leaves a line that says so."""
 
     def __init__(self, terminal: Terminal) -> None:
@@ -103,21 +103,21 @@ def _model() -> LineModel:
     return LineModel()
 
 
-def left_out(characters: int) -> str:
+def omission_text(characters: int) -> str:
     """The line in place of what is not there."""
     return f"… {characters:,} characters left out …"
 
 
-def length(text: str) -> int:
+def original_length(text: str) -> int:
     """The characters of lines, with those that are left out of them already."""
-    gaps = re.findall(f"(?m)^{left_out(0).replace('0', '([0-9,]+)')}$", text)
+    gaps = re.findall(f"(?m)^{omission_text(0).replace('0', '([0-9,]+)')}$", text)
     return len(text) + sum(int(gap.replace(",", "")) for gap in gaps)
 
 
 def _gap(characters: int) -> Line:
     from acp_tui.controller.display import Style
 
-    return ((left_out(characters), Style(dim=True)),)
+    return ((omission_text(characters), Style(dim=True)),)
 
 
 def _without_end(lines: list[Line]) -> list[Line]:

@@ -9,37 +9,37 @@ from rich.segment import Segment
 from acp_tui.entry_display import terminal_command
 from acp_tui.session.state import TerminalRef
 from acp_tui.session.text import visible, visible_line
-from acp_tui.ui.drawing.ansi import segments
-from acp_tui.ui.drawing.body import left_out
-from acp_tui.ui.drawing.wrap import fold, shortened, strip
-from acp_tui.ui.entries.terminal.output import Output
-from acp_tui.ui.entries.terminal.whole_output import WholeOutput
-from acp_tui.ui.entries.tool_call.headline import Headline, lasted, relative_path
+from acp_tui.ui.drawing.ansi import line_segments
+from acp_tui.ui.drawing.body import expander
+from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, shorten
+from acp_tui.ui.entries.terminal.output import OutputLines
+from acp_tui.ui.entries.terminal.whole_output import FullOutput
+from acp_tui.ui.entries.tool_call.headline import Headline, elapsed, relative_path
 
 if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.controller.display import Line
     from acp_tui.session.state import Session, Terminal
-    from acp_tui.ui.drawing.body import Body, Context
+    from acp_tui.ui.drawing.body import Body, DrawContext
 
 INDENT = 4
-TAIL = 12
+TAIL_LINES = 12
 """Lines of output that are shown in the transcript."""
 
 
 class OutputBody:
     """The end of the output alone, without a word about the command."""
 
-    def __init__(self, terminal: Terminal, context: Context) -> None:
+    def __init__(self, terminal: Terminal, context: DrawContext) -> None:
         self._context = context
-        self._output = Output(terminal)
+        self._output = OutputLines(terminal)
         self._strips: list[Strip] | None = None
 
     def _lines(self) -> list[Strip]:
         if self._strips is None:
             output, context = self._output, self._context
-            self._strips = tail_strips(*output.last(TAIL), context)
+            self._strips = tail_strips(*output.last(TAIL_LINES), context)
         return self._strips
 
     @property
@@ -65,12 +65,12 @@ class OutputBody:
 class TerminalBody:
     """A terminal that no tool call shows."""
 
-    def __init__(self, terminal: Terminal, context: Context) -> None:
+    def __init__(self, terminal: Terminal, context: DrawContext) -> None:
         self._terminal = terminal
         self._context = context
-        self._output: OutputBody | WholeOutput | None = None
+        self._output: OutputBody | FullOutput | None = None
         if context.whole:
-            self._output = WholeOutput(terminal, context, INDENT)
+            self._output = FullOutput(terminal, context, INDENT)
         elif not context.folded:
             self._output = OutputBody(terminal, context)
         self._headline: Strip | None = None
@@ -93,15 +93,17 @@ class TerminalBody:
         terminal, context = self._terminal, self._context
         palette = context.palette
         command = visible_line(terminal_command(terminal, context.cwd)) or "a terminal of the agent"
-        facts = [(exit_fact(terminal), palette.error)]
-        where = f"  in {relative_path(terminal.cwd, context.cwd)}" if elsewhere(terminal, context) else ""
+        facts = [(exit_text(terminal), palette.error)]
+        where = (
+            f"  in {relative_path(terminal.cwd, context.cwd)}" if runs_elsewhere(terminal, context) else ""
+        )
         title = [(command, palette.tool), (where, palette.dim)]
         if terminal.owner == "user" and terminal.ended_at is None:
             facts.append(("x ends it", palette.dim))
-        facts.append((lasted(terminal.at, terminal.ended_at, context.now), palette.dim))
+        facts.append((elapsed(terminal.at, terminal.ended_at, context.now), palette.dim))
         foldable = terminal.output.total > 0
         headline = Headline.of_entry("!" if terminal.owner == "user" else "❯", context, foldable=foldable)
-        return headline.strip(title, facts, context, sign(terminal))
+        return headline.strip(title, facts, context, status_name(terminal))
 
     def copy_text(self) -> str:
         """The command and its output."""
@@ -133,7 +135,7 @@ class _Elsewhere:
         return False
 
 
-def body(entry: Terminal, context: Context) -> Body:
+def body(entry: Terminal, context: DrawContext) -> Body:
     """A terminal in the transcript; the tool call that shows it stands for it."""
     return _Elsewhere() if is_shown_by_call(entry, context.session) else TerminalBody(entry, context)
 
@@ -151,39 +153,41 @@ def is_shown_by_call(terminal: Terminal, session: Session) -> bool:
     )
 
 
-def tail_strips(lines: list[Line], hidden: int, context: Context) -> list[Strip]:
+def tail_strips(lines: list[Line], hidden: int, context: DrawContext) -> list[Strip]:
     """Lines of output, indented and folded; the last of them where not all are wanted."""
     width = context.width - INDENT
     indent = Segment(" " * INDENT)
     palette = context.palette
     folded = [
-        (number, part) for number, line in enumerate(lines) for part in fold(segments(line, palette), width)
+        (number, part)
+        for number, line in enumerate(lines)
+        for part in hard_wrap(line_segments(line, palette), width)
     ]
-    if not context.whole and len(folded) > TAIL:
-        folded = folded[-TAIL:]
+    if not context.whole and len(folded) > TAIL_LINES:
+        folded = folded[-TAIL_LINES:]
         hidden += folded[0][0]
-    strips = [strip(part, [indent]) for _, part in folded]
+    strips = [make_strip(part, [indent]) for _, part in folded]
     if hidden > 0:
         lines_word = "line" if hidden == 1 else "lines"
-        note = left_out(shortened(f"▸ {hidden:,} more {lines_word}", width), palette.diff_fold)
-        strips.insert(0, strip([note], [indent]))
+        note = expander(shorten(f"▸ {hidden:,} more {lines_word}", width), palette.diff_fold)
+        strips.insert(0, make_strip([note], [indent]))
     return strips
 
 
-def elsewhere(terminal: Terminal, context: Context) -> bool:
+def runs_elsewhere(terminal: Terminal, context: DrawContext) -> bool:
     """Does it run in another directory than the session?"""
     here = (context.cwd or context.session.cwd or "").rstrip("/")
     return bool(terminal.cwd) and (terminal.cwd or "").rstrip("/") != here
 
 
-def exit_fact(terminal: Terminal) -> str:
+def exit_text(terminal: Terminal) -> str:
     """How it ended, when that is worth a word."""
     if terminal.signal:
         return visible_line(terminal.signal)
     return f"exit {terminal.exit_code}" if terminal.exit_code else ""
 
 
-def sign(terminal: Terminal) -> str:
+def status_name(terminal: Terminal) -> str:
     """Its state, as that of a tool call."""
     if terminal.ended_at is None:
         return "in_progress"

@@ -6,30 +6,30 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.ui.drawing.ansi import segments
+from acp_tui.ui.drawing.ansi import line_segments
 from acp_tui.ui.drawing.heights import Heights
-from acp_tui.ui.drawing.wrap import fold, fold_count, strip
-from acp_tui.ui.entries.terminal.output import Output
+from acp_tui.ui.drawing.wrap import hard_wrap, hard_wrap_count, make_strip
+from acp_tui.ui.entries.terminal.output import OutputLines
 
 if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.controller.display import Line
     from acp_tui.session.state import Terminal
-    from acp_tui.ui.drawing.body import Context
+    from acp_tui.ui.drawing.body import DrawContext
 
-MOST_LINES = 100_000
+MAX_LINES = 100_000
 """Lines kept while output comes; beyond that only what the terminal itself keeps stays."""
 
 
-class WholeOutput:
+class FullOutput:
     """Its lines are folded when they are seen; what came is taken in at its own cost."""
 
-    def __init__(self, terminal: Terminal, context: Context, indent: int = 0) -> None:
+    def __init__(self, terminal: Terminal, context: DrawContext, indent: int = 0) -> None:
         self._context = context
         self._indent = [Segment(" " * indent)] if indent else []
         self._width = context.width - indent
-        self._output = Output(terminal)
+        self._output = OutputLines(terminal)
         self._lines: list[Line] = []
         self._heights = Heights()
         self._take()
@@ -42,8 +42,8 @@ class WholeOutput:
     def line(self, number: int) -> Strip:
         """Made when it is asked for."""
         index, part = self._heights.at(number)
-        folded = fold(segments(self._lines[index], self._context.palette), self._width)
-        return strip(folded[part], self._indent)
+        folded = hard_wrap(line_segments(self._lines[index], self._context.palette), self._width)
+        return make_strip(folded[part], self._indent)
 
     def copy_text(self) -> str:
         """All that is kept."""
@@ -57,14 +57,14 @@ class WholeOutput:
 
     def _take(self) -> None:
         kept, new = self._output.news()
-        if kept + len(new) > MOST_LINES:
+        if kept + len(new) > MAX_LINES:
             self._output.read_again()
             kept, new = self._output.news()
         del self._lines[kept:]
         self._heights.truncate(kept)
         for line in new:
             self._lines.append(line)
-            self._heights.append(fold_count(_text(line), self._width))
+            self._heights.append(hard_wrap_count(_text(line), self._width))
 
 
 def _text(line: Line) -> str:

@@ -18,16 +18,16 @@ from acp_tui.session.diff_lines import first_line
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Diff, Terminal, TerminalRef
 from acp_tui.session.text import visible_line
-from acp_tui.ui.entries.terminal.terminal import elsewhere
-from acp_tui.ui.entries.tool_call.text import MESSAGE
+from acp_tui.ui.entries.terminal.terminal import runs_elsewhere
+from acp_tui.ui.entries.tool_call.text import FAILURE_MESSAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from acp_tui.session.state import Location, ToolCall, ToolContent
-    from acp_tui.ui.drawing.body import Context
+    from acp_tui.ui.drawing.body import DrawContext
 
-BESIDE_TITLE = 24
+RESERVED_WIDTH = 24
 """Cells that signs and facts may take from a title."""
 
 
@@ -46,7 +46,7 @@ class Piece(NamedTuple):
         return self[2:] == other[2:] and self.sort == other.sort and bool(self.what == other.what)
 
 
-def pieces(call: ToolCall, context: Context) -> Iterator[Piece]:
+def pieces(call: ToolCall, context: DrawContext) -> Iterator[Piece]:
     """All of it, in order."""
     if context.whole and not _title_fits(call, context):
         yield Piece("title", call_title(call, context.cwd))
@@ -74,7 +74,7 @@ def pieces(call: ToolCall, context: Context) -> Iterator[Piece]:
             yield Piece("output", call.raw_output, "output")
 
 
-def _piece(item: ToolContent, call: ToolCall, context: Context, *, several: bool) -> Piece | None:
+def _piece(item: ToolContent, call: ToolCall, context: DrawContext, *, several: bool) -> Piece | None:
     if isinstance(item, Diff):
         label = (
             relative_path(item.path, context.cwd)
@@ -90,15 +90,15 @@ def _piece(item: ToolContent, call: ToolCall, context: Context, *, several: bool
     if item.kind == "text" and (not item.text.strip() or repeats_raw_input(item, call)):
         return None
     failure = call.status == "failed" and call.kind != "execute"
-    return Piece("content", item, MESSAGE if failure else call.kind)
+    return Piece("content", item, FAILURE_MESSAGE if failure else call.kind)
 
 
-def _command_piece(call: ToolCall, context: Context, shown: Piece | None = None) -> Piece | None:
+def _command_piece(call: ToolCall, context: DrawContext, shown: Piece | None = None) -> Piece | None:
     """The whole command, and where it runs, unless the headline says so much."""
     if shown is not None and shown.sort == "terminal":
         terminal: Terminal = shown.what
         command = terminal_command(terminal, context.cwd) or call_command(call)
-        where = relative_path(terminal.cwd, context.cwd) if elsewhere(terminal, context) else ""
+        where = relative_path(terminal.cwd, context.cwd) if runs_elsewhere(terminal, context) else ""
     elif call.kind == "execute":
         command, given = call_command(call), call.raw_input
         cwd = visible_line(str(given.get("cwd") or "")) if isinstance(given, dict) else ""
@@ -111,13 +111,13 @@ def _command_piece(call: ToolCall, context: Context, shown: Piece | None = None)
     return Piece("command", command, where) if where or not _said(command, call, context) else None
 
 
-def _said(command: str, call: ToolCall, context: Context) -> bool:
+def _said(command: str, call: ToolCall, context: DrawContext) -> bool:
     """Does the headline tell all of it?"""
     return reveal_line(command) in call_title(call, context.cwd) and _title_fits(call, context)
 
 
-def _title_fits(call: ToolCall, context: Context) -> bool:
-    return cell_len(call_title(call, context.cwd)) <= context.width - BESIDE_TITLE
+def _title_fits(call: ToolCall, context: DrawContext) -> bool:
+    return cell_len(call_title(call, context.cwd)) <= context.width - RESERVED_WIDTH
 
 
 def common_fate(call: ToolCall) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from acp_tui.session.text import GrowingText
-from acp_tui.ui.drawing.body import Lines, left_out
-from acp_tui.ui.drawing.wrap import fold, shortened, strip, wrap
+from acp_tui.ui.drawing.body import LinesBody, expander
+from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, shorten, wrap
 from acp_tui.ui.entries.terminal.terminal import tail_strips
 
 if TYPE_CHECKING:
@@ -19,97 +19,97 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.session.state import Content
-    from acp_tui.ui.drawing.body import Body, Context
-    from acp_tui.ui.drawing.text_layout import Cut
+    from acp_tui.ui.drawing.body import Body, DrawContext
+    from acp_tui.ui.drawing.text_layout import Wrapper
 
 INDENT = 4
 FILE_KINDS = ("read", "search", "fetch")
 """What they give is no text of the agent's: it is Markdown only when it is fenced."""
-MESSAGE = "message"
+FAILURE_MESSAGE = "message"
 """In place of a kind: why a call failed. It is prose, also where an agent has put a fence around it."""
-MOST = 20
+MAX_LINES = 20
 """Lines of text that a call shows; the rest is for a screen of its own."""
-MAX_WHOLE = 5_000
+MAX_LINES_FULL = 5_000
 """… and on that screen, where all lines are made at once."""
-MAX_WHOLE_MARKDOWN = 400
+MAX_MARKDOWN_LINES_FULL = 400
 """The same for Markdown, which costs more."""
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\1\s*", re.DOTALL)
 
 _NUMBERED = re.compile(r"^[-+ ]? *[0-9]+[|\t]", re.MULTILINE)
 
 
-def text_body(content: Content, kind: str, context: Context) -> Body:
+def text_body(content: Content, kind: str, context: DrawContext) -> Body:
     """One text block, drawn as what it is in a call of that kind."""
     if kind == "execute":
         return _output(content, context)
-    if kind == MESSAGE and _FENCED.fullmatch(content.text):
-        text = unfenced(content.text)
-        return Lines(plain_strips(text, context.palette.text, context, cut=wrap), content.text)
+    if kind == FAILURE_MESSAGE and _FENCED.fullmatch(content.text):
+        text = strip_fence(content.text)
+        return LinesBody(plain_strips(text, context.palette.text, context, cut=wrap), content.text)
     if _is_listing(content.text):
-        return Lines(plain_strips(content.text, context.palette.text, context), content.text)
+        return LinesBody(plain_strips(content.text, context.palette.text, context), content.text)
     if kind in FILE_KINDS and not _FENCED.fullmatch(content.text):
-        return Lines(plain_strips(content.text, context.palette.text, context), content.text)
-    return Lines(markdown_strips(content.text, context), content.text)
+        return LinesBody(plain_strips(content.text, context.palette.text, context), content.text)
+    return LinesBody(markdown_strips(content.text, context), content.text)
 
 
 def _is_listing(text: str) -> bool:
     """Does it show numbered lines of a file? As Markdown they would run together into a paragraph."""
-    return len(_NUMBERED.findall(text, 0, MOST * 200)) > 1
+    return len(_NUMBERED.findall(text, 0, MAX_LINES * 200)) > 1
 
 
-def markdown_strips(text: str, context: Context, indent_cells: int = INDENT) -> list[Strip]:
+def markdown_strips(text: str, context: DrawContext, indent_cells: int = INDENT) -> list[Strip]:
     """The first lines of it as a document."""
     from acp_tui.ui.markdown.document import Document
 
-    limit = MAX_WHOLE_MARKDOWN if context.whole else MOST
+    limit = MAX_MARKDOWN_LINES_FULL if context.whole else MAX_LINES
     whole = limit * context.width
     indent = Segment(" " * indent_cells)
     document = Document(GrowingText(text[:whole].strip("\n")), context.palette, context.width, [indent])
     document.settle(0, limit)
     strips = [document.line(number) for number in range(min(document.height, limit))]
     if len(strips) < document.height or whole < len(text):
-        strips.append(strip([left_out("▸ more", context.palette.diff_fold)], [indent]))
+        strips.append(make_strip([expander("▸ more", context.palette.diff_fold)], [indent]))
     return strips
 
 
-def unfenced(text: str) -> str:
+def strip_fence(text: str) -> str:
     """Without the fence that many agents put around all they pass on."""
     found = _FENCED.fullmatch(text)
     return found[2] if found else text
 
 
-def plain_strips(text: str, style: Style, context: Context, *, cut: Cut = fold) -> list[Strip]:
+def plain_strips(text: str, style: Style, context: DrawContext, *, cut: Wrapper = hard_wrap) -> list[Strip]:
     """The first lines of a text, cut where they are full, and a word about the rest."""
     lines = text.strip("\n").split("\n")
-    limit = MAX_WHOLE if context.whole else MOST
+    limit = MAX_LINES_FULL if context.whole else MAX_LINES
     strips = list(_folded(lines[:limit], style, context, cut))
     missing = len(lines) - len(lines[:limit])
     if len(strips) > limit:
         del strips[limit:]
         missing += 1
     if missing:
-        strips.append(more(missing, context))
+        strips.append(more_lines(missing, context))
     return strips
 
 
-def more(lines: int, context: Context) -> Strip:
+def more_lines(lines: int, context: DrawContext) -> Strip:
     """What stands for lines that are not shown."""
     word = "line" if lines == 1 else "lines"
-    note = shortened(f"▸ {lines:,} more {word}", context.width - INDENT)
-    return strip([left_out(note, context.palette.diff_fold)], [Segment(" " * INDENT)])
+    note = shorten(f"▸ {lines:,} more {word}", context.width - INDENT)
+    return make_strip([expander(note, context.palette.diff_fold)], [Segment(" " * INDENT)])
 
 
-def _folded(lines: Iterable[str], style: Style, context: Context, cut: Cut) -> Iterator[Strip]:
+def _folded(lines: Iterable[str], style: Style, context: DrawContext, cut: Wrapper) -> Iterator[Strip]:
     indent = [Segment(" " * INDENT)]
     for line in lines:
         for part in cut([Segment(line, style)], context.width - INDENT):
-            yield strip(part, indent)
+            yield make_strip(part, indent)
 
 
-def _output(content: Content, context: Context) -> Lines:
+def _output(content: Content, context: DrawContext) -> LinesBody:
     """The end of it, in its colours."""
     from acp_tui.controller.display import parse_styled_text
 
-    text = unfenced(content.coloured if content.coloured is not None else content.text).rstrip()
+    text = strip_fence(content.coloured if content.coloured is not None else content.text).rstrip()
     lines = parse_styled_text(text)
-    return Lines(tail_strips(lines, 0, context), content.text)
+    return LinesBody(tail_strips(lines, 0, context), content.text)

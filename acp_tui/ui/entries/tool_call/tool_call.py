@@ -9,14 +9,14 @@ from rich.segment import Segment
 from acp_tui.entry_display import KIND_ICONS, OTHER_ICON, call_title, default_folded, relative_path
 from acp_tui.session.diff_lines import first_line
 from acp_tui.session.state import Diff
-from acp_tui.ui.drawing.body import Lines, left_out
-from acp_tui.ui.drawing.json_lines import raw_body
-from acp_tui.ui.drawing.wrap import fold, shortened_path, strip
+from acp_tui.ui.drawing.body import LinesBody, expander
+from acp_tui.ui.drawing.json_lines import json_body
+from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, shorten_path
 from acp_tui.ui.entries.content import content_lines
-from acp_tui.ui.entries.diff.diff import DiffBody, difference
-from acp_tui.ui.entries.terminal.terminal import OutputBody, exit_fact
-from acp_tui.ui.entries.terminal.whole_output import WholeOutput
-from acp_tui.ui.entries.tool_call.headline import Headline, changed_lines, lasted
+from acp_tui.ui.entries.diff.diff import DiffBody, compute_difference
+from acp_tui.ui.entries.terminal.terminal import OutputBody, exit_text
+from acp_tui.ui.entries.terminal.whole_output import FullOutput
+from acp_tui.ui.entries.tool_call.headline import Headline, elapsed, line_counts
 from acp_tui.ui.entries.tool_call.pieces import Piece, common_fate, pieces
 from acp_tui.ui.entries.tool_call.text import plain_strips, text_body
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.session.state import Location, ToolCall
-    from acp_tui.ui.drawing.body import Body, Context
-    from acp_tui.ui.entries.tool_call.headline import Text
+    from acp_tui.ui.drawing.body import Body, DrawContext
+    from acp_tui.ui.entries.tool_call.headline import StyledText
 
 INDENT = 4
-MOST_LOCATIONS = 5
-MOST_COMMAND = 6
+MAX_LOCATIONS = 5
+MAX_COMMAND_LINES = 6
 """Lines of a command."""
 
 
-def body(entry: ToolCall, context: Context) -> Body:
+def body(entry: ToolCall, context: DrawContext) -> Body:
     """A tool call in the transcript."""
     return ToolCallBody(entry, context)
 
@@ -41,7 +41,7 @@ def body(entry: ToolCall, context: Context) -> Body:
 class ToolCallBody:
     """Its headline, and a body for each thing it shows; a change makes only that anew which changed."""
 
-    def __init__(self, call: ToolCall, context: Context) -> None:
+    def __init__(self, call: ToolCall, context: DrawContext) -> None:
         self._call = call
         self._context = context
         self._folded_by_rule = default_folded(call)
@@ -68,13 +68,13 @@ class ToolCallBody:
         context, what = self._context, piece.what
         match piece.sort:
             case "title":
-                return Lines(plain_strips(what, context.palette.tool, context), "")
+                return LinesBody(plain_strips(what, context.palette.tool, context), "")
             case "locations":
                 return _locations(what, context)
             case "diff":
                 return DiffBody(what, context, heading=piece.label, first=piece.first)
             case "terminal" if context.whole:
-                return WholeOutput(what, context, INDENT)
+                return FullOutput(what, context, INDENT)
             case "terminal":
                 return OutputBody(what, context)
             case "command":
@@ -82,9 +82,9 @@ class ToolCallBody:
             case "content" if what.kind == "text" and (context.whole or not what.for_assistant_only):
                 return text_body(what, piece.label, context)
             case "content":
-                return Lines(content_lines(what, context, [_INDENT]), what.text)
+                return LinesBody(content_lines(what, context, [_INDENT]), what.text)
             case _:
-                return raw_body(what, context, label=piece.label)
+                return json_body(what, context, label=piece.label)
 
     # ---- the lines
 
@@ -114,20 +114,24 @@ class ToolCallBody:
         title = [(call_title(call, context.cwd), palette.tool)]
         return lead.strip(title, self._facts(), context, call.status)
 
-    def _facts(self) -> list[Text]:
+    def _facts(self) -> list[StyledText]:
         """In short, how much changed, how it ended, how long it took."""
         call, context = self._call, self._context
         palette = context.palette
-        facts: list[Text] = []
-        found = [difference(item, first_line(call, item)) for item in call.content if isinstance(item, Diff)]
+        facts: list[StyledText] = []
+        found = [
+            compute_difference(item, first_line(call, item))
+            for item in call.content
+            if isinstance(item, Diff)
+        ]
         if became := common_fate(call):
             facts.append((became, palette.dim))
-        facts += changed_lines(sum(one.added for one in found), sum(one.removed for one in found), palette)
+        facts += line_counts(sum(one.added for one in found), sum(one.removed for one in found), palette)
         terminals = [piece.what for piece in pieces(call, context) if piece.sort == "terminal"]
-        facts += [(exit_fact(terminal), palette.error) for terminal in terminals if exit_fact(terminal)]
+        facts += [(exit_text(terminal), palette.error) for terminal in terminals if exit_text(terminal)]
         if call.exit_code and not terminals:
             facts.append((f"exit {call.exit_code}", palette.error))
-        if time := lasted(call.began, call.ended_at, None if call.done else context.now):
+        if time := elapsed(call.began, call.ended_at, None if call.done else context.now):
             facts.append((time, palette.dim))
         return facts
 
@@ -147,45 +151,47 @@ class ToolCallBody:
         return True
 
 
-def _command(command: str, where: str, context: Context) -> Lines:
+def _command(command: str, where: str, context: DrawContext) -> LinesBody:
     """All of a command, and the directory when it is not the session's."""
     palette = context.palette
     first, follow = [_INDENT, Segment("$ ", palette.dim)], [_INDENT, Segment("  ")]
     lines = [
         part
         for text in command.split("\n")
-        for part in fold([Segment(text, palette.text)], context.width - INDENT - 2)
+        for part in hard_wrap([Segment(text, palette.text)], context.width - INDENT - 2)
     ]
-    missing = 0 if context.whole else len(lines) - MOST_COMMAND
+    missing = 0 if context.whole else len(lines) - MAX_COMMAND_LINES
     if missing > 1:
-        lines[MOST_COMMAND:] = [[left_out(f"▸ {missing} more lines", palette.diff_fold)]]
+        lines[MAX_COMMAND_LINES:] = [[expander(f"▸ {missing} more lines", palette.diff_fold)]]
     if where:
         room = context.width - INDENT - 2
-        place = Segment(f"in {shortened_path(where, room - 3)}", palette.dim)
+        place = Segment(f"in {shorten_path(where, room - 3)}", palette.dim)
         if sum(span.cell_length for span in lines[-1]) + 2 + place.cell_length <= room:
             lines[-1] = [*lines[-1], Segment("  "), place]
         else:
             lines.append([place])
-    return Lines([strip(line, follow if number else first) for number, line in enumerate(lines)], command)
+    return LinesBody(
+        [make_strip(line, follow if number else first) for number, line in enumerate(lines)], command
+    )
 
 
-def _locations(places: tuple[Location, ...], context: Context) -> Lines:
+def _locations(places: tuple[Location, ...], context: DrawContext) -> LinesBody:
     palette = context.palette
     texts = [
         f"{relative_path(place.path, context.cwd)}{f':{place.line}' if place.line is not None else ''}"
         for place in places
     ]
-    shown = texts if context.whole else texts[:MOST_LOCATIONS]
+    shown = texts if context.whole else texts[:MAX_LOCATIONS]
     room = context.width - INDENT - 2
     strips = [
-        strip([Segment("↳ ", palette.faint), Segment(shortened_path(text, room), palette.dim)], [_INDENT])
+        make_strip([Segment("↳ ", palette.faint), Segment(shorten_path(text, room), palette.dim)], [_INDENT])
         for text in shown
     ]
     if len(texts) > len(shown):
         strips.append(
-            strip([left_out(f"▸ {len(texts) - len(shown)} more files", palette.diff_fold)], [_INDENT])
+            make_strip([expander(f"▸ {len(texts) - len(shown)} more files", palette.diff_fold)], [_INDENT])
         )
-    return Lines(strips, "\n".join(texts))
+    return LinesBody(strips, "\n".join(texts))
 
 
 _INDENT = Segment(" " * INDENT)
