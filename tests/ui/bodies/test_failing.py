@@ -96,7 +96,9 @@ async def test_an_entry_that_fails_on_the_screen_leaves_the_rest_usable(
     open_desk: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     maker = registry._maker
-    monkeypatch.setattr(registry, "_maker", lambda m: failing_in("line") if m == "tool_call" else maker(m))
+    monkeypatch.setattr(
+        registry, "_maker", lambda m: failing_in("line") if m == "tool_call.tool_call" else maker(m)
+    )
     async with open_desk() as one:
         await one.send(
             ["say", "before"],

@@ -66,7 +66,8 @@ def _limited(line: str) -> str:
     if len(line) <= MAX_LINE_LENGTH:
         return line
     checksum = crc32(line.encode(errors="surrogatepass"))
-    return f"{line[:LONG_LINE_PREFIX]} … {len(line) - LONG_LINE_PREFIX:,} more characters (checksum {checksum:08x})"
+    missing = len(line) - LONG_LINE_PREFIX
+    return f"{line[:LONG_LINE_PREFIX]} … {missing:,} more characters (checksum {checksum:08x})"
 
 
 class DiffBody:
