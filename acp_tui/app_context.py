@@ -88,17 +88,17 @@ class AppContext:
             launch = self.launch(None, program)
             if command and redact_value(launch.command) != redact_value(command):
                 agent = shlex.join(command) if ad_hoc else held_with
-                raise UserError(f"The session {stored.id} was held with {agent}, not with {program}.")
+                raise UserError(f"The session {stored.id} belongs to {agent}, not to {program}.")
             return launch
         if agent is not None and (ad_hoc or agent != held_with):
             other = shlex.join(command) if agent == held_with else held_with
-            raise UserError(f"The session {stored.id} was held with {other}, not with {agent}.")
+            raise UserError(f"The session {stored.id} belongs to {other}, not to {agent}.")
         if not ad_hoc:
             return self.launch(held_with)
         if any(MASK in word for word in command):
             raise UserError(
-                f"The command of the session {stored.id} held a secret, which was not recorded; "
-                f"resume it with --command and the whole command: {shlex.join(command)}"
+                f"The command of session {stored.id} contained a secret, which was not recorded; "
+                f"resume it with --command and the full command: {shlex.join(command)}"
             )
         return self.launch(None, shlex.join(command))
 
@@ -167,7 +167,7 @@ class AppContext:
         from acp_tui.export.metadata import SessionMetadata
 
         if conversation.folder.path is None:
-            raise UserError("This conversation is not recorded, so there is nothing to be exported.")
+            raise UserError("This conversation is not recorded, so there is nothing to export.")
         stored = folders.read_session(conversation.folder.path)
         path = paths().data / "exports" / f"{stored.id}.{form}"
         try:

@@ -82,7 +82,7 @@ def settings_problems(settings: Settings) -> list[Problem]:
     found = list(settings.problems)
     for name, entry in settings.agents.items():
         if name not in names:
-            sentence = "it has no command, and no agent of this name comes with acp-tui"
+            sentence = "it has no command, and acp-tui knows no agent of this name"
             found.append(Problem(entry.file, entry.line, f"agents.{name}", sentence))
     if settings.agent:
         origin = settings.origin("agent")
@@ -90,7 +90,7 @@ def settings_problems(settings: Settings) -> list[Problem]:
             found.append(Problem(origin.file, origin.line, "agent", _unknown(settings.agent, settings)))
         elif origin.layer == "project" and not names[settings.agent].is_installed:
             sentence = (
-                f"not used: {settings.agent} is not installed, and a project chooses installed agents only"
+                f"ignored: {settings.agent} is not installed, and a project can only choose installed agents"
             )
             found.append(Problem(origin.file, origin.line, "agent", sentence))
     return found
@@ -204,7 +204,7 @@ def _unknown(name: str, settings: Settings) -> str:
     meant = closest_match(name, known_agents(settings))
     hint = f"did you mean {meant}? " if meant else ""
     return (
-        f"there is no agent called {name!r}; {hint}`acp-tui agents` lists those known, "
+        f"unknown agent {name!r}; {hint}`acp-tui agents` lists the known ones, "
         "and --command 'PROGRAM ARGS' starts any other"
     )
 
@@ -214,7 +214,7 @@ def missing_agent_message(agent: KnownAgent) -> str:
     programs = [command[0] for command in agent.run]
     own = [program for program in programs if program not in RUNNERS]
     ways = [f"`{agent.install}`"] if agent.install else []
-    ways += [f"{program} (which fetches it by itself)" for program in programs if program in RUNNERS]
+    ways += [f"{program} (which downloads it)" for program in programs if program in RUNNERS]
     state = (
         "is not executable" if any("/" in name and Path(name).exists() for name in own) else "was not found"
     )

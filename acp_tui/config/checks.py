@@ -24,14 +24,14 @@ class WrongValueError(ValueError):
 
 def wrong_value(expected: str, value: Any) -> WrongValueError:
     """The usual sentence."""
-    return WrongValueError(f"expected {expected}, not {format_value(value)}")
+    return WrongValueError(f"expected {expected}, got {format_value(value)}")
 
 
 def text(value: Any) -> str:
     """Any text but an empty one."""
     if isinstance(value, str) and value.strip():
         return value
-    raise wrong_value("a text", value)
+    raise wrong_value("a string", value)
 
 
 def boolean(value: Any) -> bool:
@@ -72,7 +72,7 @@ def one_of(*names: str) -> Callable[[Any], str]:
             return str(value)
         meant = closest_match(value, names) if isinstance(value, str) else None
         hint = f"; did you mean {meant!r}?" if meant else ""
-        raise WrongValueError(f"expected one of {', '.join(names)}, not {format_value(value)}{hint}")
+        raise WrongValueError(f"expected one of {', '.join(names)}, got {format_value(value)}{hint}")
 
     return check
 
@@ -89,7 +89,7 @@ def strings(value: Any) -> list[str]:
     """A list of texts."""
     if isinstance(value, list) and all(isinstance(item, str) and item for item in value):
         return list(value)
-    raise wrong_value("a list of texts", value)
+    raise wrong_value("a list of strings", value)
 
 
 def command(value: Any) -> list[str]:
@@ -112,7 +112,7 @@ def mapping(value: Any) -> dict[str, str]:
     A wrong value is not repeated: it may well be a secret.
     """
     if not isinstance(value, dict):
-        raise WrongValueError("expected a table of names and texts")
+        raise WrongValueError("expected a table of strings")
     found = {}
     for name, item in value.items():
         if isinstance(item, bool):
@@ -120,7 +120,7 @@ def mapping(value: Any) -> dict[str, str]:
         elif isinstance(item, str | int | float):
             found[name] = str(item)
         else:
-            raise WrongValueError(f"expected a text for {name!r}")
+            raise WrongValueError(f"expected a string for {name!r}")
     return found
 
 

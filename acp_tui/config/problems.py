@@ -45,8 +45,8 @@ def unknown_key_sentence(word: str, known: Iterable[str]) -> str:
     """The sentence about a key that does not exist."""
     names = sorted(known)
     if meant := closest_match(word, names):
-        return f"there is no such key; did you mean {meant!r}?"
-    return f"there is no such key; known here: {', '.join(names)}"
+        return f"unknown key; did you mean {meant!r}?"
+    return f"unknown key; valid keys: {', '.join(names)}"
 
 
 def format_value(value: Any) -> str:

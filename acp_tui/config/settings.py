@@ -206,7 +206,7 @@ def _read_agents(settings: Settings, folder: Path) -> None:
     for name, agent in agents.items():
         there = settings.agents.setdefault(name, agent)
         if there is not agent:
-            sentence = f"not used: {there.file}:{there.line} defines {name} as well"
+            sentence = f"ignored: {there.file}:{there.line} also defines {name}"
             settings.problems.append(Problem(agent.file, None, "", sentence))
 
 
@@ -217,7 +217,7 @@ def _read_project(settings: Settings, project: toml_document.Document) -> None:
         elif name in _top_level():
             project.complain(
                 (name,),
-                f"not used: a project may set only {', '.join(PROJECT_KEYS)}; config.toml may set all",
+                f"ignored: a project may only set {', '.join(PROJECT_KEYS)}; use config.toml",
             )
         else:
             project.complain_of_unknown_key((name,), _top_level())
@@ -250,7 +250,7 @@ def _directories(source: toml_document.Document, path: tuple[str, ...], names: l
         if directory.is_dir():
             found.append(directory)
         else:
-            source.complain((*path, position), f"there is no directory {directory}")
+            source.complain((*path, position), f"directory {directory} does not exist")
     return found
 
 
@@ -280,7 +280,7 @@ def _read_environment(settings: Settings, environ: Mapping[str, str]) -> None:
             else:
                 _assign(settings, key, value, Origin("environment", variable=name))
         elif meant := _misspelt(name, keys):
-            settings.problems.append(Problem(None, None, name, f"not used; did you mean {meant}?"))
+            settings.problems.append(Problem(None, None, name, f"ignored; did you mean {meant}?"))
 
 
 def _misspelt(name: str, variables: Iterable[str]) -> str | None:
@@ -311,5 +311,5 @@ def _override(settings: Settings, key: str, value: Any, cwd: Path) -> None:
         value = [checks.resolve_path(cwd, name) for name in value]
         for directory in value:
             if not directory.is_dir():
-                raise UserError(f"there is no directory {directory}", exit_code=2)
+                raise UserError(f"directory {directory} does not exist", exit_code=2)
     _assign(settings, key, value, Origin("command line"))

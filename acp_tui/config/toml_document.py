@@ -55,7 +55,7 @@ class Document:
 
     def reject(self, line: int | None, reason: str) -> Document:
         """Note why nothing in the file is used."""
-        self._problems.append(Problem(self.file, line, "", f"{reason}; nothing in this file is used"))
+        self._problems.append(Problem(self.file, line, "", f"{reason}; the whole file is ignored"))
         return self
 
     @property

@@ -73,7 +73,7 @@ def from_folder(folder: Path) -> tuple[dict[str, UserAgent], list[Problem]]:
 
 def _read(source: toml_document.Document, name: str, entry: Any, path: tuple[str, ...]) -> UserAgent | None:
     if not _NAME.fullmatch(name):
-        source.complain(path, f"{name!r} cannot name an agent: use letters, digits and -")
+        source.complain(path, f"{name!r} is not a valid agent name; use letters, digits and -")
         return None
     if not isinstance(entry, dict):
         source.complain(path, str(checks.wrong_value(f"a table, [agents.{name}]", entry)))

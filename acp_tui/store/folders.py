@@ -145,14 +145,14 @@ def _not_one(reference: str, matching: list[StoredSession], known: list[str]) ->
     if matching:
         few = ", ".join(session.id for session in matching[:3])
         more = f" and {len(matching) - 3} more" if len(matching) > 3 else ""
-        return f"“{reference}” is the beginning of several sessions: {few}{more}. Type more of the id."
+        return f'"{reference}" matches several sessions: {few}{more}. Type more of the id.'
     if not known:
-        return f"There is no session “{reference}”: none has been recorded yet."
+        return f'There is no session "{reference}": none has been recorded yet.'
     from difflib import get_close_matches
 
     near = get_close_matches(reference, known, n=1, cutoff=0.4)
-    hint = f" The nearest is {near[0]}." if near else ""
-    return f"There is no session “{reference}”.{hint} `acp-tui sessions` lists them."
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return f'There is no session "{reference}".{hint} `acp-tui sessions` lists them.'
 
 
 # --------------------------------------------------------------------------- writing
@@ -207,7 +207,7 @@ class SessionFolder:
         try:
             write_private(self.path / META, json.dumps(redact_value(self.meta), indent=2) + "\n")
         except OSError as error:
-            self._side_trouble("The description", error)
+            self._side_trouble("Session metadata", error)
 
     def stderr_sink(self, data: bytes | str) -> None:
         """Keep what the agent wrote to its standard error."""
@@ -225,7 +225,8 @@ class SessionFolder:
     def _report_full(self) -> None:
         self._tell(
             f"Recording stopped: the log has reached {(self._max_bytes or 0) / 1e6:,.0f} MB"
-            " (log.max_session_bytes). The conversation goes on, but its rest cannot be resumed or exported"
+            " (log.max_session_bytes). The conversation continues, but the rest"
+            " of it cannot be resumed or exported"
         )
 
     def _log_trouble(self, error: OSError | None) -> None:
@@ -233,13 +234,13 @@ class SessionFolder:
         if error is not None:
             self._tell(f"Recording paused: {_reason(error)}")
         else:
-            self._tell("Recording resumed; what came meanwhile is missing")
+            self._tell("Recording resumed; messages sent in between are missing")
 
     def _side_trouble(self, what: str, error: OSError) -> None:
         """What only accompanies the log is worth one notice, and none when the log fails too."""
         if what not in self._told and not self._log_fails:
             self._told.add(what)
-            self._tell(f"{what} of this session cannot be kept: {_reason(error)}")
+            self._tell(f"{what} could not be saved: {_reason(error)}")
 
     def _tell(self, sentence: str) -> None:
         if self.on_trouble is not None:
@@ -331,7 +332,7 @@ def reopen(
     """Go on recording a session. A `UserError` says that somebody else does, or why it cannot be."""
     version = session.meta.get("format", FORMAT)
     if not isinstance(version, int) or version > FORMAT:
-        raise UserError(f"The session {session.id} was written by a newer acp-tui: please update.")
+        raise UserError(f"The session {session.id} was written by a newer acp-tui; please update.")
     try:
         with locked(store_lock(session.path.parent), patience=LOCK_PATIENCE):
             wire = _open_locked(session.path)

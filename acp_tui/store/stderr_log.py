@@ -70,5 +70,5 @@ class StderrLog:
         end = os.pread(self._descriptor, self._kept, self._size - self._kept)
         left_out = self._size - 2 * self._kept
         os.ftruncate(self._descriptor, self._kept)
-        mark = f"\n… {left_out} bytes left out here …\n".encode()
+        mark = f"\n… {left_out} bytes omitted …\n".encode()
         self._size = self._kept + os.write(self._descriptor, mark + end)

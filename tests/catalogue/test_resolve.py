@@ -61,7 +61,7 @@ def test_a_missing_program_is_one_sentence_with_every_way_to_get_it(
         catalogue.resolve("gemini", configure())
     assert str(caught.value) == (
         "Gemini CLI cannot be started: gemini was not found; install it with "
-        "`npm install -g @google/gemini-cli`, or install npx (which fetches it by itself)"
+        "`npm install -g @google/gemini-cli`, or install npx (which downloads it)"
     )
     with pytest.raises(UserError, match=r"goose was not found; install it with `curl [^`]*`$"):
         catalogue.resolve("goose", configure())
@@ -76,10 +76,10 @@ def test_only_one_agent_reads_a_missing_file_as_empty(install: Install, configur
 
 
 def test_a_mistyped_name_is_answered_with_the_nearest(configure: Configure) -> None:
-    with pytest.raises(UserError, match="no agent called 'gemni'; did you mean gemini") as caught:
+    with pytest.raises(UserError, match="unknown agent 'gemni'; did you mean gemini") as caught:
         catalogue.resolve("gemni", configure())
     assert caught.value.exit_code == 2
-    with pytest.raises(UserError, match="no agent called 'zzz'; `acp-tui agents` lists"):
+    with pytest.raises(UserError, match="unknown agent 'zzz'; `acp-tui agents` lists"):
         catalogue.resolve("zzz", configure())
 
 

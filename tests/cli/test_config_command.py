@@ -95,12 +95,12 @@ def test_a_check_names_every_problem_and_fails(config: Path, capsys: pytest.Capt
     assert main(["config", "check"]) == 1
     assert capsys.readouterr().out == (
         f"{config}:1: polcy\n"
-        "    there is no such key; did you mean 'policy'?\n"
+        "    unknown key; did you mean 'policy'?\n"
         f"{config}:3: mcp_servers.x\n"
         "    no command; not sent to any agent\n"
         f"{config}:2: agent\n"
-        "    there is no agent called 'gemni'; did you mean gemini? `acp-tui agents`\n"
-        "    lists those known, and --command 'PROGRAM ARGS' starts any other\n"
+        "    unknown agent 'gemni'; did you mean gemini? `acp-tui agents` lists the known\n"
+        "    ones, and --command 'PROGRAM ARGS' starts any other\n"
     )
 
 

@@ -225,7 +225,7 @@ def test_a_session_of_a_command_goes_on_with_that_command_only(tmp_path: Path) -
     assert execute("hello", "--resume", session, command=mine, cwd=folder).code == 0
     refused = execute("hello", "--resume", session, command=other, cwd=folder)
     assert refused.code == 1
-    assert f"The session {session} was held with" in refused.err
+    assert f"The session {session} belongs to" in refused.err
 
 
 def test_a_session_of_a_command_that_is_called_like_a_known_agent_is_not_held_with_that(
@@ -258,14 +258,14 @@ def test_the_demo_goes_on_where_it_was(tmp_path: Path) -> None:
 def test_a_session_that_nobody_knows_is_one_sentence(tmp_path: Path) -> None:
     done = run("exec", "--resume", "nothing", "hello", cwd=tmp_path)
     assert done.code == 1
-    assert "no session “nothing”" in done.err
+    assert 'no session "nothing"' in done.err
 
 
 def test_a_session_of_another_agent_is_refused(tmp_path: Path) -> None:
     log = execute_json("hello", cwd=tmp_path)["log"]
     done = run("exec", "demo", "hello", "--resume", os.path.basename(os.path.dirname(log)), cwd=tmp_path)  # noqa: PTH119, PTH120
     assert done.code == 1
-    assert "was held with tests.fake_agents.script, not with demo" in done.err
+    assert "belongs to tests.fake_agents.script, not to demo" in done.err
 
 
 def test_an_agent_that_cannot_go_on_says_so(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def test_a_file_whose_name_says_nothing_needs_the_form(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["nothing"], "There is no session “nothing”"),
+        (["nothing"], 'There is no session "nothing"'),
         ([str(RECORDED), "--html", "--theme", "none"], "There is no theme 'none'"),
         ([str(RECORDED), "-o", "/dev/null/x.md"], "/dev/null/x.md cannot be written"),
     ],

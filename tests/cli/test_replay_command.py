@@ -102,7 +102,7 @@ def test_what_is_no_recording_is_one_sentence(tmp_path: Path, capsys: pytest.Cap
     for log, sentence in (
         (str(tmp_path), "holds no recorded session"),
         (str(tmp_path / "missing.jsonl"), "does not exist"),
-        ("missing", "no session “missing”"),
+        ("missing", 'no session "missing"'),
     ):
         assert main(["replay", log, "--text"]) == 1
         error = capsys.readouterr().err

@@ -141,7 +141,7 @@ def test_an_unknown_session_is_one_sentence(capsys: pytest.CaptureFixture[str]) 
 
     assert main(["sessions", "show", "20250305"]) == 1
     error = capsys.readouterr().err
-    assert error.startswith("acp-tui: There is no session “20250305”.")
+    assert error.startswith('acp-tui: There is no session "20250305".')
     assert error.endswith("`acp-tui sessions` lists them.\n")
     assert error.count("\n") == 1
 

@@ -67,7 +67,9 @@ def test_arguments_and_environment_are_expanded(tmp_path: Path) -> None:
 
 def test_an_unset_variable_is_named_and_the_server_not_sent(tmp_path: Path) -> None:
     assert reason(server(tmp_path, env={"K": "${NOPE}"})) == "the environment variable NOPE is not set"
-    assert reason(server(tmp_path, args=["${input:key}"])) == "${input:key} is nothing acp-tui can fill in"
+    assert (
+        reason(server(tmp_path, args=["${input:key}"])) == "${input:key} is not a variable acp-tui can expand"
+    )
 
 
 def test_a_value_is_not_expanded_twice(tmp_path: Path) -> None:
@@ -131,7 +133,7 @@ def test_a_remote_server_is_sent_only_to_agents_that_take_its_kind(
     refused = {transport: False, other: True}
     assert (
         reason(entry, http=refused["http"], sse=refused["sse"])
-        == f"the agent does not take {transport} servers"
+        == f"the agent does not support {transport} servers"
     )
 
 
@@ -140,7 +142,7 @@ def test_an_address_or_header_that_cannot_be_sent_is_named(tmp_path: Path) -> No
     assert reason(entry) == "its URL does not begin with http:// or https://"
     entry.url = "https://x"
     entry.headers = {"X-Key": "${KEY}"}
-    assert reason(entry, KEY="a\r\nEvil: 1") == "its header 'X-Key' holds a control character"
+    assert reason(entry, KEY="a\r\nEvil: 1") == "its header 'X-Key' contains a control character"
 
 
 def test_servers_can_be_disabled_or_meant_for_some_agents(tmp_path: Path) -> None:

@@ -69,10 +69,10 @@ headers = { Authorization = "Bearer ${KEY}" }
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("mcp_servers = []", ":1: mcp_servers: expected tables, [mcp_servers.NAME], not []"),
+        ("mcp_servers = []", ":1: mcp_servers: expected tables, [mcp_servers.NAME], got []"),
         (
             "mcp_servers.x = 3",
-            ":1: mcp_servers.x: expected a table, not 3; not sent to any agent",
+            ":1: mcp_servers.x: expected a table, got 3; not sent to any agent",
         ),
         ("[mcp_servers.x]", ":1: mcp_servers.x: no command; not sent to any agent"),
         (
@@ -81,20 +81,20 @@ headers = { Authorization = "Bearer ${KEY}" }
         ),
         (
             '[mcp_servers.x]\ncommand = "y"\nurl = "http://y"',
-            ":1: mcp_servers.x: it has both a command and a URL: keep one, or say which with `type`"  # noqa: ISC004 - one text
+            ":1: mcp_servers.x: it has both a command and a URL; remove one, or set `type`"  # noqa: ISC004 - one text
             "; not sent to any agent",
         ),
         (
             '[mcp_servers.x]\ncommand = "y"\n\nargs = "z"',
-            ":4: mcp_servers.x.args: expected a list of texts, not 'z'; not sent to any agent",
+            ":4: mcp_servers.x.args: expected a list of strings, got 'z'; not sent to any agent",
         ),
         (
             '[mcp_servers.x]\ntype = "pigeon"\nurl = "http://y"',
-            ":2: mcp_servers.x.type: expected stdio, http or sse, not 'pigeon'; not sent to any agent",
+            ":2: mcp_servers.x.type: expected stdio, http or sse, got 'pigeon'; not sent to any agent",
         ),
         (
             '[mcp_servers.x]\ncommand = "y"\ncomand = "z"',
-            ":3: mcp_servers.x.comand: there is no such key; did you mean 'command'?",
+            ":3: mcp_servers.x.comand: unknown key; did you mean 'command'?",
         ),
     ],
 )
@@ -171,10 +171,10 @@ def test_the_transport_is_taken_from_the_type_or_the_kind_of_address(
 def test_every_wrong_part_of_an_entry_is_named(tmp_path: Path) -> None:
     server = read(tmp_path, {"command": "x", "args": {}, "env": {"A": None}, "agents": 3, "enabled": "yes"})
     assert server.problems == [
-        "args: expected a list of texts, not a table",
-        "env: expected a text for 'A'",
-        "agents: expected a list of texts, not 3",
-        "enabled: expected true or false, not 'yes'",
+        "args: expected a list of strings, got a table",
+        "env: expected a string for 'A'",
+        "agents: expected a list of strings, got 3",
+        "enabled: expected true or false, got 'yes'",
     ]
     assert read(tmp_path, {}).problems == ["no command"]
 

@@ -53,4 +53,4 @@ def test_a_project_runs_no_command(tmp_path: Path) -> None:
     (tmp_path / ".acp-tui.toml").write_text('notify_command = ["evil"]\n')
     settings = load(tmp_path)
     assert settings.notify_command == []
-    assert "a project may set only" in str(settings.problems[0])
+    assert "a project may only set" in str(settings.problems[0])

@@ -35,5 +35,5 @@ def test_what_is_no_pane_is_named_with_its_place(value: str, hint: str, tmp_path
     assert settings.panes == "none"
     (problem,) = settings.problems
     assert (problem.line, problem.key) == (1, "panes")
-    assert "expected one of none, plan, files, terminals, session, not" in problem.sentence
+    assert "expected one of none, plan, files, terminals, session, got" in problem.sentence
     assert problem.sentence.endswith(hint)

@@ -90,42 +90,42 @@ def test_each_layer_goes_over_the_one_before(write_config: WriteConfig, project:
 @pytest.mark.parametrize(
     ("text", "line", "key", "sentence"),
     [
-        ('\npolcy = "ask"', 2, "polcy", "there is no such key; did you mean 'policy'?"),
-        ("[timeouts]\nsesion = 3", 2, "timeouts.sesion", "there is no such key; did you mean 'session'?"),
+        ('\npolcy = "ask"', 2, "polcy", "unknown key; did you mean 'policy'?"),
+        ("[timeouts]\nsesion = 3", 2, "timeouts.sesion", "unknown key; did you mean 'session'?"),
         (
             "[log]\nzzz = 3",
             2,
             "log.zzz",
-            "there is no such key; known here: enabled, keep_bytes, keep_sessions, max_session_bytes",
+            "unknown key; valid keys: enabled, keep_bytes, keep_sessions, max_session_bytes",
         ),
-        ("[timeout]\nsession = 3", 1, "timeout", "there is no such key; did you mean 'timeouts'?"),
-        ("agent = 3", 1, "agent", "expected a text, not 3"),
-        ('agent = " "', 1, "agent", "expected a text, not ' '"),
+        ("[timeout]\nsession = 3", 1, "timeout", "unknown key; did you mean 'timeouts'?"),
+        ("agent = 3", 1, "agent", "expected a string, got 3"),
+        ('agent = " "', 1, "agent", "expected a string, got ' '"),
         (
             'policy = "yoloo"',
             1,
             "policy",
-            "expected one of deny, read-only, ask, accept-edits, yolo, not 'yoloo'; did you mean 'yolo'?",
+            "expected one of deny, read-only, ask, accept-edits, yolo, got 'yoloo'; did you mean 'yolo'?",
         ),
-        ("timeouts = 3", 1, "timeouts", "expected a table, [timeouts], not 3"),
-        ("timeouts.session = 0", 1, "timeouts.session", "expected a number of seconds above 0, not 0"),
-        ("timeouts.session = inf", 1, "timeouts.session", "expected a number of seconds above 0, not inf"),
+        ("timeouts = 3", 1, "timeouts", "expected a table, [timeouts], got 3"),
+        ("timeouts.session = 0", 1, "timeouts.session", "expected a number of seconds above 0, got 0"),
+        ("timeouts.session = inf", 1, "timeouts.session", "expected a number of seconds above 0, got inf"),
         (
             "timeouts.session = 1_000_000_000",
             1,
             "timeouts.session",
-            "expected a number of seconds above 0, not 1000000000",
+            "expected a number of seconds above 0, got 1000000000",
         ),
-        ("timeouts.session = true", 1, "timeouts.session", "expected a number of seconds above 0, not True"),
-        ('log.enabled = "no"', 1, "log.enabled", "expected true or false, not 'no'"),
-        ("log.keep_sessions = -1", 1, "log.keep_sessions", "expected a whole number, 0 or above, not -1"),
+        ("timeouts.session = true", 1, "timeouts.session", "expected a number of seconds above 0, got True"),
+        ('log.enabled = "no"', 1, "log.enabled", "expected true or false, got 'no'"),
+        ("log.keep_sessions = -1", 1, "log.keep_sessions", "expected a whole number, 0 or above, got -1"),
         (
             'log.keep_bytes = "1 pound"',
             1,
             "log.keep_bytes",
-            "expected a number of bytes or a size such as \"500 MB\", not '1 pound'",
+            "expected a number of bytes or a size such as \"500 MB\", got '1 pound'",
         ),
-        ('workspace.sensitive = "*.x"', 1, "workspace.sensitive", "expected a list of texts, not '*.x'"),
+        ('workspace.sensitive = "*.x"', 1, "workspace.sensitive", "expected a list of strings, got '*.x'"),
     ],
 )
 def test_what_is_wrong_is_named_and_the_default_stays(
@@ -163,14 +163,14 @@ def test_a_file_that_is_not_toml_is_named_with_the_line_and_not_used(
     [(found_line, key, sentence)] = said(settings)
     assert (found_line, key) == (line, "")
     assert sentence.startswith(reason)
-    assert sentence.endswith("; nothing in this file is used")
+    assert sentence.endswith("; the whole file is ignored")
     assert settings.agent is None
 
 
 def test_a_file_in_another_encoding_is_named_with_the_line(write_config: WriteConfig, project: Path) -> None:
     write_config("").write_bytes(b'agent = "demo"\n# caf\xe9\n')
     settings = load(project, environ={})
-    assert said(settings) == [(2, "", "the file is not UTF-8 text; nothing in this file is used")]
+    assert said(settings) == [(2, "", "the file is not UTF-8 text; the whole file is ignored")]
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_no_matter(
@@ -212,7 +212,7 @@ def test_a_project_cannot_set_what_could_do_harm(project: Path, key: str, text: 
     (project / ".acp-tui.toml").write_text(text)
     settings = load(project, environ={})
     assert said(settings) == [
-        (1, key, "not used: a project may set only agent, theme, panes; config.toml may set all")
+        (1, key, "ignored: a project may only set agent, theme, panes; use config.toml")
     ]
     settings.problems.clear()
     assert settings == Settings()
@@ -220,7 +220,7 @@ def test_a_project_cannot_set_what_could_do_harm(project: Path, key: str, text: 
 
 def test_a_mistyped_key_of_a_project_is_named(project: Path) -> None:
     (project / ".acp-tui.toml").write_text('agnet = "demo"')
-    assert said(load(project, environ={})) == [(1, "agnet", "there is no such key; did you mean 'agent'?")]
+    assert said(load(project, environ={})) == [(1, "agnet", "unknown key; did you mean 'agent'?")]
 
 
 # --------------------------------------------------------------------------- keys, and the first frame
@@ -295,8 +295,12 @@ def test_additional_directories_count_from_the_file_and_must_exist(
     settings = load(project, environ={})
     assert settings.workspace.additional_directories == [file.parent / "beside", project]
     assert said(settings) == [
-        (4, "workspace.additional_directories.1", f"there is no directory {file.parent / 'gone'}"),
-        (6, "workspace.additional_directories.3", f"there is no directory {file.parent / '~nobody-here/x'}"),
+        (4, "workspace.additional_directories.1", f"directory {file.parent / 'gone'} does not exist"),
+        (
+            6,
+            "workspace.additional_directories.3",
+            f"directory {file.parent / '~nobody-here/x'} does not exist",
+        ),
     ]
 
 
@@ -319,13 +323,13 @@ def test_environment_variables_are_typed_by_their_key(project: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("ACP_TUI_LOG_ENABLED", "no", "expected true or false, not 'no'"),
+        ("ACP_TUI_LOG_ENABLED", "no", "expected true or false, got 'no'"),
         (
             "ACP_TUI_TIMEOUTS_SESSION",
             "1\nagent = 2",
-            "expected a number of seconds above 0, not '1\\nagent = 2'",
+            "expected a number of seconds above 0, got '1\\nagent = 2'",
         ),
-        ("ACP_TUI_POLCY", "yolo", "not used; did you mean ACP_TUI_POLICY?"),
+        ("ACP_TUI_POLCY", "yolo", "ignored; did you mean ACP_TUI_POLICY?"),
     ],
 )
 def test_wrong_variables_are_named(project: Path, name: str, value: str, sentence: str) -> None:
@@ -342,7 +346,7 @@ def test_directories_of_the_command_line_count_from_where_one_stands(project: Pa
     (project / "more").mkdir()
     settings = load(project, environ={}, overrides={"workspace.additional_directories": ["more", "/"]})
     assert [str(path) for path in settings.workspace.additional_directories] == [f"{project}/more", "/"]
-    with pytest.raises(UserError, match=r"there is no directory .*/gone"):
+    with pytest.raises(UserError, match=r"directory .*/gone does not exist"):
         load(project, environ={}, overrides={"workspace.additional_directories": ["gone"]})
 
 
@@ -362,7 +366,7 @@ def test_a_project_file_of_more_than_a_megabyte_is_not_read(project: Path) -> No
 
     assert early_settings.read(project).theme is None
     assert said(load(project, environ={})) == [
-        (None, "", "cannot be read: larger than 1 MB; nothing in this file is used")
+        (None, "", "cannot be read: larger than 1 MB; the whole file is ignored")
     ]
 
 
@@ -372,5 +376,5 @@ def test_only_the_first_unknown_keys_are_named_and_the_rest_counted(project: Pat
     problems = load(project, environ={}).problems
 
     assert len(problems) == 21
-    assert str(problems[0]).startswith(f"{project}/.acp-tui.toml:1: k0: there is no such key")
+    assert str(problems[0]).startswith(f"{project}/.acp-tui.toml:1: k0: unknown key")
     assert str(problems[-1]) == f"{project}/.acp-tui.toml: 980 more unknown keys"

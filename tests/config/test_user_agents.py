@@ -59,38 +59,38 @@ def test_config_toml_goes_over_a_file_of_the_same_name(write_config: WriteConfig
     settings = load(project, environ={})
     assert settings.agents["twice"].command == ["one"]
     assert [str(problem) for problem in settings.problems] == [
-        f"{file}: not used: {config}:1 defines twice as well"
+        f"{file}: ignored: {config}:1 also defines twice"
     ]
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("agents = 3", ":1: agents: expected tables, [agents.NAME], not 3"),
-        ("agents.x = 3", ":1: agents.x: expected a table, [agents.x], not 3"),
+        ("agents = 3", ":1: agents: expected tables, [agents.NAME], got 3"),
+        ("agents.x = 3", ":1: agents.x: expected a table, [agents.x], got 3"),
         (
             '[agents.x]\ncomand = "y"',
-            ":2: agents.x.comand: there is no such key; did you mean 'command'?",
+            ":2: agents.x.comand: unknown key; did you mean 'command'?",
         ),
-        ('[agents.x]\ncommand = ""', ":2: agents.x.command: expected a program and its arguments, not ''"),
-        ("[agents.x]\ncommand = []", ":2: agents.x.command: expected a program and its arguments, not []"),
+        ('[agents.x]\ncommand = ""', ":2: agents.x.command: expected a program and its arguments, got ''"),
+        ("[agents.x]\ncommand = []", ":2: agents.x.command: expected a program and its arguments, got []"),
         (
             '[agents.x]\ncommand = "it\'s"',
             ":2: agents.x.command: cannot be split into words (no closing quotation)",
         ),
-        ('[agents.x]\nenv = "A=1"', ":2: agents.x.env: expected a table of names and texts"),
-        ("[agents.x]\nenv = {A = []}", ":2: agents.x.env: expected a text for 'A'"),
+        ('[agents.x]\nenv = "A=1"', ":2: agents.x.env: expected a table of strings"),
+        ("[agents.x]\nenv = {A = []}", ":2: agents.x.env: expected a string for 'A'"),
         (
             '[agents.x]\nmissing_file = "no"',
-            ':2: agents.x.missing_file: expected "error" or "empty", not \'no\'',
+            ':2: agents.x.missing_file: expected "error" or "empty", got \'no\'',
         ),
         (
             '[agents."a b"]\ncommand = "x"',
-            ":1: agents.a b: 'a b' cannot name an agent: use letters, digits and -",
+            ":1: agents.a b: 'a b' is not a valid agent name; use letters, digits and -",
         ),
         (
             '[agents.--help]\ncommand = "x"',
-            ":1: agents.--help: '--help' cannot name an agent: use letters, digits and -",
+            ":1: agents.--help: '--help' is not a valid agent name; use letters, digits and -",
         ),
     ],
 )

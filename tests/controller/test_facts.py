@@ -104,7 +104,7 @@ async def test_servers_given_and_left_out_are_known(hold: Hold, tmp_path: Path) 
     await held.open()
     assert held.conversation.mcp_servers == [
         McpServerStatus("files", "stdio"),
-        McpServerStatus("web", "http", "the agent does not take http servers"),
+        McpServerStatus("web", "http", "the agent does not support http servers"),
     ]
 
 

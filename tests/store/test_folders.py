@@ -122,7 +122,7 @@ def test_an_unknown_id_names_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="none has been recorded"):
         folders.find_session(tmp_path, "x")
     folder = create(tmp_path)
-    with pytest.raises(UserError, match=f"nearest is {folder.id}"):
+    with pytest.raises(UserError, match=f"Did you mean {folder.id}"):
         folders.find_session(tmp_path, folder.id.replace("claude", "claud"))
     with pytest.raises(UserError, match="no session"):
         folders.find_session(tmp_path, "")
@@ -194,6 +194,6 @@ def test_stderr_keeps_its_beginning_and_its_end_and_hides_secrets(tmp_path: Path
 
     text = (folder.path / "stderr.log").read_text()
     assert text.startswith("first line, password=[redacted]\nhalf a character é\nline 0 x")
-    assert "bytes left out here" in text
+    assert "bytes omitted" in text
     assert text.endswith("last words")
     assert len(text) < 2_200_000

@@ -222,7 +222,7 @@ def test_what_only_accompanies_the_log_is_told_once(folder: folders.SessionFolde
     folder.update_meta(title="b")
 
     assert len(heard) == 1
-    assert "The description of this session cannot be kept" in heard[0]
+    assert "Session metadata could not be saved" in heard[0]
 
 
 def test_after_closing_nothing_is_written_and_nothing_is_said(folder: folders.SessionFolder) -> None:

@@ -250,7 +250,7 @@ async def test_what_is_told_beside_the_conversation(shoot: Shoot) -> None:
         await turn(desk)
         for severity, words in (
             ("information", "The conversation is in /home/ada/.local/share/acp-tui/exports/fix.html"),
-            ("warning", "config.toml:3: polciy: there is no such key; did you mean 'policy'?"),
+            ("warning", "config.toml:3: polciy: unknown key; did you mean 'policy'?"),
             ("error", "The agent could not be started."),
         ):
             desk.app.notify(words, severity=severity, timeout=1000)  # type: ignore[arg-type]

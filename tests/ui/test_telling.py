@@ -18,7 +18,7 @@ async def test_many_problems_of_the_settings_are_told_in_short(home: Path, open_
         await desk.until(desk.toasts)
         (told,) = desk.toasts()
         first, second, rest = told.splitlines()
-        assert first.startswith(f"{file}:1: a1: there is no such key")
+        assert first.startswith(f"{file}:1: a1: unknown key")
         assert second.startswith(f"{file}:2: b2: ")
         assert rest == "… and 2 more: `acp-tui config check` tells them."
 

@@ -364,7 +364,7 @@ async def test_names_that_lead_nowhere_are_passed_over(project: Path) -> None:
 
 async def test_a_file_never_named_and_not_covered_cannot_be_reverted(project: Path, tmp_path: Path) -> None:
     baseline = await taken(project)
-    with pytest.raises(UserError, match="it is not covered, and was never copied"):
+    with pytest.raises(UserError, match="it is not part of the snapshot"):
         await baseline.revert(tmp_path / "acp-tui-home" / "x")
 
 
@@ -405,9 +405,7 @@ async def test_files_of_a_folder_that_could_not_be_read_are_unknown_and_stay(unp
     fill(project, {"data/new": "4"})
     assert await changes(baseline, project) == {"data/old": "unknown, stays", "data/new": "unknown, stays"}
     await revert_all(baseline)
-    with pytest.raises(
-        UserError, match=r"data/old cannot be reverted: it is not covered, and was never copied"
-    ):
+    with pytest.raises(UserError, match=r"data/old cannot be reverted: it is not part of the snapshot"):
         await baseline.revert(project / "data" / "old")
     assert (project / "data" / "old").read_text() == "overwritten"
 
@@ -555,7 +553,9 @@ async def test_a_folder_that_takes_too_long_to_list_is_said(
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     baseline = await taken(project, limits=Limits(listing_seconds=0.05))
     assert len(baseline.notices) == 1
-    assert baseline.notices[0].startswith(f"{project} is not covered (git took longer than 0.05 seconds)")
+    assert baseline.notices[0].startswith(
+        f"{project} could not be snapshotted (git took longer than 0.05 seconds)"
+    )
 
 
 async def test_a_baseline_that_is_cancelled_ends_its_git(

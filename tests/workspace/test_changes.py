@@ -194,7 +194,7 @@ async def test_a_folder_in_the_place_of_a_file_is_cleared_first(project: Path) -
     (project / "README.md").unlink()
     fill(project, {"README.md/inside": "new"})
     assert await changes(baseline, project) == {"README.md": "deleted", "README.md/inside": "added"}
-    with pytest.raises(UserError, match="a folder with files in it has taken its place: revert those first"):
+    with pytest.raises(UserError, match="a folder with files has taken its place; revert those first"):
         await baseline.revert(project / "README.md")
     assert (project / "README.md" / "inside").read_text() == "new"
     await baseline.revert(project / "README.md" / "inside")
@@ -212,7 +212,7 @@ async def test_a_folder_swapped_for_a_link_does_not_lead_a_revert_outside(
     found = await changes(baseline, project)
     assert found["src/main.py"] == "deleted"
     assert found["src"] == "added"
-    with pytest.raises(UserError, match="a folder on its path is a link now"):
+    with pytest.raises(UserError, match="a folder in its path is now a link"):
         await baseline.revert(project / "src" / "main.py")
     assert (outside / "main.py").read_text() == "theirs"
     await baseline.revert(project / "src")

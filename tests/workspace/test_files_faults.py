@@ -93,7 +93,7 @@ def test_a_file_larger_than_allowed_leaves_the_old_content_and_nothing_else(tmp_
         [sys.executable, "-c", SIZE_LIMITED, str(path)], capture_output=True, text=True, check=True
     )
     assert done.stdout == (
-        f"-32603 {path} cannot be written: it would be larger than files may be here; nothing was changed\n"
+        f"-32603 {path} cannot be written: it would exceed the file size limit; nothing was changed\n"
     )
     assert path.read_text() == "old"
     assert names(tmp_path) == before

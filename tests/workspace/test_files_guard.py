@@ -196,7 +196,7 @@ def test_a_folder_swapped_for_a_link_before_the_write_is_refused(
         assert writing.inside
         (root / "sub").rename(root / "moved")
         (root / "sub").symlink_to(outside)
-        with pytest.raises(Refusal, match="moved or removed meanwhile"):
+        with pytest.raises(Refusal, match="moved or deleted in the meantime"):
             writing.write("theirs")
     assert sorted(path.name for path in outside.iterdir()) == ["file"]
     assert (outside / "file").read_text() == "secret"
@@ -209,7 +209,7 @@ def test_a_folder_moved_out_of_the_root_takes_nothing_with_it(
     (root / "sub").mkdir()
     with files.prepare_writing(str(root / "sub" / "file")) as writing:
         (root / "sub").rename(outside / "sub")
-        with pytest.raises(Refusal, match="moved or removed meanwhile"):
+        with pytest.raises(Refusal, match="moved or deleted in the meantime"):
             writing.write("theirs")
     assert list((outside / "sub").iterdir()) == []
 

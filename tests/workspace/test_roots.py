@@ -68,7 +68,7 @@ def test_a_root_that_is_missing_or_a_file_is_a_clear_error(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("path", ["relative", "./here", "../up", "~/home", "", "file:///etc/passwd"])
 def test_relative_paths_are_refused_because_the_protocol_wants_absolute_ones(path: str) -> None:
-    with pytest.raises(Refusal, match="not an absolute path, as the protocol wants") as refused:
+    with pytest.raises(Refusal, match="not an absolute path") as refused:
         require_absolute(path)
     assert refused.value.code == -32602
     assert refused.value.data == {"path": path}
@@ -76,6 +76,6 @@ def test_relative_paths_are_refused_because_the_protocol_wants_absolute_ones(pat
 
 @pytest.mark.parametrize("path", ["/with\0nul", "/half\ud83dcharacter"])
 def test_what_no_file_can_be_called_is_refused(path: str) -> None:
-    with pytest.raises(Refusal, match="cannot be the name of a file") as refused:
+    with pytest.raises(Refusal, match="is not a valid file name") as refused:
         require_absolute(path)
     assert refused.value.code == -32602

@@ -74,7 +74,7 @@ def _check(server: Server, agent: str, last: Server, takes: dict[str, bool]) -> 
     if server.problems:
         raise _Unfit("; ".join(server.problems))
     if not takes[server.transport]:
-        raise _Unfit(f"the agent does not take {server.transport} servers")
+        raise _Unfit(f"the agent does not support {server.transport} servers")
 
 
 def _as_sent(server: Server, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _as_sent(server: Server, environ: Mapping[str, str]) -> dict[str, Any]:
     headers = {name: filled(value) for name, value in server.headers.items()}
     for name, value in headers.items():
         if not name or _CONTROL.search(name + value):
-            raise _Unfit(f"its header {name!r} holds a control character")
+            raise _Unfit(f"its header {name!r} contains a control character")
     return {"type": server.transport, "name": server.name, "url": url, "headers": _pairs(headers)}
 
 
@@ -110,7 +110,7 @@ def _expand(text: str, environ: Mapping[str, str]) -> str:
     def value(reference: re.Match[str]) -> str:
         parts = _VARIABLE.fullmatch(reference[1])
         if parts is None:
-            raise _Unfit(f"{reference[0]} is nothing acp-tui can fill in")
+            raise _Unfit(f"{reference[0]} is not a variable acp-tui can expand")
         found = environ.get(parts[1])
         if parts[2] is not None:
             return found or parts[2]  # as in a shell, `:-` also replaces an empty value

@@ -54,7 +54,7 @@ class Server:
 def _args(value: Any) -> list[str]:
     if isinstance(value, list) and all(isinstance(word, str | int | float) for word in value):
         return [str(word) for word in value]
-    raise checks.wrong_value("a list of texts", value)
+    raise checks.wrong_value("a list of strings", value)
 
 
 def _agents(value: Any) -> list[str]:
@@ -87,7 +87,7 @@ def parse(name: str, entry: Any, file: Path, line: int | None) -> Server:
     """Read one entry; what is wrong with it is kept with it."""
     server = Server(name, file, line)
     if not isinstance(entry, dict):
-        server.faults.append(("", f"expected a table, not {format_value(entry)}"))
+        server.faults.append(("", f"expected a table, got {format_value(entry)}"))
         return server
     values: dict[str, Any] = {}
     for key, value in entry.items():
@@ -118,7 +118,7 @@ def _fill(server: Server, values: dict[str, Any]) -> None:
     elif server.url and not server.command:
         server.transport = _guess(server.url, "httpUrl" in values)
     elif server.url and server.command:
-        server.faults.append(("", "it has both a command and a URL: keep one, or say which with `type`"))
+        server.faults.append(("", "it has both a command and a URL; remove one, or set `type`"))
     if not server.faults and not (server.command if server.transport == "stdio" else server.url):
         server.faults.append(("", "no command" if server.transport == "stdio" else "no URL"))
 

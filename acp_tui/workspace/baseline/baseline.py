@@ -62,7 +62,7 @@ class Baseline:
         self._reaper = reaper
         self._limits = limits or Limits()
         self._git: PrivateGit | None = None
-        self._why_no_git = "there is no baseline"
+        self._why_no_git = "there is no snapshot"
         self._numbers = count()
         self._areas: list[WorkTree] = []  # the innermost first
         self._kept: dict[Path, _KeptFile] = {}
@@ -146,10 +146,11 @@ class Baseline:
             except (GitError, LimitExceededError, OSError) as error:
                 self.totals = before
                 git.tidy()
-                self.notices.append(
-                    f"{root} is not covered ({_words(error)}): only files that the agent names before it"
-                    " changes them can be reverted."
-                )
+                if isinstance(error, LimitExceededError):
+                    what = f"{root} is too large to snapshot ({error})"
+                else:
+                    what = f"{root} could not be snapshotted ({_words(error)})"
+                self.notices.append(f"{what}; only files the agent announces can be reverted.")
 
     def _take_root(
         self, git: PrivateGit, root: Path, without: list[Path], tell: Callable[[int, int], None]
@@ -262,7 +263,7 @@ class Baseline:
     def _put_back(self, path: Path) -> None:
         old = self._old(path)
         if old is None:
-            raise UnwritableError("it is not covered, and was never copied")
+            raise UnwritableError("it is not part of the snapshot")
         if old.revert_obstacle is not None:
             raise UnwritableError(old.revert_obstacle)
         if old.existed:

@@ -50,7 +50,5 @@ def _remove_empty(directory: int, name: str) -> None:
         os.rmdir(name, dir_fd=directory)
     except OSError as error:
         if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
-            raise UnwritableError(
-                "a folder with files in it has taken its place: revert those first"
-            ) from None
+            raise UnwritableError("a folder with files has taken its place; revert those first") from None
         raise

@@ -49,8 +49,8 @@ EXCLUDED_FOLDERS = (
     *("dist-newstyle", "elm-stuff", "coverage", ".nyc_output", ".hg", ".svn", ".jj"),
 )
 
-_OLDER = "it may be older than the session, and there is no copy of it"
-_UNKNOWN = "it is not known whether it existed when the session began, and there is no copy of it"
+_OLDER = "it may predate the session, and there is no copy of it"
+_UNKNOWN = "it may have existed before the session, and there is no copy of it"
 _EXCLUDE_LEFT_OUT = tuple(f"--exclude={name}/" for name in EXCLUDED_FOLDERS)
 _NOT_ENTERED = frozenset({GIT_DIRECTORY, *(name.encode() for name in EXCLUDED_FOLDERS if "*" not in name)})
 

@@ -11,16 +11,16 @@ INVALID_PARAMS, FAILED, NOT_FOUND = -32602, -32603, -32002
 
 _SENTENCES = {
     errno.EACCES: "permission denied",
-    errno.EPERM: "the system does not permit it",
+    errno.EPERM: "operation not permitted",
     errno.EROFS: "its file system is read-only",
     errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "the disk quota is used up",
-    errno.EFBIG: "it would be larger than files may be here",
+    errno.EDQUOT: "the disk quota is exceeded",
+    errno.EFBIG: "it would exceed the file size limit",
     errno.EISDIR: "it is a directory",
     errno.ENOTDIR: "a part of its path is a file, not a directory",
-    errno.ELOOP: "there are too many links on its path",
+    errno.ELOOP: "its path has too many links",
     errno.ENAMETOOLONG: "its name is too long",
-    errno.ENOENT: "it was moved or removed meanwhile",
+    errno.ENOENT: "it was moved or deleted in the meantime",
 }
 
 

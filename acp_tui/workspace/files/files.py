@@ -180,9 +180,7 @@ class WriteHandle:
         try:
             data = content.encode()
         except UnicodeEncodeError:
-            raise errors.unwritable(
-                self.path, "its text holds halves of characters (lone surrogates)"
-            ) from None
+            raise errors.unwritable(self.path, "its text contains lone surrogates") from None
         try:
             with self._lock:
                 replace(self._place, data)

@@ -61,7 +61,7 @@ class Location:
         """
         with self.directory.borrow() as number:
             if real_path(number) != self.directory_path:
-                raise UnwritableError("its directory was moved or removed meanwhile")
+                raise UnwritableError("its directory was moved or deleted in the meantime")
             directory = os.dup(number)
         try:
             for name in self.missing:
@@ -98,7 +98,7 @@ def locate_real_path(path: Path) -> Location:
     with directory.borrow() as number:
         found = real_path(number)
     if found.joinpath(*missing) != path.parent:
-        raise UnwritableError("a folder on its path is a link now")
+        raise UnwritableError("a folder in its path is now a link")
     return Location(directory, found, missing, path.name, exists=not missing)
 
 
@@ -111,7 +111,7 @@ def check_target(directory: int, name: str) -> bool:
     if stat.S_ISDIR(mode):
         raise UnwritableError("it is a directory")
     if stat.S_ISLNK(mode):
-        raise UnwritableError("it was replaced by a link meanwhile")
+        raise UnwritableError("it was replaced by a link in the meantime")
     if not stat.S_ISREG(mode):
         raise UnwritableError("it is not a regular file")
     # The rename would pass over what the mode says, and so would root.
@@ -130,14 +130,14 @@ def _innermost(base: Descriptor, folders: list[str]) -> tuple[Descriptor, list[s
                 )
                 break
         else:
-            raise UnwritableError("its directory was removed meanwhile")
+            raise UnwritableError("its directory was deleted in the meantime")
     missing = folders[count:]
     if ".." in missing:
-        raise UnwritableError("its path leads back out of a directory that does not exist")
+        raise UnwritableError("its path uses .. in a directory that does not exist")
     if missing:
         with directory.borrow() as number:
             if _link(number, missing[0]) is not None:
-                raise UnwritableError("a link on its path leads nowhere")
+                raise UnwritableError("a link in its path is broken")
     return directory, missing
 
 

@@ -31,15 +31,13 @@ class Roots:
 def require_absolute(path: str) -> str:
     """The path as it is, or a refusal when it cannot be one: the protocol wants absolute paths."""
     if not path.startswith("/"):
-        raise Refusal(
-            INVALID_PARAMS, f"{path!r} is not an absolute path, as the protocol wants", {"path": path}
-        )
+        raise Refusal(INVALID_PARAMS, f"{path!r} is not an absolute path", {"path": path})
     try:
         encoded = os.fsencode(path)
     except UnicodeEncodeError:
         encoded = b"\0"
     if b"\0" in encoded:
-        raise Refusal(INVALID_PARAMS, f"{path!r} cannot be the name of a file", {"path": path})
+        raise Refusal(INVALID_PARAMS, f"{path!r} is not a valid file name", {"path": path})
     return path
 
 

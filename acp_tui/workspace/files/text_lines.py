@@ -10,7 +10,7 @@ import os
 MAX_BYTES = 50_000_000
 """Bytes of text in one answer: it travels as one line of JSON."""
 
-_TOO_LARGE = f"this is more than {MAX_BYTES // 1_000_000} MB of text; ask for part of it with line and limit"
+_TOO_LARGE = f"it has more than {MAX_BYTES // 1_000_000} MB of text; request a part of it with line and limit"
 _CHUNK = 256 * 1024
 _SNIFF_BYTES = 8000  # as git does it: a NUL early on makes a file binary
 

@@ -82,7 +82,7 @@ class Terminals:
         if limit < 0:
             raise Refusal(INVALID_PARAMS, f"outputByteLimit must not be negative: {limit}")
         if bad := [name for name in env or {} if not name or "=" in name]:
-            raise Refusal(INVALID_PARAMS, f"no variable can have the name {bad[0]!r}")
+            raise Refusal(INVALID_PARAMS, f"invalid environment variable name {bad[0]!r}")
         environment = terminal_environment(env or {})
         with ExitStack() as stack:
             if isinstance(cwd, OpenFolder):
@@ -172,7 +172,7 @@ class Terminals:
 
     def _must_be_open(self) -> None:
         if self._closed:
-            raise Refusal(INTERNAL_ERROR, "the session is closed: no terminal can be started")
+            raise Refusal(INTERNAL_ERROR, "the session is closed; no terminal can be started")
 
     def _find(self, terminal_id: str) -> _Terminal:
         if terminal := self._terminals.get(terminal_id):

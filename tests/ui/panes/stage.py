@@ -116,7 +116,7 @@ class Held:
     log_path = "/home/ada/.local/share/acp-tui/sessions/20261120-101500-claude-code-3f2a/wire.jsonl"
     mcp_servers: ClassVar = [
         McpServerStatus("files", "stdio"),
-        McpServerStatus("docs", "http", "the agent does not take http servers"),
+        McpServerStatus("docs", "http", "the agent does not support http servers"),
     ]
 
     async def changes(self) -> list[FileChange]:

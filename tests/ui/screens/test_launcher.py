@@ -214,7 +214,7 @@ async def test_problems_of_the_settings_are_told(config: Path, tmp_path: Path) -
     async with desk(tmp_path, wait=False) as one:
         await launched(one)
         await one.until(lambda: one.toasts())
-        assert f"{config}:1: polciy: there is no such key; did you mean 'policy'?" in one.toasts()
+        assert f"{config}:1: polciy: unknown key; did you mean 'policy'?" in one.toasts()
 
 
 async def test_an_agent_of_the_settings_is_started_at_once_unless_one_wants_to_choose(
