@@ -14,7 +14,7 @@ from textual.app import App
 
 from acp_tui.session.text import visible, visible_line
 from acp_tui.ui import keys
-from acp_tui.ui.conversation.toasts import Standing, tell_problems
+from acp_tui.ui.conversation.toasts import VisibleToasts, notify_problems
 from acp_tui.ui.terminal import error_containment
 from acp_tui.ui.theme.themes import DEFAULT_THEME, PREFIX, LoadedTheme, load
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from acp_tui.config.early_settings import EarlySettings
-    from acp_tui.ui.screens.base import BottomScreen
+    from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.theme.palette import Palette
 
 QUIT_PAUSE = 3.0
@@ -51,11 +51,11 @@ class AcpTui(App[int]):
 
     def __init__(
         self,
-        first: Callable[[Palette], BottomScreen],
+        first: Callable[[Palette], BaseScreen],
         *,
         theme: str | None = None,
         wishes: EarlySettings | None = None,
-        launcher: Callable[[Palette], BottomScreen] | None = None,
+        launcher: Callable[[Palette], BaseScreen] | None = None,
     ) -> None:
         """`theme` comes before that of the `wishes`; `launcher` is where one gets to from a conversation."""
         self._wishes = wishes
@@ -70,16 +70,16 @@ class AcpTui(App[int]):
         """… or which signal."""
         self._drawn = False
         self._error_counts: Counter[tuple[str, int, str]] = Counter()
-        self._quit_asked_at = -QUIT_PAUSE
+        self._quit_requested_at = -QUIT_PAUSE
         self._error_limit = error_containment.ErrorLimit()
-        self._standing = Standing()
+        self._visible_toasts = VisibleToasts()
         self._first = first
         self._launcher = launcher
-        self._bottom: BottomScreen | None = None
+        self._bottom: BaseScreen | None = None
         self._launched = False
         self._early: list[events.Key] | None = []  # keys that came before there was something to type into
-        self._put_on(loaded)
-        self.keymap = self._own_keys()
+        self._use_loaded_theme(loaded)
+        self.keymap = self._user_keymap()
         """What is bound otherwise than in the table: keys by the id of the action."""
 
     def get_driver_class(self) -> type[Driver]:
@@ -96,7 +96,7 @@ class AcpTui(App[int]):
             return load(wishes.theme, lambda: f"{_origin(wishes, 'theme')}: theme")
         return load(DEFAULT_THEME if name is None else name)
 
-    def _own_keys(self) -> dict[str, str]:
+    def _user_keymap(self) -> dict[str, str]:
         wishes = self._wishes
         if wishes is None or not wishes.keys:
             return {}
@@ -154,13 +154,13 @@ class AcpTui(App[int]):
         """Show a toast, unless it is visible already. Nothing in its text is taken for markup."""
         timeout = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
         message, title = visible(message), visible_line(title)
-        if self._standing.begins(message, timeout):
+        if self._visible_toasts.admit(message, timeout):
             if self._screen_stack and (place := getattr(self.screen, "place_toasts", None)) is not None:
                 place()
             super().notify(message, title=title, severity=severity, timeout=timeout, markup=False)
 
     def _tell_problems(self) -> None:
-        tell_problems(self, self._problems)
+        notify_problems(self, self._problems)
         self._problems = []
 
     # ------------------------------------------------------------------------- colours
@@ -169,7 +169,7 @@ class AcpTui(App[int]):
         """Change all colours. What is wrong with a theme is told unless it is only tried."""
         loaded = load(name)
         self.ansi_color = loaded.theme.ansi
-        self._put_on(loaded)
+        self._use_loaded_theme(loaded)
         if trying:
             self._problems.clear()
         self._tell_problems()
@@ -179,7 +179,7 @@ class AcpTui(App[int]):
         """As it is called in the settings."""
         return self.theme.removeprefix(PREFIX)
 
-    def _put_on(self, loaded: LoadedTheme) -> None:
+    def _use_loaded_theme(self, loaded: LoadedTheme) -> None:
         self._palettes[loaded.theme.name] = loaded.palette
         self.register_theme(loaded.theme)
         self.theme = loaded.theme.name
@@ -192,12 +192,12 @@ class AcpTui(App[int]):
 
     # ------------------------------------------------------------------------- the screen at the bottom
 
-    def get_default_screen(self) -> BottomScreen:
+    def get_default_screen(self) -> BaseScreen:
         """The first one at the bottom: a blank one below it would only cost time."""
         self._bottom = self._first(self.palette)
         return self._bottom
 
-    async def put(self, screen: BottomScreen) -> None:
+    async def replace_screen(self, screen: BaseScreen) -> None:
         """Another screen at the bottom, in place of all there are; what ran behind them ends."""
         before, self._bottom = self._bottom, screen
         self._launched = self._launched or self._at_launcher
@@ -209,13 +209,13 @@ class AcpTui(App[int]):
         await self.remove_mode(mode_before)
 
     @property
-    def bottom(self) -> BottomScreen | None:
+    def bottom(self) -> BaseScreen | None:
         """The screen that is there to stay; the launcher may be open over it."""
         return self._bottom
 
     @property
     def _at_launcher(self) -> bool:
-        return any(getattr(screen, "launches", False) for screen in self.screen_stack)
+        return any(getattr(screen, "is_launcher", False) for screen in self.screen_stack)
 
     @property
     def has_launcher(self) -> bool:
@@ -245,11 +245,11 @@ class AcpTui(App[int]):
     async def action_quit(self) -> None:
         """Quit; during a turn only when asked twice."""
         now = time.monotonic()
-        working = self._bottom is not None and self._bottom.stays() is not None
-        if not working or now - self._quit_asked_at < QUIT_PAUSE:
+        working = self._bottom is not None and self._bottom.busy_reason() is not None
+        if not working or now - self._quit_requested_at < QUIT_PAUSE:
             self.exit()
             return
-        self._quit_asked_at = now
+        self._quit_requested_at = now
         key = keys.bound_keys(self, "app.quit")
         self.notify(
             f"The agent is still working. Press {key} again to quit.", timeout=QUIT_PAUSE, markup=False
@@ -291,8 +291,8 @@ class AcpTui(App[int]):
             self.failure = error
             self.exit(return_code=1)
 
-    async def _back(self, error: Exception, launcher: BottomScreen) -> None:
-        await self.put(launcher)
+    async def _back(self, error: Exception, launcher: BaseScreen) -> None:
+        await self.replace_screen(launcher)
         self.notify(str(error), severity="error", timeout=10, markup=False)
 
     # ------------------------------------------------------------------------- what goes wrong

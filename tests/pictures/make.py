@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from acp_tui.protocol.fold import fold
 from acp_tui.store.recordings import read_recording
 from acp_tui.ui.app import AcpTui
-from acp_tui.ui.conversation.status_tracker import Facts
+from acp_tui.ui.conversation.status_tracker import StatusTracker
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.theme.themes import BUILT_IN
@@ -38,7 +38,7 @@ class StillScreen(SessionScreen):
 
     def __init__(self, records: list[Record], palette: Palette) -> None:
         session = fold(records)
-        facts = Facts("Demo agent")
+        facts = StatusTracker("Demo agent")
         facts.project, facts.branch, facts.policy = "basket", "main", "ask"
         super().__init__(session, facts, palette)
         self._at = records[-1].at

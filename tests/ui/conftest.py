@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def open_desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     """Conversations in a project of the test; nothing of them may live when the test is over."""
     left_behind = marked(monkeypatch)
-    monkeypatch.setattr(typing_guard, "PAUSE", 0.0)  # the dialog's own tests look at that
+    monkeypatch.setattr(typing_guard, "PAUSE_SECONDS", 0.0)  # the dialog's own tests look at that
     project = tmp_path / "project"
     project.mkdir()
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from acp_tui.session.events import Decided
-from acp_tui.ui.conversation.status_tracker import Facts
+from acp_tui.ui.conversation.status_tracker import StatusTracker
 from tests.support.talk import Talk
 
 
@@ -16,7 +16,7 @@ class Watched(Talk):
 
     def __init__(self) -> None:
         super().__init__()
-        self.facts = Facts("Agent")
+        self.facts = StatusTracker("Agent")
         self.warned: list[bool] = []
 
     def record(self, *args: Any) -> Any:

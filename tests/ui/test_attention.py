@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.config.settings import Settings
-from acp_tui.ui.conversation.attention import RESTORE_TITLE, SAVE_TITLE, Attention, words_of
+from acp_tui.ui.conversation.attention import RESTORE_TITLE, SAVE_TITLE, Attention, expand_command
 from acp_tui.ui.widgets.status_facts import StatusFacts
 from tests.support.desk import agent
 from tests.support.terminal import Terminal
@@ -160,8 +160,14 @@ async def test_a_command_that_cannot_be_run_is_told_at_the_start(home: Path, ope
 
 def test_only_whole_words_of_a_command_are_filled_in() -> None:
     text = "'; rm -rf ~; '"
-    assert words_of(["notify-send", "{kind}", "{text}"], "done", text) == ["notify-send", "done", text]
-    assert words_of(["sh", "-c", "say '{text}'"], "done", text) == ["sh", "-c", "say '{text}'", "done", text]
+    assert expand_command(["notify-send", "{kind}", "{text}"], "done", text) == ["notify-send", "done", text]
+    assert expand_command(["sh", "-c", "say '{text}'"], "done", text) == [
+        "sh",
+        "-c",
+        "say '{text}'",
+        "done",
+        text,
+    ]
 
 
 # --------------------------------------------------------------------------- on a terminal

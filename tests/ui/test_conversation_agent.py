@@ -16,7 +16,7 @@ from acp_tui.connection.errors import NotOffered
 from acp_tui.controller import conversation as controller
 from acp_tui.errors import UserError
 from acp_tui.session.state import TurnEnd
-from acp_tui.ui.conversation.runner import Engine
+from acp_tui.ui.conversation.runner import ConversationRunner
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.widgets import status_line
 from acp_tui.ui.widgets.status_facts import Piece, StatusFacts, layout
@@ -62,17 +62,17 @@ async def test_the_end_while_the_conversation_is_being_made_ends_that_too(
 ) -> None:
     made: list[Held] = []
     go_on = threading.Event()
-    close = Engine.close
+    close = ConversationRunner.close
 
     def slowly(held: Held) -> None:
         made.append(held)
         go_on.wait()
 
-    async def closing(engine: Engine) -> None:
+    async def closing(runner: ConversationRunner) -> None:
         go_on.set()
-        await close(engine)
+        await close(runner)
 
-    monkeypatch.setattr(Engine, "close", closing)
+    monkeypatch.setattr(ConversationRunner, "close", closing)
     app = app_of("--cwd", str(tmp_path), "--command", agent("script"), made=slowly)
     async with app.run_test() as pilot:
         await Desk(app, pilot).until(lambda: made)
@@ -189,7 +189,7 @@ async def test_a_queue_waits_after_the_agent_died(open_desk: Open) -> None:
     async with open_desk("script", LOADS) as one:
         await one.send('[["permission", {"title": "go on?"}], ["exit", 1]]')
         await one.asked()
-        one.screen.engine.submit("later")
+        one.screen.runner.submit("later")
         await one.press("a")
         await one.until(lambda: one.session.phase == "dead")
         await one.press("f5")
@@ -311,7 +311,7 @@ async def test_variables_are_only_shown(open_desk: Open) -> None:
 
 async def test_sentences_call_an_agent_of_a_command_by_its_own_name(open_desk: Open) -> None:
     async with open_desk() as one:  # `python -m tests.fake_agents.script`, which calls itself "scripted"
-        one.screen.engine.set_option("model", "none")
+        one.screen.runner.set_option("model", "none")
         await one.until(lambda: one.toasts())
         assert all("script " not in toast for toast in one.toasts())
         assert any("scripted" in toast for toast in one.toasts())
@@ -328,7 +328,7 @@ TWO_MODES = {
 async def test_a_queued_prompt_waits_until_the_mode_is_set_again(open_desk: Open) -> None:
     with_modes = offers(capabilities={"loadSession": True}, session={"modes": TWO_MODES})
     async with open_desk("script", with_modes) as one:
-        one.screen.engine.set_mode("plan")
+        one.screen.runner.set_mode("plan")
         await one.until(lambda: "Plan" in one.status())
         assert one.session.process is not None
         assert one.session.process.pid is not None

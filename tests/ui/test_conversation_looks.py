@@ -93,7 +93,7 @@ SCRIPT = agent("script", offers(**OFFERS, prompt_queue=TURNS))
 def shoot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: Any) -> Iterator[Shoot]:
     """Takes pictures after something was done, and names those that have changed. No clock is in them."""
     left_behind = marked(monkeypatch)
-    monkeypatch.setattr(typing_guard, "PAUSE", 0.0)
+    monkeypatch.setattr(typing_guard, "PAUSE_SECONDS", 0.0)
     monkeypatch.setattr(SessionScreen, "now", lambda screen: (screen.session.turn_started or 0.0) + 12)
     project = tmp_path / "my-project"
     project.mkdir()
@@ -191,7 +191,7 @@ async def test_scrolled_up_while_more_comes(shoot: Shoot) -> None:
     async def act(desk: Desk) -> None:
         await turn(desk, "count")
         await desk.press("pageup")
-        desk.screen.engine.submit("and on")
+        desk.screen.runner.submit("and on")
         await desk.until(lambda: len(desk.said()) == 2 and desk.session.phase == "idle")
         await desk.sees("new")
 

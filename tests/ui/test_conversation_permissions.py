@@ -219,14 +219,14 @@ async def test_typing_when_a_question_appears_does_not_answer_it(
 ) -> None:
     from acp_tui.ui.permission import typing_guard
 
-    monkeypatch.setattr(typing_guard, "PAUSE", 3600.0)
+    monkeypatch.setattr(typing_guard, "PAUSE_SECONDS", 3600.0)
     async with open_desk() as desk:
         await desk.send(*asks())
         await desk.until(lambda: desk.dialog)
         await desk.press("a", "r", "enter", "1")
         assert desk.dialog is not None
         assert desk.said() == []
-        monkeypatch.setattr(typing_guard, "PAUSE", 0.0)
+        monkeypatch.setattr(typing_guard, "PAUSE_SECONDS", 0.0)
         await desk.press("a")
         assert await answered(desk) == {"outcome": "selected", "optionId": "allow_once"}
 

@@ -114,8 +114,8 @@ async def test_prompts_queue_while_the_agent_works_and_leave_one_by_one(open_des
         gate = '[["permission", {"title": "go on?"}]]'
         await desk.send(gate)
         await desk.asked()
-        desk.screen.engine.submit("second")
-        desk.screen.engine.submit("third")
+        desk.screen.runner.submit("second")
+        desk.screen.runner.submit("third")
         await desk.until(lambda: desk.queue == ["second", "third"])
         await desk.press("a")
         await desk.until(lambda: desk.prompts() == [gate, "second", "third"])

@@ -19,10 +19,10 @@ OPTIONS = "\x0f"
 
 MISTAKES = {
     "before the first frame": """
-        import acp_tui.ui.conversation.status_tracker as facts
+        import acp_tui.ui.conversation.status_tracker as status_tracker
         def broken(self, *args, **more):
             raise RuntimeError('a mistake [of] ours')
-        facts.Facts.of = broken
+        status_tracker.StatusTracker.of = broken
         """,
     "in a handler": """
         import acp_tui.ui.screens.conversation as conversation
@@ -45,23 +45,23 @@ MISTAKES = {
         help.HelpScreen.compose = lambda self: [Broken('words')]
         """,
     "in what comes from the agent": """
-        import acp_tui.ui.conversation.frame_batch as frames
-        flush = frames.Frames.flush
+        import acp_tui.ui.conversation.frame_batch as frame_batch
+        flush = frame_batch.FrameBatch.flush
         def broken(self):
             if any(getattr(change.entry, 'text', '') == 'not sent yet' for change in self._changes):
                 raise RuntimeError('a mistake [of] ours')
             flush(self)
-        frames.Frames.flush = broken
+        frame_batch.FrameBatch.flush = broken
         """,
     "on the keyboard": """
         import acp_tui.ui.terminal.driver as driver
-        read = driver.Terminal._read
+        read = driver.TerminalDriver._read
         def broken(self):
             data = read(self)
             if data and b'\\x0f' in data:
                 raise RuntimeError('a mistake [of] ours')
             return data
-        driver.Terminal._read = broken
+        driver.TerminalDriver._read = broken
         """,
     "at the end": """
         import acp_tui.ui.conversation.attention as attention

@@ -25,7 +25,7 @@ from acp_tui.ui.screens.choose import ChooseScreen
 from acp_tui.ui.screens.confirm import ConfirmScreen
 from acp_tui.ui.screens.conversation import ConversationScreen
 from acp_tui.ui.screens.detail import DetailScreen
-from acp_tui.ui.screens.full_entry import WholeScreen
+from acp_tui.ui.screens.full_entry import FullEntryScreen
 from acp_tui.ui.screens.help import HelpScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.screens.output import OutputScreen
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 
 PARTS = {
     "AgentSettings",
-    "BottomScreen",
+    "BaseScreen",
     "Dialog",
-    "EntryKeys",
+    "TranscriptScreen",
     "Exporting",
-    "PaneKeys",
+    "PaneHost",
     "Prompting",
     "SessionScreen",
 }
@@ -85,7 +85,7 @@ DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
     PermissionScreen: lambda palette: PermissionScreen(
         question(), palette, agent=EVIL, cwd=EVIL, remember_words={"allow_once": EVIL}
     ),
-    WholeScreen: lambda palette: WholeScreen(
+    FullEntryScreen: lambda palette: FullEntryScreen(
         AgentMessage(id=1, at=0, parts=[GrowingText(EVIL)]), palette, session=Session(), cwd=EVIL
     ),
 }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.ui.screens.full_entry import WholeScreen
+from acp_tui.ui.screens.full_entry import FullEntryScreen
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,7 +77,7 @@ async def test_a_click_on_what_stands_for_the_rest_shows_it(open_desk: Open) -> 
         await desk.sees("more lines")
         row = next(number for number, line in enumerate(desk.lines()) if "more lines" in line)
         await desk.pilot.click(offset=(10, row))
-        await desk.until(lambda: isinstance(desk.app.screen, WholeScreen))
+        await desk.until(lambda: isinstance(desk.app.screen, FullEntryScreen))
         await desk.press("end")
         await desk.sees("line 80")
 

@@ -68,7 +68,7 @@ def _of_the_screen(settings: Settings) -> list[Problem]:
     from acp_tui.ui.keys import keymap
     from acp_tui.ui.theme import themes
 
-    return themes.problems(settings) + keymap.problems(settings) + attention.problems(settings)
+    return themes.problems(settings) + keymap.problems(settings) + attention.notify_command_problems(settings)
 
 
 def point_at_problems(settings: Settings) -> None:

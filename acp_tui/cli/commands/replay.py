@@ -57,7 +57,7 @@ def app_for(path: Path, args: argparse.Namespace) -> AcpTui:
 
     gc_control.pause()  # the records stay: looking at them again and again takes as long as reading them
     records, problems = read_records(path)
-    gc_control.go_on()
+    gc_control.resume()
     known = read_session(path.parent)  # who it was held with, when it is one of ours
     player = Player(
         records,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from acp_tui.controller import QuestionHandler
     from acp_tui.launcher_choices import LauncherChoices
     from acp_tui.ui.app import AcpTui
-    from acp_tui.ui.screens.base import BottomScreen
+    from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.theme.palette import Palette
 
 
@@ -96,7 +96,7 @@ def _conversation(
     palette: Palette,
     *,
     chosen_by_project: bool = False,
-) -> BottomScreen:
+) -> BaseScreen:
     """The screen on which it is held."""
     from acp_tui.ui.screens.conversation import ConversationScreen
 
@@ -118,7 +118,7 @@ def _conversation(
         made(held)
         return held
 
-    def new_session(palette: Palette) -> BottomScreen:
+    def new_session(palette: Palette) -> BaseScreen:
         """The same agent in the same folder, whether it was named, chosen or resumed."""
         given: dict[str, Any] = {"resume": None}
         named = agent
@@ -136,7 +136,7 @@ def _conversation(
     return ConversationScreen(make, name, palette, first_prompt=prompt, new_session=new_session)
 
 
-def _launcher(args: argparse.Namespace, made: Callable[[Held], None], palette: Palette) -> BottomScreen:
+def _launcher(args: argparse.Namespace, made: Callable[[Held], None], palette: Palette) -> BaseScreen:
     """The screen on which one is chosen."""
     from acp_tui.ui.screens.launcher import LauncherScreen
 
@@ -150,7 +150,7 @@ def _launcher(args: argparse.Namespace, made: Callable[[Held], None], palette: P
 
         return found
 
-    def start(palette: Palette, agent: str | None, session: str | None) -> BottomScreen:
+    def start(palette: Palette, agent: str | None, session: str | None) -> BaseScreen:
         """The options of the command line hold for any agent; a session is gone on with in its own folder."""
         chosen: dict[str, Any] = {"program": None, "resume": session}
         if session is not None:

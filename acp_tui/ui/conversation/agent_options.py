@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 
-async def chosen_option(
+async def choose_option(
     app: App[int], session: Session, palette: Palette, wanted: str | None = None
 ) -> tuple[str, str | bool] | None:
     """Let the user choose; None: everything stays. `wanted` is a category to begin with, such as `mode`."""
@@ -39,7 +39,7 @@ async def chosen_option(
     return (option.id, value) if value is not None else None
 
 
-async def chosen_policy(app: App[int], palette: Palette, current: str) -> Policy | None:
+async def choose_policy(app: App[int], palette: Palette, current: str) -> Policy | None:
     """Let the user choose a policy; None: it stays."""
     from acp_tui.config.policies import SUMMARIES
     from acp_tui.ui.screens.choose import ChooseScreen

@@ -29,9 +29,9 @@ _log = logging.getLogger(__name__)
 
 Kind = Literal["done", "needs_you"]
 
-LONGEST = 80
+MAX_TEXT_LENGTH = 80
 """Characters of what an agent may say in a title or a notification."""
-BUSY = frozenset({"working", "cancelling", "asking"})
+BUSY_PHASES = frozenset({"working", "cancelling", "asking"})
 _TITLES = {"working": "● working", "cancelling": "● stopping", "asking": "? needs you", "dead": "✘ ended"}
 _OSC_777 = ("foot", "rxvt")
 """What the TERM of terminals begins with that know notifications by this number; so do those with VTE."""
@@ -65,7 +65,7 @@ class Attention:
     def follow(self, settings: Settings) -> list[Problem]:
         """Do as the user wishes; what of it cannot be done is told now, for nobody looks when it matters."""
         self._wish, self._command = settings.notify, settings.notify_command
-        return problems(settings)
+        return notify_command_problems(settings)
 
     def see(self, facts: StatusFacts, asked: str = "") -> None:
         """This is going on now; `asked` is what a question is about."""
@@ -78,7 +78,7 @@ class Attention:
         if phase == "asking":
             about = f": {_short(asked)}" if asked else ""
             self._call("needs_you", f"{agent} needs you{about}{where}")
-        elif before in BUSY and phase not in BUSY:
+        elif before in BUSY_PHASES and phase not in BUSY_PHASES:
             self._call("done", f"{agent} {'has ended' if phase == 'dead' else 'is done'}{where}")
 
     def leave(self) -> None:
@@ -124,7 +124,7 @@ class Attention:
         try:
             self._running.append(
                 subprocess.Popen(
-                    words_of(self._command, kind, text),
+                    expand_command(self._command, kind, text),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -136,7 +136,7 @@ class Attention:
             _log.warning("notify_command cannot be run: %s", error)
 
 
-def problems(settings: Settings) -> list[Problem]:
+def notify_command_problems(settings: Settings) -> list[Problem]:
     """What is wrong with the settings as far as it concerns being called."""
     from acp_tui.config.problems import Problem
 
@@ -148,7 +148,7 @@ def problems(settings: Settings) -> list[Problem]:
     return [Problem(origin.file, origin.line, "notify_command", sentence)]
 
 
-def words_of(command: Sequence[str], kind: Kind, text: str) -> list[str]:
+def expand_command(command: Sequence[str], kind: Kind, text: str) -> list[str]:
     """The words `{kind}` and `{text}` are filled in; without either both are added to the end.
 
     Only whole words: an agent has a say in the text, and must not get into the middle of a script.
@@ -159,5 +159,5 @@ def words_of(command: Sequence[str], kind: Kind, text: str) -> list[str]:
 
 def _short(text: str) -> str:
     """On one line, without anything that a terminal or the form of a notification would take for its own."""
-    line = " ".join(visible_line(text[: 4 * LONGEST]).replace(";", ",").split())
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+    line = " ".join(visible_line(text[: 4 * MAX_TEXT_LENGTH]).replace(";", ",").split())
+    return line if len(line) <= MAX_TEXT_LENGTH else f"{line[: MAX_TEXT_LENGTH - 1]}…"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 INTERVAL = 1 / 30
 
 
-class Frames:
+class FrameBatch:
     """The first change after a pause is shown at once, the others of a flood together."""
 
     def __init__(self, owner: DOMNode, show: Callable[[list[Change]], None]) -> None:

@@ -14,13 +14,13 @@ def pause() -> None:
     gc.disable()
 
 
-def go_on() -> None:
+def resume() -> None:
     """Look again, but not at what is there now."""
     gc.freeze()
     gc.enable()
 
 
-def set_aside() -> None:
+def collect_and_freeze() -> None:
     """Look at what is new since the last time, and from now on no more."""
     if gc.isenabled():
         gc.collect()

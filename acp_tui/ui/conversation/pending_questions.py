@@ -14,25 +14,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, slots=True)
-class Waiting:
-    """One question, and the future that its question_handler waits for."""
+class PendingQuestion:
+    """One question, and the future that the asker waits for."""
 
     question: Question
     answer: asyncio.Future[Answer]
 
 
-class Questions:
+class PendingQuestions:
     """Puts the agent's questions on the screen. `changed` is called when another question is shown."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
         self.elicitation_modes: frozenset[str] = frozenset()
         """Forms and pages cannot be shown, so agents are not told that they could."""
-        self._waiting: list[Waiting] = []
+        self._waiting: list[PendingQuestion] = []
         self._answered = 0  # since there was none
 
     @property
-    def shown(self) -> Waiting | None:
+    def shown(self) -> PendingQuestion | None:
         """The one the user sees."""
         return self._waiting[0] if self._waiting else None
 
@@ -43,7 +43,7 @@ class Questions:
 
     async def ask(self, question: Question) -> Answer:
         """Put a question, and wait. When the agent takes it back, it goes."""
-        waiting = Waiting(question, asyncio.get_running_loop().create_future())
+        waiting = PendingQuestion(question, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         self._changed()
         try:
@@ -57,7 +57,7 @@ class Questions:
         """Never called: see `elicitation_modes`."""
         raise RuntimeError(f"elicitation of mode {elicitation.mode} was never offered")
 
-    def give(self, waiting: Waiting, answer: Answer) -> None:
+    def give(self, waiting: PendingQuestion, answer: Answer) -> None:
         """The user has decided."""
         if not waiting.answer.done():
             waiting.answer.set_result(answer)

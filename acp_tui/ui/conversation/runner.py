@@ -45,7 +45,7 @@ class StartQuestion(Protocol):
         """Called after a yes."""
 
 
-class Held(Protocol):
+class PreparedConversation(Protocol):
     """A conversation that was asked for."""
 
     workbench: AppContext
@@ -61,50 +61,53 @@ class Held(Protocol):
         """Set the modes and options that were asked for, in a session that is open; tell what cannot be."""
 
 
-class Watcher(Protocol):
+class ConversationView(Protocol):
     """Who sees what happens."""
 
-    def session_made(self, session: Session) -> None:
+    def session_created(self, session: Session) -> None:
         """There is a state to look at, still without an agent."""
 
-    def happened(self, record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
+    def record_applied(self, record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
         """A record was taken in."""
 
-    def impossible(self, error: UserError) -> None:
+    def start_failed(self, error: UserError) -> None:
         """There can be no conversation."""
 
-    def not_opened(self, *, session_lost: bool) -> None:
+    def open_failed(self, *, session_lost: bool) -> None:
         """The agent did not start, or opened no session. The transcript says why.
 
         `session_lost`: it does not know the session that was to be resumed; a restart begins a new one.
         """
 
-    def sign_in_wanted(self, methods: list[AuthMethod]) -> None:
+    def sign_in_required(self, methods: list[AuthMethod]) -> None:
         """The user is to sign in first, by one of these."""
 
     def turn_failed(self, error: UserError, text: str) -> None:
         """A prompt was not answered, or not even sent."""
 
-    def not_sent(self, error: UserError, text: str) -> None:
+    def send_failed(self, error: UserError, text: str) -> None:
         """A prompt stays with the user."""
 
     async def confirm(self, question: str, *, yes: str, no: str) -> bool:
         """Ask the user something that has a yes and a no."""
 
-    def trouble(self, error: UserError) -> None:
+    def show_error(self, error: UserError) -> None:
         """Something else went wrong that the user should see."""
 
 
-class Engine:
+class ConversationRunner:
     """Owns the conversation of a screen."""
 
     def __init__(
-        self, make: Callable[[QuestionHandler], Held], question_handler: QuestionHandler, watcher: Watcher
+        self,
+        make: Callable[[QuestionHandler], PreparedConversation],
+        question_handler: QuestionHandler,
+        view: ConversationView,
     ) -> None:
         self._make = make
         self._question_handler = question_handler
-        self.watcher = watcher
-        self._making: asyncio.Task[Held] | None = None
+        self.view = view
+        self._making: asyncio.Task[PreparedConversation] | None = None
         self._closed = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._early: list[tuple[str, Sequence[Attachment]]] = []  # sent before there was anything to take it
@@ -115,13 +118,13 @@ class Engine:
         """True while the agent is started or its session opened."""
         self._draft_failed = False
         self._signing_in: asyncio.Task[None] | None = None
-        self.held: Held | None = None
+        self.prepared: PreparedConversation | None = None
         self.prompt_queue: PromptQueue | None = None
 
     @property
     def conversation(self) -> Conversation | None:
         """The conversation, once it is there."""
-        return self.held.conversation if self.held is not None else None
+        return self.prepared.conversation if self.prepared is not None else None
 
     # ---- the life of the agent
 
@@ -131,44 +134,44 @@ class Engine:
             return
         self._making = asyncio.create_task(asyncio.to_thread(self._make, self._question_handler))
         try:
-            held = await asyncio.shield(self._making)
+            prepared = await asyncio.shield(self._making)
         except UserError as error:
-            self.watcher.impossible(error)
+            self.view.start_failed(error)
             return
         if not self._closed:
-            await self._begin(held)
+            await self._begin(prepared)
 
-    async def _begin(self, held: Held) -> None:
+    async def _begin(self, prepared: PreparedConversation) -> None:
         from acp_tui.controller.prompt_queue import PromptQueue
 
-        self.held = held
+        self.prepared = prepared
         self.opening = True
-        self.prompt_queue = PromptQueue(held.conversation, self._turn_failed)
-        held.conversation.listen(self.watcher.happened)
-        self.watcher.session_made(held.conversation.session)
+        self.prompt_queue = PromptQueue(prepared.conversation, self._turn_failed)
+        prepared.conversation.listen(self.view.record_applied)
+        self.view.session_created(prepared.conversation.session)
         for text, attachments in self._early:
             self.submit(text, attachments)
-        for question in held.start_questions():
-            if not await self.watcher.confirm(question.text, yes=question.yes, no=question.no):
-                self.watcher.impossible(UserError(question.declined))
+        for question in prepared.start_questions():
+            if not await self.view.confirm(question.text, yes=question.yes, no=question.no):
+                self.view.start_failed(UserError(question.declined))
                 return
             question.accept()
-        await self._opened_by(held.conversation.start, held.open, self._choose)
+        await self._opened_by(prepared.conversation.start, prepared.open, self._choose)
 
     async def restart(self) -> None:
         """Start the agent again, also a dead one."""
-        if self.held is None or self.prompt_queue is None:
+        if self.prepared is None or self.prompt_queue is None:
             return  # it is being started for the first time
         self.prompt_queue.closed()
-        conversation = self.held.conversation
+        conversation = self.prepared.conversation
         open_session = conversation.open_new if self._session_lost else self._open
         self._session_lost = False
         await self._opened_by(conversation.reconnect, open_session)
 
     async def sign_in(self, method: AuthMethod) -> None:
         """Sign in by a method of the agent's own. It may wait for a login: see `give_up_sign_in`."""
-        assert self.held is not None
-        conversation = self.held.conversation
+        assert self.prepared is not None
+        conversation = self.prepared.conversation
         self._signing_in = login = asyncio.create_task(conversation.sign_in(method.id))
         opening = [] if conversation.session.phase in ("idle", "prompting") else [self._open]
         try:
@@ -176,8 +179,8 @@ class Engine:
         except asyncio.CancelledError:
             if not login.cancelled():
                 raise
-            self.watcher.trouble(UserError("The sign-in was given up."))
-            self.watcher.not_opened(session_lost=False)
+            self.view.show_error(UserError("The sign-in was given up."))
+            self.view.open_failed(session_lost=False)
         finally:
             self._signing_in = None
 
@@ -193,12 +196,12 @@ class Engine:
 
     async def _open(self) -> None:
         """The session that there was, else the one that was asked for."""
-        assert self.held is not None
-        if self.held.conversation.session.session_id is None:
-            await self.held.open()
+        assert self.prepared is not None
+        if self.prepared.conversation.session.session_id is None:
+            await self.prepared.open()
             await self._choose()
         else:
-            await self.held.conversation.open_again()
+            await self.prepared.conversation.open_again()
 
     async def _opened_by(self, *steps: Callable[[], Awaitable[None]]) -> None:
         """After these the session is open; what was typed meanwhile is sent."""
@@ -225,34 +228,34 @@ class Engine:
         from acp_tui.controller import SignInNeeded
 
         if isinstance(error, SignInNeeded) and error.methods:
-            self.watcher.sign_in_wanted(error.methods)
+            self.view.sign_in_required(error.methods)
             return
         self._note(error)
         self._session_lost = _is_session_lost(error)
-        self.watcher.not_opened(session_lost=self._session_lost)
+        self.view.open_failed(session_lost=self._session_lost)
 
     def _note(self, error: UserError) -> None:
         """It stays in the transcript, unless the session tells of it already."""
         from acp_tui.session.events import Noticed
         from acp_tui.session.state import Notice
 
-        assert self.held is not None
-        conversation = self.held.conversation
+        assert self.prepared is not None
+        conversation = self.prepared.conversation
         last = conversation.session.entries[-1:]
         if not (last and isinstance(last[0], Notice) and last[0].level == "error"):
             conversation.note(Noticed("error", str(error)))
 
     async def _choose(self) -> None:
         """A wish that cannot be fulfilled keeps nobody from working."""
-        assert self.held is not None
-        await self.held.choose(self.watcher.trouble)
+        assert self.prepared is not None
+        await self.prepared.choose(self.view.show_error)
 
     def _turn_failed(self, error: UserError, text: str) -> None:
         from acp_tui.controller import SignInNeeded
 
-        self.watcher.turn_failed(error, text)
+        self.view.turn_failed(error, text)
         if isinstance(error, SignInNeeded) and error.methods:
-            self.watcher.sign_in_wanted(error.methods)
+            self.view.sign_in_required(error.methods)
 
     async def close(self) -> None:
         """End everything, also what is just being made."""
@@ -262,11 +265,11 @@ class Engine:
         if self._making is None:
             return
         try:
-            held = await self._making
+            prepared = await self._making
         except UserError:
             return  # there is none, and that was told
-        await held.conversation.close()
-        await asyncio.to_thread(held.workbench.prune)
+        await prepared.conversation.close()
+        await asyncio.to_thread(prepared.workbench.prune)
 
     # ---- prompts
 
@@ -296,14 +299,14 @@ class Engine:
 
     async def _blocks(self, text: str, attachments: Sequence[Attachment]) -> list[dict[str, Any]] | None:
         """The prompt with what is attached; None: that could not be, and the user knows."""
-        assert self.held is not None
+        assert self.prepared is not None
         async with self._reading:
             try:
-                conversation = self.held.conversation
-                confirm = partial(self.watcher.confirm, yes="Yes, attach it", no="No, do not send it")
+                conversation = self.prepared.conversation
+                confirm = partial(self.view.confirm, yes="Yes, attach it", no="No, do not send it")
                 return await conversation.blocks_for(text, attachments, confirm)
             except UserError as error:
-                self.watcher.not_sent(error, text)
+                self.view.send_failed(error, text)
                 return None
 
     def send_queued_now(self, prompt_id: str) -> None:
@@ -327,13 +330,13 @@ class Engine:
 
     def save_draft(self, text: str) -> None:
         """Save the unsent prompt; say once when that stops working."""
-        if self.held is None:
+        if self.prepared is None:
             return
         try:
-            self.held.workbench.save_draft(self.held.conversation, text)
+            self.prepared.workbench.save_draft(self.prepared.conversation, text)
         except UserError as error:
             if not self._draft_failed:
-                self.watcher.trouble(error)
+                self.view.show_error(error)
             self._draft_failed = True
         else:
             self._draft_failed = False
@@ -342,8 +345,8 @@ class Engine:
 
     def run_command(self, line: str) -> None:
         """Run a command line in the workspace."""
-        if self.held is None:
-            self.watcher.not_sent(
+        if self.prepared is None:
+            self.view.send_failed(
                 UserError("Commands can be run in a moment: acp-tui is starting."), f"!{line}"
             )
         else:
@@ -357,9 +360,11 @@ class Engine:
 
     async def export(self, form: str, theme: str) -> Path:
         """Write it into a file; which one."""
-        if self.held is None:
+        if self.prepared is None:
             raise UserError("There is no conversation yet.")
-        return await asyncio.to_thread(self.held.workbench.export, self.held.conversation, form, theme)
+        return await asyncio.to_thread(
+            self.prepared.workbench.export, self.prepared.conversation, form, theme
+        )
 
     # ---- commands
 
@@ -384,8 +389,8 @@ class Engine:
             self._do(lambda conversation: conversation.set_model(str(value)))
 
     def _do(self, command: Callable[[Conversation], Coroutine[Any, Any, object]]) -> None:
-        if self.held is not None:
-            self._spawn(command(self.held.conversation))
+        if self.prepared is not None:
+            self._spawn(command(self.prepared.conversation))
 
     def _spawn(self, work: Coroutine[Any, Any, object]) -> None:
         """Do it beside everything else; an error is told."""
@@ -394,7 +399,7 @@ class Engine:
             try:
                 await work
             except UserError as error:
-                self.watcher.trouble(error)
+                self.view.show_error(error)
 
         task = asyncio.create_task(told())
         self._tasks.add(task)

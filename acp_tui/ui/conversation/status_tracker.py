@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.text import visible_line
-from acp_tui.ui.conversation.unasked_actions import Acting
+from acp_tui.ui.conversation.unasked_actions import UnaskedActions
 from acp_tui.ui.widgets.status_facts import Phase, StatusFacts
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Session
 
 
-class Facts:
+class StatusTracker:
     """Gathers them; what needs a look at all entries is kept from one time to the next."""
 
     def __init__(self, agent: str) -> None:
@@ -25,13 +25,13 @@ class Facts:
         """Why there is no session, and what to do about it."""
         self.starting = False
         """The agent is being started, although the session says that the one before has ended."""
-        self._acting = Acting()
+        self._unasked_actions = UnaskedActions()
         self._phase: Phase = "connecting"
         self._since: float | None = None
 
     def of(self, session: Session, now: float, *, asking: bool) -> StatusFacts:
         """What is true now."""
-        self._acting.look(session)
+        self._unasked_actions.update(session)
         stuck = session.phase == "connecting" and self.stuck
         phase = "dead" if stuck else _phase(session, asking=asking)
         if phase == "dead" and self.starting:
@@ -47,7 +47,7 @@ class Facts:
             mode=_mode(session),
             model=_model(session),
             policy=self.policy,
-            acts_unasked=self._acting.unasked,
+            acts_unasked=self._unasked_actions.unasked,
             used=usage.used,
             size=usage.size,
             cost=usage.cost.amount if usage.cost else None,

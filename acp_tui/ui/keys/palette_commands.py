@@ -1,6 +1,6 @@
 """What can be done now, by name: the list of commands shows it, with the keys that do the same.
 
-Most commands are keys of the one table. A screen adds what has none (`BottomScreen.commands`).
+Most commands are keys of the one table. A screen adds what has none (`BaseScreen.commands`).
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class PaletteCommand:
 
 def commands_of(screen: Screen[Any], keymap: Mapping[str, str]) -> list[PaletteCommand]:
     """Everything that the screen, what has the focus on it, and the program can do; the most useful first."""
-    from acp_tui.ui.screens.base import BottomScreen
+    from acp_tui.ui.screens.base import BaseScreen
 
-    more = list(screen.commands()) if isinstance(screen, BottomScreen) else []
+    more = list(screen.commands()) if isinstance(screen, BaseScreen) else []
     by_key = _by_key(screen, keymap)
     tasks, values = [one for one in more if not one.is_value], [one for one in more if one.is_value]
     app = cast("AcpTui", screen.app)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Body, DrawContext
 
 
-def says_nothing(question: Question) -> bool:
+def names_nothing(question: Question) -> bool:
     """Return True if a permission request names no command, file, tool or input."""
     call, subject = question.call, question.subject
     if call is None or call.content or call.locations or call.raw_input:
@@ -33,7 +33,7 @@ def says_nothing(question: Question) -> bool:
 
 def calls_in_progress(question: Question, session: Session) -> list[ToolCall]:
     """The calls such a question may be about: open, and without a question of their own."""
-    if not says_nothing(question):
+    if not names_nothing(question):
         return []
     asked = {permission.call_id for permission in session.permissions.values()}
     return [

@@ -15,10 +15,10 @@ from acp_tui.session.state import Session, ToolCall
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import DrawContext, LinesBody
 from acp_tui.ui.drawing.text_layout import wrapped_lines
-from acp_tui.ui.permission.calls_in_progress import says_nothing
-from acp_tui.ui.permission.option_wording import wording_of
-from acp_tui.ui.permission.question import asked, asks_to, raw_input
-from acp_tui.ui.permission.typing_guard import Quiet
+from acp_tui.ui.permission.calls_in_progress import names_nothing
+from acp_tui.ui.permission.option_wording import option_wording
+from acp_tui.ui.permission.question import action_phrase, question_bodies, raw_input
+from acp_tui.ui.permission.typing_guard import TypingGuard
 from acp_tui.ui.screens.dialog import Dialog
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.long_text import LongText
@@ -44,23 +44,23 @@ _LETTERS = {
     "reject_once": "permission.reject",
     "reject_always": "permission.reject_always",
 }
-FRAME = 5
+CHROME_ROWS = 5
 """Rows of the dialog beside what is asked and the options: borders, head, a blank row, keys."""
-ROOMY = 30
+ROOMY_HEIGHT = 30
 """Rows of a screen on which a blank row more can be had, and a quarter for the conversation."""
-LEAST_SPARED = 2
+MIN_CONVERSATION_ROWS = 2
 """Rows for it on any other."""
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class PermissionAnswer:
     """The user's answer."""
 
     option: PermissionOption
     remember: bool  # it is one of those that say "always"
 
 
-class PermissionScreen(Dialog[Taken | None]):
+class PermissionScreen(Dialog[PermissionAnswer | None]):
     """One question. None: it was put away; then nothing is allowed, and the turn is to be stopped."""
 
     CSS = """
@@ -97,7 +97,7 @@ class PermissionScreen(Dialog[Taken | None]):
         self._session = session or Session()
         self._cwd = cwd
         self._clock = clock
-        self._quiet = Quiet(clock)
+        self._typing_guard = TypingGuard(clock)
         self._raw = False
         self._full = False
         self._choice_needed = ""  # why the last key did not answer
@@ -116,7 +116,7 @@ class PermissionScreen(Dialog[Taken | None]):
 
     def on_mount(self) -> None:
         """From now on keystrokes are watched."""
-        self._quiet = Quiet(self._clock)
+        self._typing_guard = TypingGuard(self._clock)
         self.query_one("#head", Bar).show(right=self._where())  # others may have come while this was made
         self._fit()
         self._hint()
@@ -133,7 +133,7 @@ class PermissionScreen(Dialog[Taken | None]):
 
     def _head(self) -> Spans:
         who = [Segment(reveal_line(self._agent), self._palette.strong)]
-        return [*who, Segment(f" asks to {asks_to(self.question)}", self._palette.warning)]
+        return [*who, Segment(f" asks to {action_phrase(self.question)}", self._palette.warning)]
 
     def _where(self) -> Spans:
         number, count = self._position
@@ -141,7 +141,7 @@ class PermissionScreen(Dialog[Taken | None]):
 
     def _bodies(self, width: int) -> Sequence[Body]:
         try:
-            return asked(self.question, self._drawing_context(width), raw=self._raw)
+            return question_bodies(self.question, self._drawing_context(width), raw=self._raw)
         except Exception as error:  # nothing is hidden: the question stands there as it was sent
             self.app._handle_exception(error)
             asks = self.question.call if self.question.call is not None else self.question.subject
@@ -159,12 +159,12 @@ class PermissionScreen(Dialog[Taken | None]):
         A call that was not there before starts the pause anew: nobody has read it yet.
         """
         calls = [change for change in changes if isinstance(change.entry, ToolCall)]
-        if not (calls and self.is_mounted and says_nothing(self.question)):
+        if not (calls and self.is_mounted and names_nothing(self.question)):
             return
         self.query_one(Page).show(self._bodies)
         self._fit()
         if any(change.kind == "added" for change in calls):
-            self._quiet = Quiet(self._clock)
+            self._typing_guard = TypingGuard(self._clock)
             self._hint()
 
     def _rows(self) -> list[Row]:
@@ -174,7 +174,7 @@ class PermissionScreen(Dialog[Taken | None]):
             digit = str(number) if number < 10 else " "
             letter = keys.bound_keys(self, _LETTERS[option.kind]) if option.kind in _LETTERS else " "
             lead = [Segment(f"{digit} ", palette.key), Segment(f"{letter}  ", palette.key)]
-            words, note = wording_of(option, self.question, self._remember_words)
+            words, note = option_wording(option, self.question, self._remember_words)
             text = [Segment(reveal_line(words), palette.text)]
             kind = reveal_line(option.kind.replace("_", " "))
             if not option.kind.endswith("_always") and kind != option.name.lower():
@@ -189,7 +189,7 @@ class PermissionScreen(Dialog[Taken | None]):
         return next((kinds.index(kind) for kind in wanted if kind in kinds), -1)
 
     def _hints(self) -> Sequence[Hint]:
-        if not self._quiet.armed:
+        if not self._typing_guard.armed:
             return [("…", "keys count when you stop typing")]
         names = ("permission.take", "permission.diff", "permission.raw", "permission.cancel")
         take, full, raw, cancel = (keys.bound_keys(self, name) for name in names)
@@ -204,21 +204,21 @@ class PermissionScreen(Dialog[Taken | None]):
     def _hint(self) -> None:
         """Show the keys that count; look again when that will have changed."""
         self.query_one("#keys", KeyHints).tell(self._hints(), self._palette)
-        if not self._quiet.armed:
-            self.set_timer(max(0.05, self._quiet.left), self._hint)
+        if not self._typing_guard.armed:
+            self.set_timer(max(0.05, self._typing_guard.left), self._hint)
 
     def _fit(self) -> None:
         """What is asked gets the room it needs; the conversation stays in sight where there is more."""
         if not self.is_mounted:
             return
         width, height = self.app.size
-        roomy = height >= ROOMY
+        roomy = height >= ROOMY_HEIGHT
         self.query_one("#dialog").set_class(roomy, "roomy")
         page, options = self.query_one(Page), self.query_one(SelectList)
         inner = width - 4  # border and padding
-        spared = 0 if self._full else height // 4 if roomy else LEAST_SPARED
+        spared = 0 if self._full else height // 4 if roomy else MIN_CONVERSATION_ROWS
         limit = height - spared
-        room = max(2, limit - FRAME - roomy)
+        room = max(2, limit - CHROME_ROWS - roomy)
         wanted = page.height_at(inner - 1)
         choices = min(options.height_at(inner), max(room // 2, room - wanted))
         options.styles.height = choices
@@ -230,14 +230,14 @@ class PermissionScreen(Dialog[Taken | None]):
         """Before any binding: does it count?"""
         steering = not event.is_printable and event.key in self.active_bindings
         self._choice_needed = ""
-        if not self._quiet.stroke(steering=steering):
+        if not self._typing_guard.accepts(steering=steering):
             event.stop()
             event.prevent_default()
         self._hint()
 
     def on_paste(self) -> None:
         """Somebody is at the keyboard, and does not mean this."""
-        self._quiet.stroke(steering=False)
+        self._typing_guard.accepts(steering=False)
         self._hint()
 
     def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
@@ -295,7 +295,7 @@ class PermissionScreen(Dialog[Taken | None]):
         if not self._answered and 0 <= index < len(self.question.options):
             self._answered = True
             option = self.question.options[index]
-            self.dismiss(Taken(option, remember=option.kind.endswith("_always")))
+            self.dismiss(PermissionAnswer(option, remember=option.kind.endswith("_always")))
 
     # ------------------------------------------------------------------------- looking
 

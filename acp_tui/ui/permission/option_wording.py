@@ -19,7 +19,7 @@ _AGENT_ALONE = {
 }
 
 
-def wording_of(
+def option_wording(
     option: PermissionOption, question: Question, remembered: Mapping[str, str]
 ) -> tuple[str, str]:
     """The option's words and a note, which may be empty. Both may hold text of the agent.

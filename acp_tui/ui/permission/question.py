@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.theme.palette import Palette
 
-LABEL = 13
+LABEL_WIDTH = 13
 """Cells of the column with the names of facts."""
 MAX_COMMAND, MAX_COMMAND_END = 16_000, 4_000
 """Characters that are shown of the beginning and of the end of a command longer than both together."""
@@ -60,7 +60,7 @@ _SEVERAL = {
 }
 
 
-def asks_to(question: Question) -> str:
+def action_phrase(question: Question) -> str:
     """What kind of thing it is, in words that follow "asks to"."""
     subject = question.subject
     if len(subject.targets) > 1 and subject.kind in _SEVERAL:
@@ -68,7 +68,7 @@ def asks_to(question: Question) -> str:
     return _KINDS.get(subject.kind, "do something")
 
 
-def asked(question: Question, context: DrawContext, *, raw: bool = False) -> list[Body]:
+def question_bodies(question: Question, context: DrawContext, *, raw: bool = False) -> list[Body]:
     """Everything about it, below each other. `raw`: with what the agent sent."""
     groups: list[list[Body]] = [[_words(question, context)], [_command(question, context)]]
     groups.append([_facts(question, context)])
@@ -238,8 +238,8 @@ def _facts(question: Question, context: DrawContext) -> LinesBody:
         spans = [Segment(reveal_line(value), palette.text)]
         if note:
             spans.append(Segment(f"  {note}", palette.warning))
-        name = Segment(label.ljust(LABEL), palette.dim)
-        lines += hanging_lines([name], spans, context.width, indent=LABEL)
+        name = Segment(label.ljust(LABEL_WIDTH), palette.dim)
+        lines += hanging_lines([name], spans, context.width, indent=LABEL_WIDTH)
     return LinesBody(lines, "")
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PAUSE = 0.4
+PAUSE_SECONDS = 0.4
 """Seconds without any keystroke."""
 
 
-class Quiet:
+class TypingGuard:
     """Watches the keystrokes of one dialog from its first moment on."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -27,9 +27,9 @@ class Quiet:
     @property
     def left(self) -> float:
         """Seconds until keys count."""
-        return self._last + PAUSE - self._clock()
+        return self._last + PAUSE_SECONDS - self._clock()
 
-    def stroke(self, *, steering: bool) -> bool:
+    def accepts(self, *, steering: bool) -> bool:
         """A key was pressed; does it count? After arrows and the like the next one does so at once, after
         anything that could be part of a word only when a pause follows: `via` must not allow with its `a`."""
         counts = self.armed

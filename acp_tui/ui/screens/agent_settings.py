@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
     from acp_tui.config.policies import Policy
     from acp_tui.ui.keys.palette_commands import PaletteCommand
-    from acp_tui.ui.screens.base import BottomScreen
+    from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.theme.palette import Palette
 
 
 class AgentSettings(Prompting):
     """A part of the conversation's screen."""
 
-    new_session: Callable[[Palette], BottomScreen] | None = None
+    new_session: Callable[[Palette], BaseScreen] | None = None
     """Makes the screen of a new session with the same agent in the same folder."""
 
     def action_options(self, wanted: str | None = None) -> None:
@@ -41,17 +41,17 @@ class AgentSettings(Prompting):
         self.action_options("model")
 
     async def _choose(self, wanted: str | None) -> None:
-        from acp_tui.ui.conversation.agent_options import chosen_option
+        from acp_tui.ui.conversation.agent_options import choose_option
 
-        chosen = await chosen_option(self.app, self.session, self._palette, wanted)
+        chosen = await choose_option(self.app, self.session, self._palette, wanted)
         if chosen is not None:
-            self.engine.set_option(*chosen)
+            self.runner.set_option(*chosen)
 
     def action_next_mode(self) -> None:
         """Set the agent's next mode."""
         modes = [mode.id for mode in self.session.modes]
         place = modes.index(self.session.mode) + 1 if self.session.mode in modes else 0
-        self.engine.set_mode(modes[place % len(modes)])
+        self.runner.set_mode(modes[place % len(modes)])
 
     # ------------------------------------------------------------------------- the policy
 
@@ -64,18 +64,18 @@ class AgentSettings(Prompting):
         self.action_policy()
 
     async def _choose_policy(self) -> None:
-        from acp_tui.ui.conversation.agent_options import chosen_policy
+        from acp_tui.ui.conversation.agent_options import choose_policy
 
-        policy = await chosen_policy(self.app, self._palette, self._facts.policy)
+        policy = await choose_policy(self.app, self._palette, self._status.policy)
         if policy is not None:
             self.set_policy(policy)
 
     def set_policy(self, policy: Policy) -> None:
         """Decide by this policy from the next request on."""
-        if self.engine.conversation is not None:
-            self.engine.conversation.set_policy(policy)
-            self._facts.policy = policy
-            self._show_facts()
+        if self.runner.conversation is not None:
+            self.runner.conversation.set_policy(policy)
+            self._status.policy = policy
+            self._update_status()
 
     # ------------------------------------------------------------------------- the list of commands
 
@@ -85,29 +85,29 @@ class AgentSettings(Prompting):
 
         if self.new_session is not None:
             yield PaletteCommand("New session", self._start_new_session, "Session")
-        if self.engine.held is not None:
+        if self.runner.prepared is not None:
             yield PaletteCommand(
                 "Show permissions", self._show_permissions, "Permissions", word="rules remembered"
             )
-            if self.engine.held.conversation.log_path is not None:
+            if self.runner.prepared.conversation.log_path is not None:
                 yield PaletteCommand("Open log in $EDITOR", self._open_log, "Session", word="wire log")
-            yield from policy_commands(self._facts.policy, self.set_policy)
-        yield from option_commands(self.session, self.engine.set_option)
+            yield from policy_commands(self._status.policy, self.set_policy)
+        yield from option_commands(self.session, self.runner.set_option)
 
     async def _start_new_session(self) -> None:
-        if reason := self.stays():
+        if reason := self.busy_reason():
             self.notify(reason, markup=False)
         elif self.new_session is not None:
-            await self.app.put(self.new_session(self._palette))  # type: ignore[attr-defined]
+            await self.app.replace_screen(self.new_session(self._palette))  # type: ignore[attr-defined]
 
     def _show_permissions(self) -> None:
         from acp_tui.ui.permission.rule_list import permission_list
 
-        held = self.engine.held
-        assert held is not None
-        self._detail("Permissions", permission_list(held.conversation, held.workbench.rule_store))
+        prepared = self.runner.prepared
+        assert prepared is not None
+        self._detail("Permissions", permission_list(prepared.conversation, prepared.workbench.rule_store))
 
     def _open_log(self) -> None:
-        held = self.engine.held
-        if held is not None and held.conversation.log_path is not None:
-            self._edit((held.conversation.log_path, None))
+        prepared = self.runner.prepared
+        if prepared is not None and prepared.conversation.log_path is not None:
+            self._edit((prepared.conversation.log_path, None))

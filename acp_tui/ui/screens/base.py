@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from acp_tui.ui.keys.palette_commands import PaletteCommand
 
 
-class BottomScreen(Screen[None]):
+class BaseScreen(Screen[None]):
     """A screen that can be replaced by another one of its kind."""
 
     BLANK: ClassVar[bool] = True  # its widgets cover it: Textual need not paint it below them in every frame
 
-    launches: ClassVar[bool] = False
+    is_launcher: ClassVar[bool] = False
     """Is it there to go to others?"""
 
     def on_mount(self) -> None:
@@ -28,11 +28,11 @@ class BottomScreen(Screen[None]):
     async def leave(self) -> None:
         """It has ended: end what runs behind it."""
 
-    def stays(self) -> str | None:
+    def busy_reason(self) -> str | None:
         """Why it should not be left just now, in a sentence."""
         return None
 
-    def holds(self, session: str) -> bool:  # noqa: ARG002  # for screens that do
+    def shows_session(self, session: str) -> bool:  # noqa: ARG002  # for screens that do
         """Return True if this is the screen of the recorded session with that id."""
         return False
 

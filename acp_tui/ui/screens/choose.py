@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.widgets.bar import Hint
 
-FRAME = 6
+CHROME_ROWS = 6
 """Rows of the dialog beside the list: borders, title, filter, a blank row, keys."""
 WIDTH = 72
-FILTER_FROM = 4
+MIN_CHOICES_TO_FILTER = 4
 """Choices from which on there is something to narrow."""
-MOST = 20
+MAX_ROWS = 20
 """Rows of the list that are seen at once."""
 
 
@@ -74,7 +74,7 @@ class ChooseScreen(Dialog[str | None]):
 
     @property
     def _can_filter(self) -> bool:
-        return len(self._choices) >= FILTER_FROM
+        return len(self._choices) >= MIN_CHOICES_TO_FILTER
 
     def _hints(self) -> Sequence[Hint]:
         take, close = (keys.bound_keys(self, name) for name in ("choose.take", "choose.close"))
@@ -97,7 +97,7 @@ class ChooseScreen(Dialog[str | None]):
         # As high as all of it, also while it is narrowed: a dialog that jumps is hard to read.
         before = rows.styles.height.value if rows.styles.height else 0
         wanted = max(rows.height_at(width - 4), before)
-        rows.styles.height = max(1, min(int(wanted), height - FRAME - 2, MOST))
+        rows.styles.height = max(1, min(int(wanted), height - CHROME_ROWS - 2, MAX_ROWS))
 
     def _use_palette(self) -> None:
         self._palette = self.app.palette  # type: ignore[attr-defined]  # the only app there is

@@ -17,10 +17,10 @@ from acp_tui.session.state import TurnEnd, UserMessage
 from acp_tui.ui import keys
 from acp_tui.ui.conversation import gc_control
 from acp_tui.ui.conversation.attention import Attention
-from acp_tui.ui.conversation.pending_questions import Questions
-from acp_tui.ui.conversation.runner import Engine
-from acp_tui.ui.conversation.status_tracker import Facts
-from acp_tui.ui.conversation.toasts import tell_problems
+from acp_tui.ui.conversation.pending_questions import PendingQuestions
+from acp_tui.ui.conversation.runner import ConversationRunner
+from acp_tui.ui.conversation.status_tracker import StatusTracker
+from acp_tui.ui.conversation.toasts import notify_problems
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.entries import registry
 from acp_tui.ui.prompt import Prompt
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
     from acp_tui.session.state import AuthMethod, Entry
-    from acp_tui.ui.conversation.pending_questions import Waiting
-    from acp_tui.ui.conversation.runner import Held
-    from acp_tui.ui.permission.dialog import PermissionScreen, Taken
-    from acp_tui.ui.screens.base import BottomScreen
+    from acp_tui.ui.conversation.pending_questions import PendingQuestion
+    from acp_tui.ui.conversation.runner import PreparedConversation
+    from acp_tui.ui.permission.dialog import PermissionAnswer, PermissionScreen
+    from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.theme.palette import Palette
 
 AGENT_WIDTH = 40
@@ -60,21 +60,21 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
 
     def __init__(
         self,
-        make: Callable[[QuestionHandler], Held],
+        make: Callable[[QuestionHandler], PreparedConversation],
         agent: str,
         palette: Palette,
         *,
         first_prompt: str | None = None,
-        new_session: Callable[[Palette], BottomScreen] | None = None,
+        new_session: Callable[[Palette], BaseScreen] | None = None,
     ) -> None:
         # A session of its own until the engine has made the real one.
-        super().__init__(SessionState(), Facts(agent), palette, Prompt(agent_title=agent))
-        self.questions = Questions(self._question_changed)
-        self.engine = Engine(make, self.questions, self)
+        super().__init__(SessionState(), StatusTracker(agent), palette, Prompt(agent_title=agent))
+        self.questions = PendingQuestions(self._question_changed)
+        self.runner = ConversationRunner(make, self.questions, self)
         self.attention = Attention.of(self)
         self._first_prompt = first_prompt
         self.new_session = new_session
-        self._asked: Waiting | None = None  # the question that is on the screen
+        self._asked: PendingQuestion | None = None  # the question that is on the screen
         self._dialog: PermissionScreen | None = None  # … and what shows it
 
     def below(self) -> Iterable[Widget]:
@@ -94,17 +94,17 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
     @work
     async def _start(self) -> None:
         try:
-            await self.engine.start()
+            await self.runner.start()
             await asyncio.to_thread(registry.prepare)
         finally:
-            gc_control.go_on()
+            gc_control.resume()
 
     # ------------------------------------------------------------------------- the widgets
 
     @property
-    def held(self) -> Conversation | None:
+    def conversation(self) -> Conversation | None:
         """The conversation, once it is there."""
-        return self.engine.conversation
+        return self.runner.conversation
 
     def typed(self, text: str) -> None:
         """What is typed in the transcript belongs into the prompt."""
@@ -113,81 +113,81 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
 
     # ------------------------------------------------------------------------- what the engine tells
 
-    def session_made(self, session: SessionState) -> None:
+    def session_created(self, session: SessionState) -> None:
         """The real state is there; what was recorded of it before is shown at once."""
         self.session = session
-        held = self.engine.held
-        assert held is not None
-        conversation = held.conversation
-        self._facts.agent = conversation.launch.title
-        self._facts.project = folder_label(str(conversation.cwd))
-        self._facts.branch = held.workbench.branch(conversation.cwd) or ""
-        self._facts.policy = conversation.options.policy
+        prepared = self.runner.prepared
+        assert prepared is not None
+        conversation = prepared.conversation
+        self._status.agent = conversation.launch.title
+        self._status.project = folder_label(str(conversation.cwd))
+        self._status.branch = prepared.workbench.branch(conversation.cwd) or ""
+        self._status.policy = conversation.options.policy
         self._use_workspace()
         self.prompt.agent_title = conversation.launch.title
-        self.prompt.history = held.workbench.history(conversation.cwd)
-        self.prompt.load_draft(held.workbench.draft(conversation))
+        self.prompt.history = prepared.workbench.history(conversation.cwd)
+        self.prompt.load_draft(prepared.workbench.draft(conversation))
         self.transcript.use_session(session, str(conversation.cwd))
-        self.begin_with_pane(held.workbench.settings.panes)
+        self.begin_with_pane(prepared.workbench.settings.panes)
         self._show_queue()
-        self._show_facts()
-        settings = held.workbench.settings
-        tell_problems(self.app, [*settings.problems, *self.attention.follow(settings)])
-        for notice in held.workbench.notices:
+        self._update_status()
+        settings = prepared.workbench.settings
+        notify_problems(self.app, [*settings.problems, *self.attention.follow(settings)])
+        for notice in prepared.workbench.notices:
             self.notify(notice, severity="warning", timeout=10, markup=False)
         if self._first_prompt:
             self.prompt.remember(self._first_prompt)
-            self.engine.submit(self._first_prompt, self.prompt.attachments_in(self._first_prompt))
+            self.runner.submit(self._first_prompt, self.prompt.attachments_in(self._first_prompt))
 
-    def happened(self, _record: Record, _events: Sequence[Event], changes: Sequence[Change]) -> None:
+    def record_applied(self, _record: Record, _events: Sequence[Event], changes: Sequence[Change]) -> None:
         """Something happened: it is shown with the next frame."""
         self.frames.add(changes)
 
-    def impossible(self, error: UserError) -> None:
+    def start_failed(self, error: UserError) -> None:
         """There can be no conversation: whoever started us is told why."""
         self.app.give_up(error)  # type: ignore[attr-defined]  # the only app there is
 
-    def not_opened(self, *, session_lost: bool) -> None:
+    def open_failed(self, *, session_lost: bool) -> None:
         """There is no session, and the user has to do something about it."""
         key = self._restart_key
         lost = f"session not resumed · {key} starts a new one"
-        self._facts.stuck = lost if session_lost else f"not ready · {key} tries again"
+        self._status.stuck = lost if session_lost else f"not ready · {key} tries again"
         if self.is_attached:
-            self._show_facts()
+            self._update_status()
 
-    def sign_in_wanted(self, methods: list[AuthMethod]) -> None:
+    def sign_in_required(self, methods: list[AuthMethod]) -> None:
         """The agent wants the user to sign in first."""
-        self._facts.stuck = f"sign in first · {self._restart_key} asks again"
-        self._show_facts()
-        super().sign_in_wanted(methods)
+        self._status.stuck = f"sign in first · {self._restart_key} asks again"
+        self._update_status()
+        super().sign_in_required(methods)
 
     def turn_failed(self, error: UserError, text: str) -> None:
         """The prompt comes back, selected. What the agent answered stands in the transcript already."""
         if not self.prompt.text:
             self.prompt.load_selected(text)
         if self.session.last_error is None and self.session.phase != "dead":
-            self.trouble(error)
+            self.show_error(error)
 
-    def trouble(self, error: UserError) -> None:
+    def show_error(self, error: UserError) -> None:
         """Something failed."""
         if self.is_attached:
             self.notify(str(error), severity="error", timeout=10, markup=False)
-            self._show_facts()
+            self._update_status()
 
     def _show(self, changes: list[Change]) -> None:
         facts = {change.fact for change in changes if change.kind == "fact"}
         if facts & {"process", "session_id"}:
-            self._facts.stuck = ""
+            self._status.stuck = ""
         if "commands" in facts:
             self.prompt.commands = self.session.commands
         if facts & {"queue", "queue_paused"}:
             self._show_queue()
         if "agent" in facts and self.session.agent is not None:
             agent = self.session.agent
-            self.prompt.agent_title = agent.title or agent.name or self._facts.agent
+            self.prompt.agent_title = agent.title or agent.name or self._status.agent
             self._use_agent(agent)
         if "phase" in facts and self.session.phase == "idle":
-            gc_control.set_aside()
+            gc_control.collect_and_freeze()
         self.prompt.agent_busy = self.session.phase != "idle"
         if facts & {"phase", "stop_reason", "modes", "config_options", "models"}:
             self.refresh_bindings()
@@ -200,9 +200,9 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
         self.query_one(QueueStrip).show(self.session.queue, paused=self.session.queue_paused)
         self.prompt.queued = len(self.session.queue)
 
-    def _show_facts(self) -> None:
-        self._facts.starting = self.engine.opening
-        super()._show_facts()
+    def _update_status(self) -> None:
+        self._status.starting = self.runner.opening
+        super()._update_status()
         shown = self.questions.shown
         call = shown.question.call if shown is not None else None
         self.attention.see(self.query_one(StatusLine).facts, call.title if call is not None else "")
@@ -215,9 +215,9 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
         return self.questions.shown is not None
 
     def _awaited(self) -> str:
-        if self.engine.signing_in:
+        if self.runner.signing_in:
             return f"signing in · {keys.bound_keys(self, 'turn.stop')} cancels"
-        if self.session.phase == "dead" and not self.engine.opening:
+        if self.session.phase == "dead" and not self.runner.opening:
             return f"ended · {self._restart_key} starts it again"
         if self.session.phase == "dead":
             return "starting"
@@ -241,9 +241,9 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
                 self._dialog.dismiss(None)
         elif shown is not None:
             self._put(shown)
-        self._show_facts()
+        self._update_status()
 
-    def _put(self, waiting: Waiting) -> None:
+    def _put(self, waiting: PendingQuestion) -> None:
         from acp_tui.ui.permission.dialog import PermissionScreen
 
         self._asked = waiting
@@ -258,7 +258,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
         )
         self.app.push_screen(self._dialog, lambda taken: self._answered(waiting, taken))
 
-    def _answered(self, waiting: Waiting, taken: Taken | None) -> None:
+    def _answered(self, waiting: PendingQuestion, taken: PermissionAnswer | None) -> None:
         from acp_tui.controller import Answer
 
         self._dialog = self._asked = None
@@ -266,7 +266,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
             self._question_changed()
         elif taken is None:
             self.questions.give(waiting, Answer(None))
-            self.engine.stop_turn()
+            self.runner.stop_turn()
         else:
             self.questions.give(waiting, Answer(taken.option, remember=taken.remember))
 
@@ -291,7 +291,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
         """What Esc does now, in a word."""
         if self._finding or self.covered:
             return "close"
-        if self.session.working or self._own or self.engine.signing_in:
+        if self.session.working or self._own or self.runner.signing_in:
             return "stop"
         return "prompt" if isinstance(self.focused, Transcript) else ""
 
@@ -309,7 +309,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
         elif text and text == self.prompt.text:  # it came back
             self.prompt.action_send()
         elif text:
-            self.engine.submit(text, self.prompt.attachments_in(text))
+            self.runner.submit(text, self.prompt.attachments_in(text))
 
     def _with_entry(self, what: str, entry: Entry) -> None:
         if what == "edit" and isinstance(entry, (UserMessage, TurnEnd)):
@@ -343,8 +343,8 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
         """The innermost thing that can be closed or stopped; False: there is none."""
         if self.prompt.close_open() or self._close_find():
             return True
-        if self.engine.signing_in:
-            self.engine.give_up_sign_in()
+        if self.runner.signing_in:
+            self.runner.give_up_sign_in()
         elif self.session.working:
             self._stop()
         else:
@@ -356,7 +356,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
             words = f"The agent has been asked to stop. {self._restart_key} ends it and starts it again."
             self.notify(words, markup=False)
         else:
-            self.engine.stop_turn()
+            self.runner.stop_turn()
 
     def action_interrupt(self) -> None:
         """Copy what is selected, else what Esc does; twice when there is nothing to stop: quit."""
@@ -365,23 +365,23 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
 
     def action_restart_agent(self) -> None:
         """Start the agent again and open the session again."""
-        self.run_worker(self.engine.restart(), group="restart", exclusive=True)
+        self.run_worker(self.runner.restart(), group="restart", exclusive=True)
 
     # ------------------------------------------------------------------------- leaving
 
-    def stays(self) -> str | None:
+    def busy_reason(self) -> str | None:
         """Nobody wants to end a turn by looking for another agent."""
         stop = keys.bound_keys(self, "turn.stop")
         return f"The agent is working: stop it first ({stop})." if self.session.working else None
 
-    def holds(self, session: str) -> bool:
+    def shows_session(self, session: str) -> bool:
         """Return True if this conversation is recorded under that id."""
-        return self.held is not None and self.held.folder.id == session
+        return self.conversation is not None and self.conversation.folder.id == session
 
     async def leave(self) -> None:
         """End what runs; what was being written is kept."""
         try:
-            self.engine.save_draft(self.prompt.text)
+            self.runner.save_draft(self.prompt.text)
             self.attention.leave()
         finally:
-            await self.engine.close()
+            await self.runner.close()

@@ -9,9 +9,9 @@ from acp_tui.session.state import Choice
 from acp_tui.ui.screens.session import SessionScreen
 
 if TYPE_CHECKING:
-    from acp_tui.ui.conversation.runner import Engine
+    from acp_tui.ui.conversation.runner import ConversationRunner
 
-FORMS = [
+FORMATS = [
     Choice("md", "Markdown", "to be read as text, or where Markdown is shown"),
     Choice("html", "HTML", "one file, in the colours of this theme"),
     Choice("json", "JSON", "for programs"),
@@ -21,7 +21,7 @@ FORMS = [
 class Exporting(SessionScreen):
     """A part of the conversation's screen."""
 
-    engine: Engine
+    runner: ConversationRunner
 
     def action_export(self) -> None:
         """Ask in which form, and say where the file is: never in the project."""
@@ -30,11 +30,13 @@ class Exporting(SessionScreen):
     async def _export(self) -> None:
         from acp_tui.ui.screens.choose import ChooseScreen
 
-        form = await self.app.push_screen_wait(ChooseScreen("Export the conversation", FORMS, self._palette))
+        form = await self.app.push_screen_wait(
+            ChooseScreen("Export the conversation", FORMATS, self._palette)
+        )
         if form is None:
             return
         try:
-            path = await self.engine.export(form, self.app.theme.removeprefix("acp-"))
+            path = await self.runner.export(form, self.app.theme.removeprefix("acp-"))
         except UserError as error:
             self.notify(str(error), severity="error", timeout=10, markup=False)
         else:

@@ -26,14 +26,14 @@ STEP_SECONDS, STEP_LINES = 0.05, 100
 """How long, and how many lines at a time, an entry is measured before keys are looked at again."""
 
 
-class WholeScreen(DetailScreen):
+class FullEntryScreen(DetailScreen):
     """An entry as in the transcript, with nothing folded and nothing left out."""
 
     def __init__(self, entry: Entry, palette: Palette, *, session: Session, cwd: str = "") -> None:
         super().__init__(kind_title(entry), self._drawn, palette, session=session, cwd=cwd)
         self._entry = entry
         self._timer: Timer | None = None
-        self._settled: Settled | None = None
+        self._settled: MeasuredBody | None = None
 
     def on_mount(self) -> None:
         """Follow it until it ends."""
@@ -57,11 +57,11 @@ class WholeScreen(DetailScreen):
 
     def _drawn(self, context: DrawContext) -> Sequence[Body]:
         body = make_body(self._entry, context)
-        self._settled = Settled(cast("LongBody", body))
+        self._settled = MeasuredBody(cast("LongBody", body))
         return [self._settled]
 
 
-class Settled:
+class MeasuredBody:
     """A long body of which all heights are known, so that a page can draw it as any other.
 
     Measuring a very long one takes seconds: that is done in steps, with every update, and what has been

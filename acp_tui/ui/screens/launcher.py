@@ -14,8 +14,8 @@ from acp_tui import __version__
 from acp_tui.session.text import visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.conversation import gc_control
-from acp_tui.ui.conversation.toasts import tell_problems
-from acp_tui.ui.screens.base import BottomScreen
+from acp_tui.ui.conversation.toasts import notify_problems
+from acp_tui.ui.screens.base import BaseScreen
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.key_bar import KeyBar
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Body, DrawContext, Spans
     from acp_tui.ui.theme.palette import Palette
 
-    Start = Callable[[Palette, str | None, str | None], BottomScreen]
+    Start = Callable[[Palette, str | None, str | None], BaseScreen]
     """Makes the conversation with an agent, or with the session to go on with."""
 
-DIGITS = 9
-COLUMN = 20
-FEW = 6
+MAX_DIGIT_KEYS = 9
+MAX_TITLE_WIDTH = 20
+MAX_RECENT_SESSIONS = 6
 """Sessions that are shown before anything is typed."""
 
 
@@ -64,10 +64,10 @@ class Filter(InputLine):
         return any(binding.action.startswith("number(") for binding in bound)
 
 
-class LauncherScreen(BottomScreen):
+class LauncherScreen(BaseScreen):
     """Replaced by the conversation that is chosen."""
 
-    launches = True
+    is_launcher = True
     BINDINGS: ClassVar = keys.bindings("launcher")
     DEFAULT_CSS = """
     LauncherScreen { layout: vertical; }
@@ -105,7 +105,7 @@ class LauncherScreen(BottomScreen):
         self.call_after_refresh(self._after_first_frame)
 
     def _after_first_frame(self) -> None:
-        gc_control.go_on()
+        gc_control.resume()
         self.action_look_again()
 
     def action_look_again(self) -> None:
@@ -116,10 +116,10 @@ class LauncherScreen(BottomScreen):
     async def _look(self) -> None:
         first = self._offers is None
         self._offers = await asyncio.to_thread(self._read)
-        self._column = min(COLUMN, max(cell_len(agent.title) for agent in self._offers.agents))
+        self._column = min(MAX_TITLE_WIDTH, max(cell_len(agent.title) for agent in self._offers.agents))
         self._show()
         if first:
-            tell_problems(self.app, self._offers.problems)
+            notify_problems(self.app, self._offers.problems)
 
     # ------------------------------------------------------------------------- what is shown
 
@@ -154,7 +154,7 @@ class LauncherScreen(BottomScreen):
             return
         agents = self._offers.agents
         yield "Agents", [one for one in agents if one.near]
-        yield "Resume", self._offers.sessions[:FEW]
+        yield "Resume", self._offers.sessions[:MAX_RECENT_SESSIONS]
         far = [one for one in agents if one.state == "fetched" and not one.near]
         yield "Downloaded on first start", far
         yield "Not installed", [one for one in agents if one.state == "missing"]
@@ -179,7 +179,11 @@ class LauncherScreen(BottomScreen):
         from acp_tui.launcher_choices import AgentChoice
 
         number = len(self._shown) + 1
-        digit = keys.bound_keys(self, f"launcher.{number}") if number <= DIGITS and not self._query else ""
+        digit = (
+            keys.bound_keys(self, f"launcher.{number}")
+            if number <= MAX_DIGIT_KEYS and not self._query
+            else ""
+        )
         lead = [Segment(f"{digit:2}", self._palette.key)]
         if isinstance(one, AgentChoice):
             text, tail, note = _agent_row(one, self._palette, self._column)
@@ -229,7 +233,7 @@ class LauncherScreen(BottomScreen):
         return "back" if key_id == "launcher.close" and self._over else None
 
     @property
-    def _over(self) -> BottomScreen | None:
+    def _over(self) -> BaseScreen | None:
         """The conversation that this was opened over."""
         bottom = getattr(self.app, "bottom", None)
         return bottom if bottom is not self else None
@@ -259,13 +263,13 @@ class LauncherScreen(BottomScreen):
 
     def _go(self, agent: str | None, session: str | None) -> None:
         app, before = cast("AcpTui", self.app), self._over
-        if before is not None and session is not None and before.holds(session):
+        if before is not None and session is not None and before.shows_session(session):
             self.app.pop_screen()
             return
-        if before is not None and (reason := before.stays()):
+        if before is not None and (reason := before.busy_reason()):
             self.notify(reason, markup=False)
             return
-        app.run_worker(app.put(self._start(self._palette, agent, session)))
+        app.run_worker(app.replace_screen(self._start(self._palette, agent, session)))
 
     def _tell_how_to_install(self, agent: AgentChoice) -> None:
         from acp_tui.ui.screens.detail import DetailScreen

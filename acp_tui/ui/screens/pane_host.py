@@ -13,7 +13,7 @@ from acp_tui.errors import UserError
 from acp_tui.session.state import Diff
 from acp_tui.session.text import visible, visible_line
 from acp_tui.ui.panes.messages import PaneAction, PaneStep
-from acp_tui.ui.screens.transcript_screen import EntryKeys
+from acp_tui.ui.screens.transcript_screen import TranscriptScreen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from acp_tui.ui.panes.panes import Panes
     from acp_tui.ui.theme.palette import Palette
 
-MOST_COUNTED = 100
+MAX_COUNTED_FILES = 100
 """Files whose changed lines are counted."""
-LARGEST_COUNTED = 500_000
+MAX_COUNTED_SIZE = 500_000
 """Characters of a file whose changed lines are counted."""
-REST = 4
+LOOK_PAUSE_FACTOR = 4
 """After a look at the disk so many times as long passes before the next one."""
 
 
-class PaneKeys(EntryKeys):
+class PaneHost(TranscriptScreen):
     """A part of every screen with a session. Panes are made when they are first asked for."""
 
     session: Session
@@ -48,7 +48,7 @@ class PaneKeys(EntryKeys):
     _looking: bool = False
 
     @property
-    def held(self) -> Conversation | None:
+    def conversation(self) -> Conversation | None:
         """The conversation, where there is one and not only a recording."""
         return None
 
@@ -116,7 +116,7 @@ class PaneKeys(EntryKeys):
             from acp_tui.ui.panes.pane import PaneSource
             from acp_tui.ui.panes.panes import Panes
 
-            source = PaneSource(self.session, self.transcript.entry_layout.cwd, self.held)
+            source = PaneSource(self.session, self.transcript.entry_layout.cwd, self.conversation)
             panes = self._panes = Panes(source, self._palette, first or self._first_pane())
             self._beside = SidePanesLayout(self.transcript, panes)
             self.mount(panes, after=self.transcript)
@@ -201,7 +201,7 @@ class PaneKeys(EntryKeys):
         panes = self.panes
         if panes is None:
             return
-        if panes.source.session is not self.session or panes.source.conversation is not self.held:
+        if panes.source.session is not self.session or panes.source.conversation is not self.conversation:
             self._renew_panes(panes)
         else:
             panes.source.cwd = self.transcript.entry_layout.cwd
@@ -213,7 +213,7 @@ class PaneKeys(EntryKeys):
             self._panes.use_palette(palette)
 
     def _renew_panes(self, panes: Panes) -> None:
-        panes.source.session, panes.source.conversation = self.session, self.held
+        panes.source.session, panes.source.conversation = self.session, self.conversation
         panes.source.cwd = self.transcript.entry_layout.cwd
         panes.renew()
 
@@ -250,9 +250,9 @@ class PaneKeys(EntryKeys):
             self.app.push_screen(OutputScreen(terminal, self._palette, session=self.session, cwd=cwd))
 
     async def _kill_terminal(self, terminal_id: str) -> None:
-        if self.held is not None:
+        if self.conversation is not None:
             try:
-                await self.held.kill_terminal(terminal_id)
+                await self.conversation.kill_terminal(terminal_id)
             except UserError as error:
                 self._complain(error)
 
@@ -264,17 +264,17 @@ class PaneKeys(EntryKeys):
     def _look_at_disk(self) -> None:
         """Once at a time, and never so often that it slows anything down."""
         self._look_again = True
-        if not self._looking and self.held is not None:
+        if not self._looking and self.conversation is not None:
             self._looking = True
             self.run_worker(self._look(), group="look")
 
     async def _look(self) -> None:
         try:
-            while self._look_again and self.held is not None:
+            while self._look_again and self.conversation is not None:
                 self._look_again = False
                 began = time.monotonic()
-                await self._look_once(self.held)
-                await asyncio.sleep((time.monotonic() - began) * REST)
+                await self._look_once(self.conversation)
+                await asyncio.sleep((time.monotonic() - began) * LOOK_PAUSE_FACTOR)
         except UserError as error:
             self._complain(error)
         finally:
@@ -285,7 +285,7 @@ class PaneKeys(EntryKeys):
 
         changes = await conversation.changes()
         counts: dict[str, Counts] = {}
-        for change in changes[:MOST_COUNTED]:
+        for change in changes[:MAX_COUNTED_FILES]:
             if (found := await self._counted(conversation, change)) is not None:
                 counts[str(change.path)] = found
         if self._panes is not None:
@@ -297,7 +297,7 @@ class PaneKeys(EntryKeys):
 
         versions = await conversation.versions(change)
         size = len(versions.old or "") + len(versions.new or "")
-        if versions.revert_obstacle is not None or size > LARGEST_COUNTED:
+        if versions.revert_obstacle is not None or size > MAX_COUNTED_SIZE:
             return None
         found = await asyncio.to_thread(compare_texts, versions.old, versions.new)
         return Counts(found.added, found.removed)
@@ -329,8 +329,8 @@ class PaneKeys(EntryKeys):
         assert self._panes is not None
         pane = self._panes.pane(FilesPane)
         change, told = pane.change_of(path), pane.file(path)
-        if change is not None and self.held is not None:
-            versions = await self.held.versions(change)
+        if change is not None and self.conversation is not None:
+            versions = await self.conversation.versions(change)
             if versions.revert_obstacle is None:
                 old, new = (text if text is None else visible(text) for text in (versions.old, versions.new))
                 return "since the session began", [Diff(path, old, new)]
@@ -356,10 +356,10 @@ class PaneKeys(EntryKeys):
             Choice("revert", what, "What it holds now is lost."),
         ]
         taken = await self.app.push_screen_wait(ChooseScreen(f"Revert {name}?", choices, self._palette))
-        if taken != "revert" or self.held is None:
+        if taken != "revert" or self.conversation is None:
             return
         try:
-            await self.held.revert(Path(path))
+            await self.conversation.revert(Path(path))
         except UserError as error:
             self._complain(error)
         else:

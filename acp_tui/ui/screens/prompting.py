@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from acp_tui.errors import UserError
     from acp_tui.session.change import Change
     from acp_tui.session.state import Agent, Entry, QueuedPrompt, Session
-    from acp_tui.ui.conversation.runner import Engine
-    from acp_tui.ui.conversation.status_tracker import Facts
+    from acp_tui.ui.conversation.runner import ConversationRunner
+    from acp_tui.ui.conversation.status_tracker import StatusTracker
     from acp_tui.ui.theme.palette import Palette
 
 
 class Prompting(SessionScreen):
     """A part of the conversation's screen: prompts, the queue, attachments, and `!commands`."""
 
-    engine: Engine
+    runner: ConversationRunner
 
-    def __init__(self, session: Session, facts: Facts, palette: Palette, prompt: Prompt) -> None:
-        super().__init__(session, facts, palette)
+    def __init__(self, session: Session, status: StatusTracker, palette: Palette, prompt: Prompt) -> None:
+        super().__init__(session, status, palette)
         self.prompt = prompt
         """Where the user writes."""
         self._own: list[Terminal] = []  # commands of the user that run
@@ -40,20 +40,20 @@ class Prompting(SessionScreen):
     @on(Prompt.Submitted)
     def _submitted(self, event: Prompt.Submitted) -> None:
         self.transcript.follow()
-        self.engine.submit(event.text, event.attachments)
+        self.runner.submit(event.text, event.attachments)
 
     @on(Prompt.SendNow)
     def _send_now(self, event: Prompt.SendNow) -> None:
         self.transcript.follow()
-        self.engine.send_now(event.text, event.attachments)
+        self.runner.send_now(event.text, event.attachments)
 
     @on(Prompt.Resume)
     def _resume(self) -> None:
-        self.engine.resume()
+        self.runner.resume()
 
     @on(Prompt.TakeBack)
     def _take_back(self) -> None:
-        self._edit_queued(self.engine.take_back())
+        self._edit_queued(self.runner.take_back())
 
     def _edit_queued(self, queued: QueuedPrompt | None) -> None:
         if queued is not None:
@@ -61,7 +61,7 @@ class Prompting(SessionScreen):
 
     @on(Prompt.Changed)
     def _draft_changed(self, event: Prompt.Changed) -> None:
-        self.engine.save_draft(event.text)
+        self.runner.save_draft(event.text)
 
     @on(QueueStrip.Left)
     def _queue_left(self) -> None:
@@ -69,28 +69,28 @@ class Prompting(SessionScreen):
 
     @on(QueueStrip.SendNow)
     def _queued_now(self, event: QueueStrip.SendNow) -> None:
-        self.engine.send_queued_now(event.queued)
+        self.runner.send_queued_now(event.queued)
 
     @on(QueueStrip.Edit)
     def _queued_edit(self, event: QueueStrip.Edit) -> None:
-        self._edit_queued(self.engine.take_back(event.queued))
+        self._edit_queued(self.runner.take_back(event.queued))
         self.prompt.focus()
 
     @on(QueueStrip.Remove)
     def _queued_remove(self, event: QueueStrip.Remove) -> None:
-        self.engine.remove_queued(event.queued)
+        self.runner.remove_queued(event.queued)
 
     # ------------------------------------------------------------------------- attachments
 
     def _use_workspace(self) -> None:
         """The conversation is there: its files can be attached."""
-        conversation = self.engine.conversation
+        conversation = self.runner.conversation
         assert conversation is not None
         self.prompt.use_files(str(conversation.cwd), conversation.listing.look)
 
     def _use_agent(self, agent: Agent) -> None:
         """It is known what the agent takes."""
-        title = agent.title or agent.name or self._facts.agent
+        title = agent.title or agent.name or self._status.agent
         takes = agent.can("promptCapabilities", "image")
         self.prompt.refuse_images("" if takes else f"{title} takes no images")
 
@@ -108,7 +108,7 @@ class Prompting(SessionScreen):
         self.app.push_screen(dialog, answered)
         return bool(await answer)
 
-    def not_sent(self, error: UserError, text: str) -> None:
+    def send_failed(self, error: UserError, text: str) -> None:
         """The prompt comes back, unless a new one was begun meanwhile; then it is in the history."""
         if not self.prompt.text:
             self.prompt.load(text)
@@ -119,7 +119,7 @@ class Prompting(SessionScreen):
     @on(Prompt.CommandLine)
     def _run_command(self, event: Prompt.CommandLine) -> None:
         self.transcript.follow()
-        self.engine.run_command(event.line)
+        self.runner.run_command(event.line)
 
     def _follow_commands(self, changes: Sequence[Change]) -> None:
         """Know what runs; offer the output of what has ended."""
@@ -139,7 +139,7 @@ class Prompting(SessionScreen):
         """End the command of the user's that was started last; False: none runs."""
         if not self._own:
             return False
-        self.engine.kill_command(self._own[-1].terminal_id)
+        self.runner.kill_command(self._own[-1].terminal_id)
         return True
 
     def _with_entry(self, what: str, entry: Entry) -> None:
@@ -153,7 +153,7 @@ class Prompting(SessionScreen):
 
     def _kill_command(self, entry: Entry) -> None:
         if isinstance(entry, Terminal) and entry.owner == "user" and entry.ended_at is None:
-            self.engine.kill_command(entry.terminal_id)
+            self.runner.kill_command(entry.terminal_id)
         else:
             self.notify("This is no command of yours that runs.", timeout=3)
 

@@ -9,7 +9,7 @@ from acp_tui.entry_display import folder_label
 from acp_tui.session.change import Change
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.frame_batch import INTERVAL
-from acp_tui.ui.conversation.status_tracker import Facts
+from acp_tui.ui.conversation.status_tracker import StatusTracker
 from acp_tui.ui.screens.session import SessionScreen
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.player_bar import PlayerBar
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from acp_tui.controller.player import Player
     from acp_tui.ui.theme.palette import Palette
 
-PLAYING = frozenset({"pause", "step", "speed", "start", "finish"})
+PLAYER_ACTIONS = frozenset({"pause", "step", "speed", "start", "finish"})
 """Actions of keys that mean something else where text is written."""
 
 
-HURRY_SLICE = 0.06
+FAST_FORWARD_SLICE = 0.06
 """Seconds of playing at once before keys get their turn."""
 
 
@@ -40,7 +40,7 @@ class ReplayScreen(SessionScreen):
     AUTO_FOCUS = "Transcript"
 
     def __init__(self, player: Player, palette: Palette, *, problems: Sequence[str] = ()) -> None:
-        super().__init__(player.session, Facts(player.title), palette)
+        super().__init__(player.session, StatusTracker(player.title), palette)
         self.player = player
         self.paused = False
         self._problems = problems
@@ -81,7 +81,7 @@ class ReplayScreen(SessionScreen):
 
         Showing it in between took seven times as long.
         """
-        deadline = time.monotonic() + HURRY_SLICE
+        deadline = time.monotonic() + FAST_FORWARD_SLICE
         while not self.player.ended:
             self._unshown |= {change.fact for change in self.player.advance(0)}
             if time.monotonic() >= deadline:
@@ -107,7 +107,7 @@ class ReplayScreen(SessionScreen):
     def _place(self) -> None:
         """Where the session is held; paths are shown as seen from there."""
         cwd = self.session.cwd or self.player.cwd
-        self._facts.project = folder_label(cwd)
+        self._status.project = folder_label(cwd)
         self.transcript.entry_layout.cwd = cwd
 
     def _awaited(self) -> str:
@@ -131,7 +131,7 @@ class ReplayScreen(SessionScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:  # noqa: ARG002  # Textual's signature
         """What is typed into the search is typed there."""
         typing = self.focused is not None and isinstance(self.focused.parent, FindLine)
-        return not (typing and action in PLAYING)
+        return not (typing and action in PLAYER_ACTIONS)
 
     def action_pause(self) -> None:
         """Pause or go on; at the end play it once more."""
@@ -159,11 +159,11 @@ class ReplayScreen(SessionScreen):
         self.player.rewind()
         self._unshown.clear()
         self.session = self.player.session
-        self._facts = Facts(self.player.title)
+        self._status = StatusTracker(self.player.title)
         self.finder.clear()
         self.transcript.use_session(self.session, self.player.cwd)
         self.paused = False
-        self._show_facts()
+        self._update_status()
         self._keep_time()
 
     def action_finish(self) -> None:

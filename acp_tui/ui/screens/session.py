@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 
 from acp_tui.ui import keys
-from acp_tui.ui.conversation.frame_batch import Frames
-from acp_tui.ui.screens.pane_host import PaneKeys
+from acp_tui.ui.conversation.frame_batch import FrameBatch
+from acp_tui.ui.screens.pane_host import PaneHost
 from acp_tui.ui.terminal.error_containment import contain_errors
 from acp_tui.ui.transcript.search import TranscriptSearch
 from acp_tui.ui.transcript.transcript import Transcript
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from acp_tui.session.change import Change
     from acp_tui.session.state import Session
-    from acp_tui.ui.conversation.status_tracker import Facts
+    from acp_tui.ui.conversation.status_tracker import StatusTracker
     from acp_tui.ui.theme.palette import Palette
 
 TOAST_ROWS = 8
@@ -35,7 +35,7 @@ QUIT_PAUSE = 2.0
 """Seconds in which a second Ctrl+C means to quit."""
 
 
-class SessionScreen(PaneKeys):
+class SessionScreen(PaneHost):
     """Shows a session, wherever that comes from: what changes in it is given to `frames`."""
 
     BINDINGS: ClassVar = keys.bindings("anywhere")
@@ -44,17 +44,17 @@ class SessionScreen(PaneKeys):
     SessionScreen { layers: page above; }
     """
 
-    def __init__(self, session: Session, facts: Facts, palette: Palette) -> None:
+    def __init__(self, session: Session, status: StatusTracker, palette: Palette) -> None:
         super().__init__()
         self.session = session
-        self.frames = Frames(self, self._show)
-        self._facts = facts
+        self.frames = FrameBatch(self, self._show)
+        self._status = status
         self._palette = palette
         self._interrupted_at = 0.0
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
-        facts = self._facts.of(self.session, self.now(), asking=False)
+        facts = self._status.of(self.session, self.now(), asking=False)
         yield StatusLine(facts, self._palette, clock=self.now)
         transcript = Transcript(self.session, self._palette)
         yield transcript
@@ -107,11 +107,11 @@ class SessionScreen(PaneKeys):
             self.transcript.take(changes)
         with contain_errors(self.app):
             self.show_in_panes(changes)
-        self._show_facts()
+        self._update_status()
 
-    def _show_facts(self) -> None:
-        self._facts.awaited = self._awaited()
-        facts = self._facts.of(self.session, self.now(), asking=self._asking())
+    def _update_status(self) -> None:
+        self._status.awaited = self._awaited()
+        facts = self._status.of(self.session, self.now(), asking=self._asking())
         self.query_one(StatusLine).facts = facts
 
     def _asking(self) -> bool:

@@ -13,8 +13,8 @@ from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session.state import AuthMethod
-    from acp_tui.ui.conversation.runner import Engine
-    from acp_tui.ui.conversation.status_tracker import Facts
+    from acp_tui.ui.conversation.runner import ConversationRunner
+    from acp_tui.ui.conversation.status_tracker import StatusTracker
     from acp_tui.ui.screens.session import SessionScreen
     from acp_tui.ui.theme.palette import Palette
 
@@ -26,11 +26,11 @@ else:
 class SignIn(Base):
     """A part of the conversation's screen."""
 
-    engine: Engine
+    runner: ConversationRunner
     _palette: Palette
-    _facts: Facts
+    _status: StatusTracker
 
-    def sign_in_wanted(self, methods: list[AuthMethod]) -> None:
+    def sign_in_required(self, methods: list[AuthMethod]) -> None:
         """The agent wants the user to sign in first."""
         if methods:
             self.run_worker(self._sign_in(methods), group="sign in", exclusive=True)
@@ -51,16 +51,16 @@ class SignIn(Base):
         elif method.kind == "terminal" or method.command:
             await self._sign_in_on_terminal(method)
         else:
-            self._facts.stuck = ""  # the status line says that it waits, and for as long as it does
-            self.call_later(self._show_facts)
-            await self.engine.sign_in(method)
+            self._status.stuck = ""  # the status line says that it waits, and for as long as it does
+            self.call_later(self._update_status)
+            await self.runner.sign_in(method)
 
     async def _sign_in_on_terminal(self, method: AuthMethod) -> None:
         from acp_tui.controller import terminal_command
         from acp_tui.ui.terminal.suspend import release_terminal, run_program
 
-        assert self.engine.conversation is not None
-        command, environment = terminal_command(self.engine.conversation.launch, method)
+        assert self.runner.conversation is not None
+        command, environment = terminal_command(self.runner.conversation.launch, method)
         try:
             with release_terminal(self.app):
                 code = await run_program(command, {**os.environ, **environment})
@@ -70,11 +70,11 @@ class SignIn(Base):
             self.notify(f"{command[0]}: {error.strerror or error}", severity="error", markup=False)
         else:
             if code == 0:
-                await self.engine.restart()
+                await self.runner.restart()
             else:
                 failed = UserError(f"The sign-in “{method.name}” did not succeed (exit code {code}).")
-                self.engine.watcher.trouble(failed)
-                self.engine.watcher.not_opened(session_lost=False)
+                self.runner.view.show_error(failed)
+                self.runner.view.open_failed(session_lost=False)
 
 
 def _words(method: AuthMethod) -> str:

@@ -12,7 +12,7 @@ from textual.app import SuspendNotSupported
 
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
-from acp_tui.ui.screens.base import BottomScreen
+from acp_tui.ui.screens.base import BaseScreen
 from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.find_line import FindLine
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.transcript.search import TranscriptSearch
 
-OPENED = ("http://", "https://", "mailto:")
+BROWSER_SCHEMES = ("http://", "https://", "mailto:")
 """Links that a click may hand to the browser."""
 
 
-class EntryKeys(BottomScreen):
+class TranscriptScreen(BaseScreen):
     """A part of every screen with a transcript. (No mixin: only widgets can handle messages.)"""
 
     finder: TranscriptSearch
@@ -139,10 +139,10 @@ class EntryKeys(BottomScreen):
         self.app.push_screen(DetailScreen(title, text, self._palette))
 
     def _show_whole(self, entry: Entry) -> None:
-        from acp_tui.ui.screens.full_entry import WholeScreen
+        from acp_tui.ui.screens.full_entry import FullEntryScreen
 
         layout = self.transcript.entry_layout
-        self.app.push_screen(WholeScreen(entry, self._palette, session=layout.session, cwd=layout.cwd))
+        self.app.push_screen(FullEntryScreen(entry, self._palette, session=layout.session, cwd=layout.cwd))
 
     def _open(self, entry: Entry) -> None:
         from acp_tui.ui.entries import actions
@@ -171,7 +171,7 @@ class EntryKeys(BottomScreen):
         self._open_link(event.link)
 
     def _open_link(self, link: str) -> None:
-        if link.startswith(OPENED):
+        if link.startswith(BROWSER_SCHEMES):
             webbrowser.open(link)
         elif link:
             path = link.removeprefix("file://").partition("#")[0]

@@ -12,7 +12,7 @@ from acp_tui.session.text import GrowingText
 from acp_tui.ui.drawing.wrap import MAX_LINE_LENGTH
 from acp_tui.ui.entries.registry import make_body
 from acp_tui.ui.permission.dialog import PermissionScreen
-from acp_tui.ui.screens.full_entry import STEP_LINES, Settled
+from acp_tui.ui.screens.full_entry import STEP_LINES, MeasuredBody
 from acp_tui.ui.widgets.page import Page
 from tests.support.looks import Show
 from tests.ui.bodies.drawn import call, context, lines, terminal
@@ -68,7 +68,7 @@ def test_a_table_of_very_many_rows_is_measured_in_steps(monkeypatch: pytest.Monk
     monkeypatch.setattr("acp_tui.ui.screens.full_entry.STEP_SECONDS", 0.0)
     rows = "| a | b |\n|---|---|\n" + "".join(f"| {number} | x |\n" for number in range(1_000))
     message = make_body(AgentMessage(id=1, at=0.0, parts=[GrowingText(rows)]), context(whole=True))
-    body = Settled(cast("LongBody", message))
+    body = MeasuredBody(cast("LongBody", message))
     assert body.height <= STEP_LINES
     steps = 0
     while not body.complete:

@@ -23,7 +23,7 @@ from acp_tui.session.state import (
 )
 from acp_tui.session.text import GrowingText
 from acp_tui.ui.app import AcpTui
-from acp_tui.ui.conversation.status_tracker import Facts
+from acp_tui.ui.conversation.status_tracker import StatusTracker
 from acp_tui.ui.panes.files import Counts, FilesPane
 from acp_tui.ui.panes.panes import Panes
 from acp_tui.ui.screens.session import SessionScreen
@@ -129,10 +129,10 @@ class Stage(SessionScreen):
     AUTO_FOCUS = "Transcript"
 
     def __init__(self, session: Session, palette: Palette) -> None:
-        super().__init__(session, Facts("Claude Agent"), palette)
+        super().__init__(session, StatusTracker("Claude Agent"), palette)
 
     @property
-    def held(self):  # type: ignore[no-untyped-def]
+    def conversation(self):  # type: ignore[no-untyped-def]
         return Held()
 
     def below(self) -> Iterable[Widget]:

@@ -244,7 +244,7 @@ async def test_what_is_new_below_is_not_told_over_the_panes(open_desk: Open) -> 
         await one.send(["repeat", 40, "line\n\n"])
         await one.ready()
         await one.press("pageup")
-        one.screen.engine.submit("and more")
+        one.screen.runner.submit("and more")
         await one.sees("↓ 4 new")
         await one.press("ctrl+b")
         await one.sees("Plan", "Files")

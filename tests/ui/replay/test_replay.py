@@ -73,7 +73,7 @@ async def test_what_is_played_at_once_is_shown_when_all_of_it_is_there(
         take(view, changes)
 
     monkeypatch.setattr(player_module, "BATCH", 1)
-    monkeypatch.setattr(replay_screen, "HURRY_SLICE", 0)
+    monkeypatch.setattr(replay_screen, "FAST_FORWARD_SLICE", 0)
     monkeypatch.setattr(Transcript, "take", taken)
     app, player = replay()
     async with app.run_test(size=(100, 40)) as pilot:
@@ -85,7 +85,7 @@ async def test_what_was_played_at_once_is_shown_when_it_is_stopped_on_the_way(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(player_module, "BATCH", 1)
-    monkeypatch.setattr(replay_screen, "HURRY_SLICE", 0.001)
+    monkeypatch.setattr(replay_screen, "FAST_FORWARD_SLICE", 0.001)
     app, player = replay()
     async with app.run_test(size=(100, 40)) as pilot:
         await until(pilot, lambda: bool(player.session.entries))

@@ -10,8 +10,8 @@ import pytest
 
 from acp_tui.permissions.request import Target
 from acp_tui.session.state import Content, Diff, Location, PermissionOption
-from acp_tui.ui.permission.dialog import PermissionScreen, Taken
-from acp_tui.ui.permission.typing_guard import PAUSE
+from acp_tui.ui.permission.dialog import PermissionAnswer, PermissionScreen
+from acp_tui.ui.permission.typing_guard import PAUSE_SECONDS
 from acp_tui.ui.theme.themes import load
 from acp_tui.ui.widgets.page import Page
 from acp_tui.ui.widgets.select_list import SelectList
@@ -59,7 +59,7 @@ class Dialog:
 
     async def press(self, *keys: str) -> None:
         """Keys after a pause, quick after each other."""
-        self.now += PAUSE
+        self.now += PAUSE_SECONDS
         await self.type(*keys)
 
     async def type(self, *keys: str) -> None:
@@ -105,13 +105,13 @@ ALL = [YES, ALWAYS, NO, NEVER]
 async def test_one_key_answers(key: str, option: PermissionOption) -> None:
     async with shown(permission("Go", "execute", options=ALL)) as dialog:
         await dialog.press(key)
-        assert dialog.answers == [Taken(option, remember=option in (ALWAYS, NEVER))]
+        assert dialog.answers == [PermissionAnswer(option, remember=option in (ALWAYS, NEVER))]
 
 
 async def test_enter_answers_with_the_chosen_option() -> None:
     async with shown(permission("Go", "execute", options=ALL)) as dialog:
         await dialog.press("down", "down", "enter")
-        assert dialog.answers == [Taken(NO, remember=False)]
+        assert dialog.answers == [PermissionAnswer(NO, remember=False)]
 
 
 async def test_arrows_go_round() -> None:
@@ -126,7 +126,7 @@ async def test_a_click_answers() -> None:
     async with shown(permission("Go", "execute", options=ALL)) as dialog:
         await dialog.pilot.click("#options", offset=(8, 3))  # below the note of the option before
         await dialog.pilot.pause()
-        assert dialog.answers == [Taken(NO, remember=False)]
+        assert dialog.answers == [PermissionAnswer(NO, remember=False)]
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
@@ -162,7 +162,7 @@ async def test_a_letter_goes_to_the_first_of_several_and_enter_answers() -> None
         assert dialog.answers == []
         assert dialog.selected == 1
         await dialog.press("enter")
-        assert dialog.answers == [Taken(user, remember=True)]
+        assert dialog.answers == [PermissionAnswer(user, remember=True)]
 
 
 @pytest.mark.parametrize("key", ["A", "R", "9", "x"])
@@ -171,7 +171,7 @@ async def test_what_is_not_offered_answers_nothing(key: str) -> None:
         await dialog.press(key)
         assert dialog.answers == []
         await dialog.press("a")
-        assert dialog.answers == [Taken(YES, remember=False)]
+        assert dialog.answers == [PermissionAnswer(YES, remember=False)]
 
 
 async def test_it_is_answered_once() -> None:
@@ -181,7 +181,7 @@ async def test_it_is_answered_once() -> None:
         screen.action_answer("reject_once")
         screen.action_close()
         await dialog.pilot.pause()
-        assert dialog.answers == [Taken(YES, remember=False)]
+        assert dialog.answers == [PermissionAnswer(YES, remember=False)]
 
 
 @pytest.mark.parametrize(
@@ -197,13 +197,13 @@ async def test_enter_never_grants_an_always_at_first(
 ) -> None:
     async with shown(permission("Go", "execute", options=options)) as dialog:
         await dialog.press("enter")
-        assert dialog.answers == [Taken(chosen, remember=False)]
+        assert dialog.answers == [PermissionAnswer(chosen, remember=False)]
 
 
 async def test_where_there_is_only_always_nothing_is_chosen_and_enter_says_so() -> None:
     async with shown(permission("Go", "execute", options=[ALWAYS, NEVER])) as dialog:
         await dialog.press("enter")
-        dialog.now += PAUSE
+        dialog.now += PAUSE_SECONDS
         dialog.screen._hint()
         assert dialog.answers == []
         assert "choose an option first" in dialog.text()
@@ -214,14 +214,14 @@ async def test_a_letter_that_fits_two_options_says_why_it_does_not_answer() -> N
     risky = PermissionOption("risk_based", "Auto-confirm LOW/MEDIUM risk", "allow_once")
     async with shown(permission("Go", "execute", options=[YES, NO, risky])) as dialog:
         await dialog.press("a")
-        dialog.now += PAUSE
+        dialog.now += PAUSE_SECONDS
         dialog.screen._hint()
         assert dialog.answers == []
         assert "choose: 2 options allow once" in dialog.text()
         await dialog.press("a")
         assert dialog.selected == 2
         await dialog.press("enter")
-        assert dialog.answers == [Taken(risky, remember=False)]
+        assert dialog.answers == [PermissionAnswer(risky, remember=False)]
 
 
 async def test_the_raw_input_is_in_sight_on_a_small_screen_and_escape_closes_it_first() -> None:
@@ -257,13 +257,13 @@ async def test_enter_does_nothing_where_something_dangerous_cannot_be_rejected()
         await dialog.press("enter")
         assert dialog.answers == []
         await dialog.press("up", "enter")
-        assert dialog.answers == [Taken(ALWAYS, remember=True)]
+        assert dialog.answers == [PermissionAnswer(ALWAYS, remember=True)]
 
 
 async def test_enter_does_not_allow_what_is_dangerous() -> None:
     async with shown(questions.dangerous()) as dialog:
         await dialog.press("enter")
-        assert dialog.answers == [Taken(NO, remember=False)]
+        assert dialog.answers == [PermissionAnswer(NO, remember=False)]
 
 
 # --------------------------------------------------------------------------- typing cannot answer
@@ -272,7 +272,7 @@ async def test_enter_does_not_allow_what_is_dangerous() -> None:
 @pytest.mark.parametrize("key", ["a", "A", "1", "enter", "escape", "ctrl+c", "r", "down"])
 async def test_no_key_counts_in_the_first_moment(key: str) -> None:
     async with shown(permission("Go", "execute")) as dialog:
-        dialog.now += PAUSE - 0.001
+        dialog.now += PAUSE_SECONDS - 0.001
         await dialog.type(key)
         assert dialog.answers == []
         assert dialog.selected == 0
@@ -281,11 +281,11 @@ async def test_no_key_counts_in_the_first_moment(key: str) -> None:
 async def test_typing_on_never_answers() -> None:
     async with shown(permission("Go", "execute")) as dialog:
         for key in "a real prompt, r1 and A".replace(" ", "_"):
-            dialog.now += PAUSE / 2
+            dialog.now += PAUSE_SECONDS / 2
             await dialog.type("comma" if key == "," else key)
         assert dialog.answers == []
         await dialog.press("a")
-        assert dialog.answers == [Taken(YES, remember=False)]
+        assert dialog.answers == [PermissionAnswer(YES, remember=False)]
 
 
 @pytest.mark.parametrize("word", ["car", "via", "ia1"])
@@ -298,7 +298,7 @@ async def test_a_word_after_a_pause_does_not_answer_with_a_later_letter(word: st
 
 async def test_a_paste_counts_as_typing() -> None:
     async with shown(permission("Go", "execute")) as dialog:
-        dialog.now += PAUSE
+        dialog.now += PAUSE_SECONDS
         from textual.events import Paste
 
         dialog.screen.post_message(Paste("some text"))
@@ -413,7 +413,7 @@ async def test_what_a_guard_asks_is_shown_like_what_the_agent_asks() -> None:
         for piece in ("registry=a", "registry=b", "token=c"):
             assert piece in text
         await dialog.press("r")
-        assert dialog.answers == [Taken(questions.GUARD[1], remember=False)]
+        assert dialog.answers == [PermissionAnswer(questions.GUARD[1], remember=False)]
 
 
 async def test_the_raw_input_is_there_when_nothing_else_tells_and_on_a_key() -> None:
