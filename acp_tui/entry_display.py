@@ -214,7 +214,7 @@ def _as_json(content: Content) -> Any:
 def permission_verdict(entry: Permission) -> tuple[str, str, str]:
     """What became of a request for permission: its sign, in words, and how good that is (a style's name)."""
     if entry.outcome is None and not entry.answerable:
-        return "?", "asked, but cannot be answered (the request has no id)", "warning"
+        return "?", "cannot be answered: the request has no id", "warning"
     if entry.outcome is None:
         return "?", "waiting for your answer", "warning"
     if entry.outcome == "cancelled":
@@ -235,7 +235,9 @@ def answered_by(entry: Permission, most: int | None = None) -> str:
     parts: list[str] = []
     if entry.option is not None and (entry.by == "you" or not entry.option.kind.endswith("_once")):
         name = entry.option.name
-        parts.append(f"“{name if most is None or len(name) <= most else f'{name[: most - 1]}…'}”")
+        if most is not None and len(name) > most:
+            name = f"{name[: most - 1]}…"
+        parts.append(f'"{name}"')
     if entry.by == "you":
         parts.append("you")
     elif entry.why:

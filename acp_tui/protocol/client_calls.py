@@ -69,7 +69,7 @@ def opening_events(method: str, params: dict[str, Any], result: Any) -> list[ev.
     asked_for = values.raw(params, "sessionId") if how in ("load", "resume") else None
     session_id = values.raw(answer, "sessionId") or asked_for
     if session_id is None:
-        return [ev.ProtocolFault(f"The answer to {method} names no session", result)]
+        return [ev.ProtocolFault(f"The answer to {method} has no sessionId", result)]
     modes, mode = offers.read_modes(answer)
     models, model = offers.read_models(answer)
     opened = ev.SessionOpened(session_id, how, modes, mode, offers.read_config_options(answer), models, model)

@@ -29,7 +29,9 @@ class Draft(V1):
         if values.line(answer, "stopReason") is not None:
             return super().prompt_answered(result)
         if answer.get("success") is False:
-            reason = values.text(answer, "error", "message", "reason") or "The agent did not take the prompt"
+            reason = (
+                values.text(answer, "error", "message", "reason") or "The agent did not accept the prompt"
+            )
             return [ev.TurnFailed(RpcError(0, reason, raw=result))]
         return [ev.TurnAccepted()]
 

@@ -66,7 +66,7 @@ class Translator:
     def _update(self, params: Any) -> list[ev.Event]:
         """`session/update`: the hot path."""
         if type(params) is not dict:
-            return [ev.Unknown("a session update without parameters", params)]
+            return [ev.Unknown("a session update without params", params)]
         update = params.get("update")
         if type(update) is not dict:
             if "sessionUpdate" not in params:
@@ -88,7 +88,7 @@ class Translator:
         if method is None:
             return self._answer(frame)
         if not isinstance(method, str):
-            return [ev.ProtocolFault("A message whose method is no text", frame)]
+            return [ev.ProtocolFault("A message whose method is not a string", frame)]
         raw = frame.get("params")
         params = values.obj(raw)
         request_id = frame.get("id")
@@ -97,22 +97,22 @@ class Translator:
         if not _is_id(request_id):
             return [
                 ev.ProtocolFault(
-                    f"A request ({visible_line(method)}) whose id is neither text nor number", frame
+                    f"A request ({visible_line(method)}) whose id is neither a string nor a number", frame
                 )
             ]
         again = request_id in self._asked
         self._asked.setdefault(request_id, (method, params))
         if method == "session/update":
             return [
-                ev.ProtocolFault("session/update came as a request; it is a notification", None),
+                ev.ProtocolFault("session/update was sent as a request; it must be a notification", None),
                 *self._update(raw),
             ]
-        if again:  # it would get the answer of the first
-            text = f"A request ({visible_line(method)}) has the id of one that still waits for its answer"
-            return [ev.ProtocolFault(f"{text}: it is not answered", frame)]
+        if again:  # it would get the first request's answer
+            text = f"A request ({visible_line(method)}) reuses the id of a pending request"
+            return [ev.ProtocolFault(f"{text}; it is not answered", frame)]
         if raw is not None and not isinstance(raw, dict):
             return [
-                ev.ProtocolFault(f"A request ({visible_line(method)}) whose parameters are no object", frame)
+                ev.ProtocolFault(f"A request ({visible_line(method)}) whose params are not an object", frame)
             ]
         return agent_requests.request_events(method, params, request_id, self._made_up_call())
 
@@ -147,11 +147,11 @@ class Translator:
     def _answer(self, frame: dict[str, Any]) -> list[ev.Event]:
         """An answer to a request of ours."""
         if "id" not in frame:
-            return [ev.ProtocolFault("A message that is no request, no notification and no answer", frame)]
+            return [ev.ProtocolFault("A message that is not a request, notification or response", frame)]
         call_id = frame["id"]
         failed = frame.get("error") is not None
         if call_id is None and failed:
-            return [ev.ProtocolFault(f"The agent reports: {read_error(frame['error']).message}", frame)]
+            return [ev.ProtocolFault(f"The agent reported: {read_error(frame['error']).message}", frame)]
         pending = self._take_call(call_id)
         if pending is None:
             return [self._answer_to_nothing(call_id, frame)]
@@ -190,8 +190,8 @@ class Translator:
     def _answer_to_nothing(self, call_id: Any, frame: dict[str, Any]) -> ev.ProtocolFault:
         named = visible_excerpt(call_id, 80)
         if _is_id(call_id) and isinstance(call_id, int) and 0 <= call_id <= self._last_call:
-            return ev.ProtocolFault(f"The agent answered request {named} again", frame)
-        return ev.ProtocolFault(f"The agent answered a request that was never made (id {named})", frame)
+            return ev.ProtocolFault(f"The agent answered request {named} more than once", frame)
+        return ev.ProtocolFault(f"The agent answered a request that was not sent (id {named})", frame)
 
     def _opened(self, method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
         self._opening = None
@@ -208,7 +208,7 @@ class Translator:
         if method == self._opening:
             self._opening, self._session_id = None, self._session_before
         if method == "initialize" and params.get("protocolVersion") == 1 and draft.wants_draft(error):
-            text = f"The agent does not speak version 1: trying the draft {draft.VERSION}"
+            text = f"The agent does not support version 1; trying draft {draft.VERSION}"
             return [ev.Noticed("info", text, error.message, "protocol")]
         return [ev.CallFailed(method, error)]
 
@@ -292,5 +292,5 @@ def _no_envelope(frame: Any) -> list[ev.Event]:
     if isinstance(frame, str):
         line = visible_line(frame[:LINE_SHOWN].strip())
         return [ev.Noise(line)] if line else []
-    kind = "a JSON array" if isinstance(frame, list) else "JSON, but no object"
+    kind = "a JSON array" if isinstance(frame, list) else "JSON that is not an object"
     return [ev.ProtocolFault(f"The agent sent {kind}", frame)]

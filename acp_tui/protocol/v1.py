@@ -22,7 +22,7 @@ class V1:
         reason = values.line(answer, "stopReason")
         if reason is not None:
             return [ev.TurnEnded(reason, tokens(answer))]
-        fault = ev.ProtocolFault("The answer to the prompt has no stopReason; taken for end_turn", result)
+        fault = ev.ProtocolFault("The answer to the prompt has no stopReason; assuming end_turn", result)
         return [fault, ev.TurnEnded("end_turn", tokens(answer))]
 
     def end_turn(self, _update: dict[str, Any], /) -> list[ev.Event]:

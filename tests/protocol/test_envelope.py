@@ -15,19 +15,22 @@ from tests.support.talk import Talk
     ("frame", "words"),
     [
         ([], "a JSON array"),
-        (3, "no object"),
-        (None, "no object"),
-        ({}, "no request, no notification and no answer"),
-        ({"method": 3, "id": 1}, "whose method is no text"),
-        ({"method": "fs/read_text_file", "id": [1], "params": {}}, "neither text nor number"),
-        ({"method": "fs/read_text_file", "id": True, "params": {}}, "neither text nor number"),
-        ({"method": "fs/read_text_file", "id": 1, "params": [1]}, "parameters are no object"),
-        ({"id": 99, "result": {}}, "never made"),
-        ({"id": [1], "result": {}}, "never made"),
-        ({"id": 1, "result": {}}, "answered request 1 again"),
-        ({"id": None, "error": {"code": -32700, "message": "Parse error"}}, "The agent reports: Parse error"),
-        ({"id": None, "result": {}}, "never made"),
-        ({"id": json.loads("[" * 500 + "]" * 500), "result": {}}, "never made"),
+        (3, "not an object"),
+        (None, "not an object"),
+        ({}, "not a request, notification or response"),
+        ({"method": 3, "id": 1}, "whose method is not a string"),
+        ({"method": "fs/read_text_file", "id": [1], "params": {}}, "neither a string nor a number"),
+        ({"method": "fs/read_text_file", "id": True, "params": {}}, "neither a string nor a number"),
+        ({"method": "fs/read_text_file", "id": 1, "params": [1]}, "params are not an object"),
+        ({"id": 99, "result": {}}, "was not sent"),
+        ({"id": [1], "result": {}}, "was not sent"),
+        ({"id": 1, "result": {}}, "answered request 1 more than once"),
+        (
+            {"id": None, "error": {"code": -32700, "message": "Parse error"}},
+            "The agent reported: Parse error",
+        ),
+        ({"id": None, "result": {}}, "was not sent"),
+        ({"id": json.loads("[" * 500 + "]" * 500), "result": {}}, "was not sent"),
     ],
 )
 def test_a_broken_envelope_is_told(frame: Any, words: str) -> None:
@@ -116,7 +119,7 @@ def test_a_question_under_an_id_that_still_waits_is_told_and_takes_nothing_from_
     for call in ("first", "second"):
         talk.asks_permission("same", toolCall={"toolCallId": call, "title": call})
     [fault] = talk.all(Notice)
-    assert "still waits" in fault.text
+    assert "pending request" in fault.text
     assert '"second"' in (fault.detail or "")
     talk.reply("same", {"outcome": {"outcome": "selected", "optionId": "yes"}})
     permission = talk.only(Permission)

@@ -36,7 +36,7 @@ def test_a_restarted_agent_has_its_mode_again(name: str, project: Path, tmp_path
         terminal.type("mock:plain\r")
         terminal.wait_for("short answer", "idle")
         terminal.type(F5)
-        terminal.wait_for("started again", "idle")
+        terminal.wait_for("Agent restarted", "idle")
         terminal.type("mock:think\r")
         terminal.wait_for("After thinking", "idle")
         assert ", no longer" not in terminal.raw.decode(errors="replace")

@@ -141,7 +141,10 @@ def test_noise_is_one_line_a_turn_however_much_there_is(talk: Talk) -> None:
     for number in range(2000):
         talk.received(f"DEBUG line {number}\x1b[2J")
     notice = talk.only(Notice)
-    assert (notice.level, notice.text) == ("info", "The agent printed 2000 lines that are no messages")
+    assert (notice.level, notice.text) == (
+        "info",
+        "2000 lines on the agent's stdout were not protocol messages",
+    )
     assert notice.detail is not None
     assert notice.detail.startswith("DEBUG line 0␛[2J\nDEBUG line 1␛[2J\n")
     assert len(notice.detail) <= 4000

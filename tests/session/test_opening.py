@@ -308,7 +308,7 @@ def test_a_new_session_in_the_same_conversation_says_what_it_does_not_know() -> 
     talk = Talk().opened({"modes": TWO_MODES})
     talk.end(talk.prompt("one"))
     talk.ask("session/new", {"cwd": "/w"}, {"sessionId": "s2"})
-    assert "does not know" in talk.only(Notice).text
+    assert "cannot see" in talk.only(Notice).text
     assert (talk.session.modes, talk.session.mode) == ([], None)
 
 
@@ -342,4 +342,4 @@ def test_a_new_session_without_an_id_is_a_fault(result: object) -> None:
     talk = Talk()
     talk.ask("session/new", {"cwd": "/w"}, result)
     assert talk.session.phase == "connecting"
-    assert "names no session" in talk.only(Notice).text
+    assert "has no sessionId" in talk.only(Notice).text

@@ -255,7 +255,7 @@ def test_a_refused_file_is_told_and_a_missing_one_is_routine(talk: Talk) -> None
     ):
         talk.received({"id": number, "method": "fs/read_text_file", "params": {"path": "/w/a"}})
         talk.record("sent", {"id": number, "error": error})
-    assert talk.only(Notice).text == "Did not read /w/a: No"
+    assert talk.only(Notice).text == "Could not read /w/a: No"
 
 
 def test_a_rejected_read_is_told_once(talk: Talk) -> None:

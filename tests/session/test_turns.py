@@ -37,7 +37,7 @@ def test_the_last_word_of_the_agent_is_known(talk: Talk) -> None:
     talk.prompt()
     talk.thinks("hm")
     assert talk.session.heard_at == talk.now
-    assert talk.session.heard == "a piece of a message"
+    assert talk.session.heard == "message text"
     talk.tool("t")
     assert (talk.session.heard_at, talk.session.heard) == (talk.now, "a tool call")
 
@@ -203,7 +203,7 @@ def test_a_dead_agent_ends_everything(talk: Talk) -> None:
     assert (session.permissions, session.elicitations) == ({}, {})
     end = talk.only(TurnEnd)
     assert end.error is not None
-    assert end.error.message == "The agent ended with exit code 3"
+    assert end.error.message == "The agent exited with code 3"
     assert end.error.detail == "Traceback\nboom␛[2J"
     assert talk.all(Notice) == []  # it is not said twice
 
@@ -215,7 +215,7 @@ def test_an_agent_that_dies_between_turns_is_told(talk: Talk) -> None:
     notice = talk.only(Notice)
     assert (notice.level, notice.text, notice.detail) == (
         "error",
-        "The agent ended with exit code 3",
+        "The agent exited with code 3",
         "Traceback\nboom␛[2J",
     )
 
@@ -223,8 +223,8 @@ def test_an_agent_that_dies_between_turns_is_told(talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("event", "sentence"),
     [
-        (AgentExited(exit_code=0), "The agent ended with exit code 0"),
-        (AgentExited(signal="SIGKILL"), "The agent was ended by signal SIGKILL"),
+        (AgentExited(exit_code=0), "The agent exited with code 0"),
+        (AgentExited(signal="SIGKILL"), "The agent was killed by signal SIGKILL"),
         (AgentExited(), "The agent could not be started"),
         (AgentExited(reason="No such program: foo"), "No such program: foo"),
     ],
@@ -258,4 +258,4 @@ def test_an_answer_meant_for_the_old_process_is_not_taken_from_the_new(talk: Tal
     talk.client(AgentStarted(["agent"], "/w"))
     talk.end(prompt)
     assert len(talk.all(TurnEnd)) == 1
-    assert "never made" in talk.all(Notice)[-1].text
+    assert "was not sent" in talk.all(Notice)[-1].text

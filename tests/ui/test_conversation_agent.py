@@ -83,7 +83,7 @@ async def test_the_end_while_the_conversation_is_being_made_ends_that_too(
 async def test_an_agent_that_dies_at_once_shows_why(open_desk: Open) -> None:
     async with open_desk("faulty", "dies_before_initialize", wait=False) as one:
         await one.until(lambda: one.session.phase == "dead")
-        await one.sees("ended with exit code 3", "Traceback: the last words", "F5 starts it again")
+        await one.sees("exited with code 3", "Traceback: the last words", "F5 starts it again")
 
 
 async def test_an_agent_of_another_version_is_named_and_stays_on_the_screen(open_desk: Open) -> None:

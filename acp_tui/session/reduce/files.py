@@ -48,7 +48,7 @@ def file_served(session: Session, event: ev.FileServed, at: float) -> list[Chang
     if already_told and event.error.code == _NOT_ALLOWED:
         return []
     verb = "write" if event.wrote else "read"
-    text = f"Did not {verb} {event.path}: {visible_line(event.error.message)}"
+    text = f"Could not {verb} {event.path}: {visible_line(event.error.message)}"
     return add_notice(session, at, text, level="warning", detail=event.error.detail)
 
 

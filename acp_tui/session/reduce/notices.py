@@ -58,8 +58,10 @@ def protocol_fault(session: Session, event: ev.ProtocolFault, at: float) -> list
 def noise(session: Session, event: ev.Noise, at: float) -> list[Change]:
     """Lines that are no protocol: visible, but nothing to be alarmed by."""
     entry, count, changes = _counted(session, "noise", at)
-    what = "a line that is no message" if count == 1 else f"{count} lines that are no messages"
-    entry.text = f"The agent printed {what}"
+    if count == 1:
+        entry.text = "1 line on the agent's stdout was not a protocol message"
+    else:
+        entry.text = f"{count} lines on the agent's stdout were not protocol messages"
     kept = entry.detail or ""
     if len(kept) < DETAIL_KEPT:
         entry.detail = f"{kept}\n{event.text}".lstrip("\n")[:DETAIL_KEPT]
@@ -83,7 +85,5 @@ def elsewhere(session: Session, event: ev.Elsewhere, at: float) -> list[Change]:
     if event.session_id in session.reducer_state.foreign:
         return []
     session.reducer_state.foreign.add(event.session_id)
-    text = (
-        f"The agent sends updates of another session, {visible_line(event.session_id)}; they are kept apart"
-    )
+    text = f"The agent sent updates for another session, {visible_line(event.session_id)}; not shown here"
     return add_notice(session, at, text, source="protocol")

@@ -31,12 +31,12 @@ def agent_started(session: Session, event: ev.AgentStarted, at: float) -> list[C
     again = session.process is not None
     session.process = Process(command=event.command, cwd=event.cwd, pid=event.pid)
     changes = _end_everything_open(
-        session, at, RpcError(0, "The turn was cut off: its end is not in the log")
+        session, at, RpcError(0, "The turn was interrupted; its end is not in the log")
     )
     session.reducer_state.repeated.clear()
     session.reducer_state.by_message_id.clear()
     changes += [fact_changed("process"), *_phase(session, "connecting")]
-    return [*changes, *add_notice(session, at, "The agent was started again")] if again else changes
+    return [*changes, *add_notice(session, at, "Agent restarted")] if again else changes
 
 
 def agent_exited(session: Session, event: ev.AgentExited, at: float) -> list[Change]:
@@ -63,7 +63,7 @@ def _end_everything_open(session: Session, at: float, error: RpcError | None) ->
     while session.reducer_state.prompts:
         changes += end_turn(session, at, None if error else "cancelled", error)
     changes += close_open_calls(session, "unfinished", at)
-    changes += requests.cancel_all(session, "The agent ended")
+    changes += requests.cancel_all(session, "The agent exited")
     changes += end_agents_terminals(session, at)
     changes += end_message(session, at)
     history.give_up(session)
@@ -77,11 +77,11 @@ def exit_sentence(event: ev.AgentExited) -> str:
     if event.reason:
         return event.reason
     if event.expected:
-        return "The agent was ended"
+        return "The agent was stopped"
     if event.signal is not None:
-        return f"The agent was ended by signal {event.signal}"
+        return f"The agent was killed by signal {event.signal}"
     if event.exit_code is not None:
-        return f"The agent ended with exit code {event.exit_code}"
+        return f"The agent exited with code {event.exit_code}"
     return "The agent could not be started"
 
 
@@ -165,10 +165,10 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
 def _changed_session_notice(session: Session, how: str, at: float) -> list[Change]:
     """Say that the conversation goes on in another session than the one above."""
     if how == "fork":
-        return add_notice(session, at, "The conversation goes on in a copy of the session (a fork)")
+        return add_notice(session, at, "The conversation continues in a fork of the session")
     if how == "new" and any(isinstance(entry, Message) for entry in session.entries):
         return add_notice(
-            session, at, "A new session: the agent does not know what is above", level="warning"
+            session, at, "New session: the agent cannot see the conversation above", level="warning"
         )
     return []
 

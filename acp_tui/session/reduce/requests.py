@@ -114,7 +114,7 @@ def elicitation_completed(session: Session, event: ev.ElicitationCompleted, _at:
 
 def request_withdrawn(session: Session, event: ev.RequestWithdrawn, _at: float) -> list[Change]:
     """The agent took a question back; the answer it still gets changes nothing."""
-    return _close(session, [event.request_id], "The agent took the question back")
+    return _close(session, [event.request_id], "The agent withdrew the request")
 
 
 def cancel_all(session: Session, why: str) -> list[Change]:
