@@ -244,11 +244,6 @@ class Conversation:
         self._gate.turn_ended()
         await self.start()
 
-    async def restart(self) -> None:
-        """Start the agent again, also a dead one, and open the session again where it can be."""
-        await self.reconnect()
-        await self.open_again()
-
     async def open_again(self) -> None:
         """Go on with the session there was, or begin a new one where the agent does not know it any more."""
         session_id = self.session.session_id

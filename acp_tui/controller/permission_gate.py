@@ -1,6 +1,6 @@
-"""Who answers: a rule, a policy, an answer given a moment ago, or a person. One place for every question.
+"""Answers every permission and guard question: by a rule, the policy, an earlier answer, or the user.
 
-Whatever answers, a `Decided` event says so before the answer leaves: nothing happens behind the user's back.
+Each answer is recorded as a `Decided` event before it is sent to the agent.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ GUARD_OPTIONS = [
     PermissionOption("reject", "Reject", "reject_once"),
     PermissionOption("reject-always", "Reject always", "reject_always"),
 ]
-"""The answers to our own questions, where no agent offers any."""
+"""The options of guard questions, which acp-tui asks itself."""
 ANSWERS: tuple[Literal["allow", "reject"], ...] = ("allow", "reject")
 
 
 @dataclass(slots=True)
 class Verdict:
-    """The end of a question."""
+    """The answer to a question."""
 
-    allowed: bool | None  # None: put away unanswered
+    allowed: bool | None  # None: dismissed without an answer
     option: PermissionOption | None
     why: str
 
 
 @dataclass(slots=True)
 class PermissionGate:
-    """The rules in force for one conversation, and who to ask."""
+    """The policy and rules of one conversation, and the user as the last resort."""
 
     policy: Policy
-    identity: Callable[[], AgentIdentity]  # of the agent, which may only have told its name later
+    identity: Callable[[], AgentIdentity]  # of the agent; its name is known after `initialize`
     project: str
     note: Callable[[Event], None]
     clock: Callable[[], float]
@@ -64,7 +64,7 @@ class PermissionGate:
     _notices_shown: int = 0
 
     async def answer(self, question: Question) -> Verdict:
-        """Decide, asking where nothing else decides; the verdict is noted in the session."""
+        """Decide, ask the user if necessary, and record the verdict in the session."""
         began = self.clock()
         by, verdict = await self._answer(question)
         self.note(
@@ -82,19 +82,19 @@ class PermissionGate:
         return verdict
 
     def change_policy(self, policy: Policy) -> None:
-        """Decide by this policy from the next request on, and note the change in the session."""
+        """Use this policy from the next request on, and record the change in the session."""
         if policy != self.policy:
             self.policy = policy
             level: Literal["info", "warning"] = "warning" if policy == "yolo" else "info"
             self.note(Noticed(level, f"Policy changed to {policy}: {SUMMARIES[policy]}."))
 
     def turn_ended(self) -> None:
-        """What was allowed covers a request of the same turn only."""
+        """Drop the grants: a permission covers requests of the same turn only."""
         self.grants.clear()
 
     async def _answer(self, question: Question) -> tuple[str, Verdict]:
         if question.kind != "permission" and self.grants.use(question.subject):
-            return "covered", Verdict(True, question.options[0], "it is what was allowed a moment ago")
+            return "covered", Verdict(True, question.options[0], "covered by a permission just granted")
         decision = self._decide(question.subject)
         if decision.answer != "ask":
             allow = decision.answer == "allow"
@@ -103,9 +103,9 @@ class PermissionGate:
                 return decision.by, Verdict(allow, option, decision.why)
             if not allow and self.question_handler is None:
                 return decision.by, Verdict(
-                    None, None, f"{decision.why}; the agent offers no single way to reject"
+                    None, None, f"{decision.why}; the agent offers no single option to reject"
                 )
-            question.why = f"{decision.why}, but the agent offers no single answer of that kind"
+            question.why = f"{decision.why}, but the agent offers no single option for that"
         else:
             question.why = decision.why
         if self.question_handler is None:
@@ -113,7 +113,7 @@ class PermissionGate:
         return "you", await self._ask(self.question_handler, question)
 
     def _refuse(self, question: Question) -> tuple[str, Verdict]:
-        """Nobody can be asked: ask means no."""
+        """Reject, because nobody can be asked."""
         option = choose_option(question.options, allow=False)
         return "policy", Verdict(False if option else None, option, question.why)
 
@@ -131,11 +131,11 @@ class PermissionGate:
                 question.rule_words[f"{decision}_always"] = f"{describe_match(rule)}, in this project"
         answer: Answer = await question_handler.ask(question)
         if answer.option is None:
-            return Verdict(None, None, "the question was put away")
+            return Verdict(None, None, "dismissed without an answer")
         rule = question.rules.get(answer.option.kind) if answer.remember else None
         if rule is not None:
             self._remember(rule)
-        why = f"you answered, and from now on: {describe_rule(rule)}" if rule is not None else "you answered"
+        why = f"you answered; new rule: {describe_rule(rule)}" if rule is not None else "you answered"
         sent = answer.option if rule is None else _option_to_send(question, answer.option)
         return Verdict(answer.option.kind.startswith("allow"), sent, why)
 
@@ -165,16 +165,16 @@ class PermissionGate:
             return
         try:
             self.rule_store.add(rule)
-        except UserError as error:  # the answer counts all the same
+        except UserError as error:  # the answer applies nevertheless
             self.session_rules.append(rule)
-            self.note(Noticed("warning", f"{error} The answer is remembered for this session only."))
+            self.note(Noticed("warning", f"{error} The rule applies to this session only."))
 
 
 def _option_to_send(question: Question, chosen: PermissionOption) -> PermissionOption:
-    """Return the option that the agent gets for an "always" of the user.
+    """Return the option to send to the agent when the user chose `chosen`.
 
-    Our rule is narrower than what an agent makes of its own "always", so where we have a rule the agent
-    gets its single `*_once`. Without a rule, or without one such option, it gets what was chosen.
+    An agent's own "always" is broader than our rule, so if there is a rule, the agent gets its only `*_once`
+    option. Without a rule or such an option it gets the chosen one.
     """
     if chosen.kind not in question.rules:
         return chosen

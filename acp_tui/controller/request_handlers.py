@@ -233,7 +233,10 @@ class RequestHandlers:
     async def _guard(self, question: Question) -> None:
         verdict = await self._gate.answer(question)
         if not verdict.allowed:
-            raise Refusal(NOT_ALLOWED, f"not allowed to {question.subject.words}: {verdict.why}")
+            why = (
+                "the user rejected it" if verdict.why.startswith("you answered") else verdict.why
+            )  # the agent reads it
+            raise Refusal(NOT_ALLOWED, f"not allowed to {question.subject.words}: {why}")
 
 
 def _before_write(request_id: RequestId, old: str | None, content: str, *, exists: bool) -> FileBeforeWrite:

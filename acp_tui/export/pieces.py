@@ -200,7 +200,7 @@ def short_entry(entry: Any, session: Session, cwd: str) -> ShortEntry | None:
             return ShortEntry("info", "?", f"the agent asks: {visible_line(entry.message)} — {outcome}", url)
         case Notice():
             level, sign = _NOTICES.get(entry.level, ("info", "·"))
-            source = {"rule": "rule: ", "policy": "policy: ", "agent": "the agent: "}.get(entry.source, "")
+            source = {"agent": "the agent: "}.get(entry.source, "")
             return ShortEntry(level, sign, f"{source}{visible_line(entry.text)}", visible(entry.detail or ""))
         case TurnEnd():
             return _turn_end(entry)

@@ -1,4 +1,4 @@
-"""Who answers a question, and what: the rules first, then the policy, else a person."""
+"""The decision about a request: rules first, then the policy, otherwise the user is asked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Action = Literal["allow", "reject", "ask"]
 
-# What each policy does, in the order of POLICIES: yes, no, or ask.
+# What each policy does, in the order of POLICIES.
 _TABLE: dict[str, tuple[Action, ...]] = {
     "served read": ("allow", "allow", "allow", "allow", "allow"),
     "reading": ("reject", "allow", "ask", "allow", "allow"),
@@ -42,7 +42,7 @@ _REMEMBERING = frozenset({"ask", "accept-edits", "yolo"})
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The answer, and one sentence that says where it comes from."""
+    """The answer and, in `why`, the rule or policy it comes from."""
 
     answer: Action
     by: Literal["rule", "policy"]
@@ -60,14 +60,15 @@ def decide(
     project: str | None = None,
     interactive: bool = True,
 ) -> Decision:
-    """Answer a question, or say that a person must.
+    """Allow or reject a request, or return "ask" if the user has to decide.
 
-    `rules` are the remembered ones; they allow under ask, accept-edits and yolo, and reject under every
-    policy. `run_rules` (`--allow`, `--reject`) count under any. Where nobody can be asked, ask is no.
+    Remembered `rules` may allow under the policies ask, accept-edits and yolo; they may reject under every
+    policy. `run_rules` (`--allow`, `--reject`) apply under every policy. If not `interactive`, "ask" becomes
+    "reject".
     """
     decision = _decide(subject, policy, [*run_rules], [*rules], agent, project)
     if decision.answer == "ask" and not interactive:
-        return Decision("reject", decision.by, f"{decision.why}; nobody can be asked here", decision.rule)
+        return Decision("reject", decision.by, f"{decision.why}, but nobody can be asked here", decision.rule)
     return decision
 
 
@@ -89,7 +90,7 @@ def _decide(
     by_policy = _by_policy(subject, policy)
     unclear = strongest(rule for rule, match in found.items() if match == "perhaps")
     if unclear is not None and by_policy.answer != "reject":
-        why = f"the rule “{describe_rule(unclear)}” may speak of it, which cannot be known"
+        why = f'rule "{describe_rule(unclear)}" may or may not apply'
         return Decision("ask", "rule", why, unclear)
     if deciding is not None and unclear is None:
         return _by_rule(deciding)
@@ -97,28 +98,39 @@ def _decide(
 
 
 def _with_obstacle(by_policy: Decision, in_force: Sequence[Rule], subject: Subject) -> Decision:
-    """Say which rule would have answered, and what keeps it from that."""
+    """Name the rule that matches the command's words, and why it does not apply all the same."""
     for rule in in_force:
         if why := obstacle(rule, subject):
-            sentence = f"{by_policy.why}; the rule “{describe_rule(rule)}” does not cover it: {why}"
+            sentence = f'{by_policy.why}; rule "{describe_rule(rule)}" does not apply: {why}'
             return Decision("ask", "policy", reveal_line(sentence))
     return by_policy
 
 
 def _by_rule(rule: Rule) -> Decision:
-    return Decision(
-        rule.decision, "rule", f"{_SAID[rule.decision]} by the rule “{describe_rule(rule)}”", rule
-    )
+    why = f'{_PARTICIPLES[rule.decision]} by rule "{describe_rule(rule)}"'
+    return Decision(rule.decision, "rule", why, rule)
 
 
 def _by_policy(subject: Subject, policy: Policy) -> Decision:
     row = _row(subject)
-    answer = _TABLE[row][POLICIES.index(policy)]
-    return Decision(answer, "policy", f"the policy {policy} {_SAYS[answer]} {_about(subject, row)}")
+    action = _TABLE[row][POLICIES.index(policy)]
+    reason = _reason(subject)
+    if action != "ask":
+        because = f" because {reason}" if reason and action == "reject" else ""
+        return Decision(action, "policy", f'{_PARTICIPLES[action]} by policy "{policy}"{because}')
+    if reason:
+        return Decision(action, "policy", f'Policy "{policy}": this needs your OK because {reason}')
+    return Decision(action, "policy", f'Policy "{policy}": {_PLURALS[row]} need your OK')
 
 
-_SAID = {"allow": "allowed", "reject": "rejected"}
-_SAYS = {"allow": "allows", "reject": "does not allow", "ask": "asks about"}
+_PARTICIPLES = {"allow": "allowed", "reject": "rejected"}
+_PLURALS = {
+    "served read": "reads",
+    "reading": "reads and searches",
+    "changing": "edits",
+    "running": "commands",
+    "anything": "requests of this kind",
+}
 
 
 def _row(subject: Subject) -> str:
@@ -130,27 +142,20 @@ def _row(subject: Subject) -> str:
     return "anything" if not subject.certain and row != "running" else row
 
 
-def _about(subject: Subject, row: str) -> str:
-    if row == "concerning":
-        return reveal_line(f"this: {', and '.join(subject.concerns)}")
-    if not subject.certain:
-        return f"what is not certain: {subject.doubt}"
-    return {
-        "served read": "reading in the workspace",
-        "reading": "reading, searching and thinking",
-        "changing": "changes in the workspace",
-        "running": "running commands",
-        "anything": "requests of this kind",
-    }[row]
+def _reason(subject: Subject) -> str | None:
+    """Return why this request is more than the usual one of its kind, as a clause."""
+    if subject.concerns:
+        return reveal_line(", and ".join(subject.concerns))
+    return None if subject.certain else f"it is unclear what it does: {subject.doubt}"
 
 
 # --------------------------------------------------------------------------- the agent's options
 
 
 def choose_option(options: Sequence[PermissionOption], allow: bool) -> PermissionOption | None:
-    """The one option that says yes, or no, for this once; None when there is none, or several.
+    """Return the only `allow_once` or `reject_once` option; None if there is none or more than one.
 
-    Never an "always" of the agent: nothing is written into its own memory behind the user's back.
+    An agent's own "always" is never chosen: it would store a rule in the agent without the user's knowledge.
     """
     wanted = "allow_once" if allow else "reject_once"
     found = [option for option in options if option.kind == wanted]

@@ -1,4 +1,4 @@
-"""Which rules to offer with "always": the narrowest that makes sense, and wider ones, each in words."""
+"""The rule that the permission dialog offers with "always"."""
 
 from __future__ import annotations
 
@@ -26,40 +26,17 @@ def narrowest_rule(
     agent: AgentIdentity | None = None,
     project: str | None = None,
 ) -> Rule | None:
-    """The narrowest rule that would have answered this; None when no rule could, or only a very wide one."""
-    return next(iter(_proposals(subject, decision, scope, agent, project)), None)
-
-
-def wider_rules(
-    subject: Subject,
-    *,
-    decision: RuleDecision,
-    scope: Scope = "session",
-    agent: AgentIdentity | None = None,
-    project: str | None = None,
-) -> list[Rule]:
-    """Rules that would have answered this and more, from narrow to wide."""
-    proposed = [*_proposals(subject, decision, scope, agent, project)]
-    narrowest, wider = proposed[:1], proposed[1:]
-    everything = _rule(Rule(decision=decision, kind=subject.kind), scope, agent, project)
-    if everything not in narrowest and matches(everything, subject, project=project) == "yes":
-        wider.append(everything)
-    return wider
-
-
-def _proposals(
-    subject: Subject, decision: RuleDecision, scope: Scope, agent: AgentIdentity | None, project: str | None
-) -> Iterator[Rule]:
-    """From narrow to wide, without everything of the kind (but where nothing narrower exists)."""
+    """Return the narrowest rule that would have answered this; None if only a very wide one could."""
     if not subject.certain:
-        return
-    for rule in _bare(subject, Rule(decision=decision, kind=subject.kind), project):
-        made = _rule(rule, scope, agent, project)
-        if matches(made, subject, project=project) == "yes":
-            yield made
+        return None
+    for candidate in _candidates(subject, Rule(decision=decision, kind=subject.kind), project):
+        rule = _scoped(candidate, scope, agent, project)
+        if matches(rule, subject, project=project) == "yes":
+            return rule
+    return None
 
 
-def _rule(rule: Rule, scope: Scope, agent: AgentIdentity | None, project: str | None) -> Rule:
+def _scoped(rule: Rule, scope: Scope, agent: AgentIdentity | None, project: str | None) -> Rule:
     folder = project if scope == "project" else None
     made = rule.evolve(scope=scope, project=folder, origin="dialog")
     if agent is None:
@@ -67,8 +44,8 @@ def _rule(rule: Rule, scope: Scope, agent: AgentIdentity | None, project: str | 
     return made.evolve(agent=agent.id, agent_name=agent.name, agent_line=agent.line)
 
 
-def _bare(subject: Subject, rule: Rule, project: str | None) -> Iterator[Rule]:
-    """What could be matched, before anybody asks whether it is."""
+def _candidates(subject: Subject, rule: Rule, project: str | None) -> Iterator[Rule]:
+    """Yield rules from narrow to wide; the caller checks whether they match."""
     if subject.kind == "execute":
         yield from _commands(subject, rule)
     elif subject.kind in PATH_KINDS and subject.targets:
@@ -81,7 +58,10 @@ def _bare(subject: Subject, rule: Rule, project: str | None) -> Iterator[Rule]:
 
 
 def _commands(subject: Subject, rule: Rule) -> Iterator[Rule]:
-    """Exactly this, then ever fewer leading words; not down to a word that can run anything."""
+    """Yield a rule for exactly this command, then for fewer leading words.
+
+    There is none for the leading words of a program that can run anything.
+    """
     found = subject.command_words
     if not found:
         return
@@ -93,7 +73,7 @@ def _commands(subject: Subject, rule: Rule) -> Iterator[Rule]:
 
 
 def _files(subject: Subject, rule: Rule, project: str | None) -> Iterator[Rule]:
-    """The file, then its folder, then all of the project."""
+    """Yield a rule for the file, then for its folder."""
     if len(subject.targets) == 1:
         yield rule.evolve(path=_pattern(subject.targets[0], project))
     folder = posixpath.commonpath([posixpath.dirname(path) for path in subject.paths])

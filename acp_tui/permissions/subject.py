@@ -145,13 +145,13 @@ def _execution(call: ToolCall, found: FoundCommands, place: PathContext) -> Subj
     read = [read_command(given, place, cwd=found.cwd, env=found.env) for given in found.commands]
     doubt = found.doubt
     if doubt is None and len({command.key for command in read}) > 1:
-        doubt = "its sources tell different commands"
+        doubt = "its sources name different commands"
     if doubt is None and read:
         return _of_command(read[0], place, targets=targets)
     return Subject(
         kind="execute",
-        words=reveal_line(f"run a command that is not told for certain (“{call.permission_title}”)"),
-        doubt=doubt or "no command is told apart from the title",
+        words=reveal_line(f'run a command it did not state clearly ("{call.permission_title}")'),
+        doubt=doubt or "only the title names a command",
         targets=targets,
         cwd=place.folder(found.cwd) if found.cwd else None,
         names=tuple(dict.fromkeys(name for command in read for name in command.names)),
@@ -232,7 +232,7 @@ _PLAIN_WORDS = {
     "fetch": "fetch something from the network",
     "switch_mode": "change its mode",
     "mcp": "use a tool of an MCP server",
-    "other": "do something that is not told",
+    "other": "do something it did not describe",
 }
 
 
@@ -243,11 +243,11 @@ def _anything_else(call: ToolCall, kind: str) -> Subject:
     elif kind == "other":
         words = _use(call)
     elif call.permission_title:
-        words += f" (“{call.permission_title}”)"
+        words += f' ("{call.permission_title}")'
     return Subject(kind=kind, words=reveal_line(words))
 
 
 def _use(call: ToolCall) -> str:
     if call.name:
         return f"use `{call.name}`"
-    return f"do “{call.permission_title}”" if call.permission_title else _PLAIN_WORDS["other"]
+    return f'do "{call.permission_title}"' if call.permission_title else _PLAIN_WORDS["other"]

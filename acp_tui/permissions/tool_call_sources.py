@@ -101,7 +101,7 @@ def _add_commands(found: FoundCommands, told: Mapping[str, Any]) -> None:
             continue
         command = _command(value, told.get("args"))
         if command is None:
-            found.doubt = f"`{key}` of its raw input is neither a text nor a list of texts"
+            found.doubt = f"`{key}` of its raw input is neither a string nor a list of strings"
         else:
             found.commands.append(command)
     for key in _COMMANDS:
@@ -111,7 +111,7 @@ def _add_commands(found: FoundCommands, told: Mapping[str, Any]) -> None:
         if isinstance(value, list) and all(isinstance(one, str) for one in value):
             found.commands += value
         else:
-            found.doubt = f"`{key}` of its raw input is not a list of texts"
+            found.doubt = f"`{key}` of its raw input is not a list of strings"
 
 
 def _add_environment(found: FoundCommands, told: Mapping[str, Any]) -> None:
@@ -225,7 +225,7 @@ def _add_directory(found: FoundCommands, told: Mapping[str, Any]) -> None:
         value = told.get(key)
         if isinstance(value, str) and value:
             if found.cwd not in (None, value):
-                found.doubt = "its sources tell different directories"
+                found.doubt = "its sources name different directories"
             found.cwd = value
 
 

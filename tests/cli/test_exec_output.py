@@ -122,7 +122,7 @@ def test_json_is_one_object_that_says_all(tmp_path: Path) -> None:
         "asked": "run `make`",
         "outcome": "allowed",
         "by": "policy",
-        "why": "the policy yolo allows running commands",
+        "why": 'allowed by policy "yolo"',
     }
     assert result["changedFiles"] == [
         {"path": str(tmp_path / "new.txt"), "change": "added", "canBeReverted": True}

@@ -67,7 +67,7 @@ def test_explain_says_each_policys_answer_and_why(capsys: pytest.CaptureFixture[
         ["accept-edits:", "allow"],
         ["yolo:", "allow"],
     ]
-    assert "allowed by the rule “always allow commands that begin with `git status` everywhere”" in lines[3]
+    assert 'allowed by rule "always allow commands that begin with `git status` everywhere"' in lines[3]
 
 
 def test_explain_says_why_a_command_is_not_matched(capsys: pytest.CaptureFixture[str]) -> None:

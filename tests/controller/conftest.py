@@ -12,6 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from acp_tui.controller import Conversation
+
+
+async def restart(conversation: Conversation) -> None:
+    """Start the agent again and reopen the session, as the screen does."""
+    await conversation.reconnect()
+    await conversation.open_again()
+
 
 class Hold(Protocol):
     """Takes the module in `tests/fake_agents`, its arguments and the options of the conversation."""

@@ -25,6 +25,7 @@ from acp_tui.session.state import Diff, Elicitation, Permission, Terminal, ToolC
 from acp_tui.session.text import MAX_KEPT_PER_END
 from acp_tui.store.secret_patterns import MASK
 from acp_tui.store.wire_log import read_log
+from tests.controller.conftest import restart
 from tests.support.controller import Person
 from tests.support.waiting import until
 
@@ -443,7 +444,7 @@ async def test_an_agent_that_died_can_be_started_again_and_goes_on(hold: Hold) -
         await held.prompt(["ask", "terminal/create", {"command": "sleep 3600"}], ["exit", 9])
     with pytest.raises(AgentGone):
         await held.prompt(["say", "anybody there?"])
-    await held.conversation.restart()
+    await restart(held.conversation)
     assert held.session.phase == "idle"
     await held.prompt(["say", "back again"])
     assert held.said().endswith("back again")
@@ -525,7 +526,7 @@ async def test_the_copies_of_the_project_are_kept_until_the_conversation_is_clos
     (held.conversation.cwd / "file").write_text("old")
     await held.open()
     await held.prompt(["disk", str(held.conversation.cwd / "file"), "new"])
-    await held.conversation.restart()
+    await restart(held.conversation)
     assert [change.revertable for change in await held.conversation.changes()] == [True]
     await held.conversation.close()
     assert held.conversation.folder.path is not None

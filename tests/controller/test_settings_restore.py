@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.app_context import AppContext
 from acp_tui.session.state import Notice
+from tests.controller.conftest import restart
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +55,7 @@ async def with_all_changed(held: Held) -> None:
 async def test_after_a_restart_everything_is_set_again_before_the_next_prompt(hold: Hold) -> None:
     held = hold("script", offers(OFFERED))
     await with_all_changed(held)
-    await held.conversation.restart()
+    await restart(held.conversation)
     await held.prompt(["say", "ready"])
     assert calls(held) == [
         ("session/set_model", "large"),
@@ -84,7 +85,7 @@ async def test_what_the_agent_refuses_is_a_warning_that_names_both_values(hold: 
     await held.open()
     await held.prompt(["update", {"sessionUpdate": "current_mode_update", "currentModeId": "plan"}])
     held.conversation.launch.command[-1] = offers(OFFERED, refuses=["session/set_mode"])
-    await held.conversation.restart()
+    await restart(held.conversation)
     last = held.session.entries[-1]
     assert isinstance(last, Notice)
     assert last.level == "warning"
@@ -96,7 +97,7 @@ async def test_what_is_no_longer_offered_is_a_warning(hold: Hold) -> None:
     await with_all_changed(held)
     models = {"currentModelId": "small", "availableModels": MODELS["availableModels"][:1]}
     held.conversation.launch.command[-1] = offers({"modes": MODES, "models": models, "configOptions": []})
-    await held.conversation.restart()
+    await restart(held.conversation)
     assert "Model is Small, no longer Large: the agent no longer offers Large" in held.notices()
     assert "Fast is no longer on: the agent no longer offers this setting" in held.notices()
     assert "Restored Mode: Plan" in held.notices()
@@ -107,7 +108,7 @@ async def test_an_agent_that_does_not_say_what_is_set_is_told(hold: Hold) -> Non
     await held.open()
     await held.conversation.set_mode("plan")
     held.conversation.launch.command[-1] = offers({})
-    await held.conversation.restart()
+    await restart(held.conversation)
     assert ("session/set_mode", "plan") in calls(held)
     assert held.session.mode == "plan"
 
@@ -116,7 +117,7 @@ async def test_a_new_session_in_place_of_a_forgotten_one_gets_the_settings_too(h
     held = hold("script", offers(OFFERED))
     await with_all_changed(held)
     held.conversation.launch.command[-1] = offers(OFFERED, refuses=["session/resume"])
-    await held.conversation.restart()
+    await restart(held.conversation)
     assert held.session.mode == "plan"
     assert ("session/set_mode", "plan") in calls(held)
 
@@ -124,7 +125,7 @@ async def test_a_new_session_in_place_of_a_forgotten_one_gets_the_settings_too(h
 async def test_nothing_is_set_when_the_agent_has_kept_it(hold: Hold) -> None:
     held = hold("script", offers(OFFERED))
     await held.open()
-    await held.conversation.restart()
+    await restart(held.conversation)
     assert calls(held) == []
     assert not any("Restored" in text or "no longer" in text for text in held.notices())
 
@@ -134,9 +135,9 @@ async def test_a_setting_that_the_agent_refused_is_tried_again_at_the_next_resta
     await held.open()
     await held.conversation.set_mode("plan")
     held.conversation.launch.command[-1] = offers(OFFERED, refuses=["session/set_mode"])
-    await held.conversation.restart()
+    await restart(held.conversation)
     held.conversation.launch.command[-1] = offers(OFFERED)
-    await held.conversation.restart()
+    await restart(held.conversation)
     assert held.session.mode == "plan"
 
 
@@ -146,7 +147,7 @@ async def test_an_agent_that_has_the_value_without_reporting_it_is_brought_in_st
     await held.open()
     await held.conversation.set_mode("plan")
     held.conversation.launch.command[-1] = offers(OFFERED, refuses_once=["session/set_mode"])
-    await held.conversation.restart()
+    await restart(held.conversation)
     assert [value for method, value in calls(held) if method == "session/set_mode"] == [
         "plan",
         "build",

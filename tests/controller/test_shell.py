@@ -10,6 +10,7 @@ import pytest
 
 from acp_tui.errors import UserError
 from acp_tui.session.state import AgentMessage, Notice, Terminal
+from tests.controller.conftest import restart
 from tests.support.waiting import until
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ async def test_the_agent_cannot_read_it_and_does_not_end_it(hold: Hold) -> None:
     await one.prompt(["ask", "terminal/output", {"terminalId": name}])
     assert "no terminal" in one.said()
     assert "private" not in one.said()
-    await conversation.restart()
+    await restart(conversation)
     assert one.session.terminals[name].ended_at is None
     await conversation.user_commands.kill(name)
     await conversation.user_commands.kill(name)  # again is no error

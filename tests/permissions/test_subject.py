@@ -175,7 +175,7 @@ def test_a_file_outside_the_workspace_is_told() -> None:
 
 def test_leaving_plan_mode_is_a_change_of_mode() -> None:
     subject = asked(*CLAUDE_PLAN)
-    assert (subject.kind, subject.words) == ("switch_mode", "change its mode (“Approve Plan”)")
+    assert (subject.kind, subject.words) == ("switch_mode", 'change its mode ("Approve Plan")')
 
 
 # --------------------------------------------------------------------------- commands
@@ -195,7 +195,7 @@ def test_a_title_can_raise_suspicion() -> None:
 def test_sources_that_disagree_leave_a_doubt() -> None:
     text = {"type": "content", "content": {"type": "text", "text": '{"command": "git push"}'}}
     subject = asked({"kind": "execute", "rawInput": {"command": "git status"}, "content": [text]})
-    assert subject.doubt == "its sources tell different commands"
+    assert subject.doubt == "its sources name different commands"
 
 
 def test_a_dangerous_source_marks_a_doubtful_request() -> None:
@@ -266,13 +266,13 @@ def test_the_directory_is_named_when_it_is_another() -> None:
 def test_two_directories_leave_a_doubt() -> None:
     assert (
         command("ls", cwd="/ws/project/a", workdir="/ws/project/b").doubt
-        == "its sources tell different directories"
+        == "its sources name different directories"
     )
 
 
 @pytest.mark.parametrize("value", [{"a": 1}, 5, ["ls", 5], [["ls"]]])
 def test_a_command_of_no_known_form_leaves_a_doubt(value: Any) -> None:
-    assert "neither a text nor a list" in (
+    assert "neither a string nor a list" in (
         asked({"kind": "execute", "rawInput": {"command": value}}).doubt or ""
     )
 

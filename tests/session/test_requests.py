@@ -177,7 +177,7 @@ def test_the_time_a_call_waits_for_what_it_has_us_do_is_none_of_its_own_either(t
     call = talk.only(ToolCall)
     talk.client(Decided(3, "you", "you answered", allowed=True, subject="edit /w/src/a", waited=5.5))
     assert call.began == call.at + 5.5
-    assert talk.only(Notice).text == "Allowed: edit src/a (you answered)"
+    assert talk.only(Notice).text == "You allowed editing src/a"
     talk.tool("u", kind="edit")
     talk.client(Decided(4, "you", "you answered", allowed=True, subject="edit /w/src/a", waited=5.5))
     assert call.began == call.at + 5.5
@@ -263,7 +263,7 @@ def test_a_rejected_read_is_told_once(talk: Talk) -> None:
     talk.client(Decided(7, "you", "you answered", allowed=False, subject="read /etc/passwd"))
     refusal = {"code": -32003, "message": "not allowed to read /etc/passwd: you answered"}
     talk.record("sent", {"id": 7, "error": refusal})
-    assert talk.only(Notice).text == "Rejected: read /etc/passwd (you answered)"
+    assert talk.only(Notice).text == "You rejected reading /etc/passwd"
 
 
 def test_a_terminal_of_ours_lives_from_create_to_release(talk: Talk) -> None:

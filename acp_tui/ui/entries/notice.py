@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Body, DrawContext
 
 _SIGNS = {"info": "·", "warning": "!", "error": "✘"}
-_SOURCES = {"agent": "the agent: ", "rule": "rule: ", "policy": "policy: "}
+_SOURCES = {"agent": "the agent: "}
 
 
 def body(entry: Notice, context: DrawContext) -> Body:

@@ -40,9 +40,7 @@ def permission(
 def command() -> Question:
     """A command that is unwrapped, with an environment of its own."""
     sent = {"command": "bash -lc 'cd src && pytest -q --maxfail=1'", "env": {"CI": "1"}}
-    return permission(
-        "Run the tests", "execute", raw_input=sent, why="the policy ask asks about running commands"
-    )
+    return permission("Run the tests", "execute", raw_input=sent, why='Policy "ask": commands need your OK')
 
 
 def dangerous() -> Question:
