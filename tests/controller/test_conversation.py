@@ -356,7 +356,7 @@ async def test_an_answer_that_cannot_be_written_down_counts_all_the_same(hold: H
     await held.prompt(["permission", CALL], ["permission", CALL])
     assert held.said().count('"optionId": "allow_') == 2
     assert len(person.asked) == 1
-    assert any("for this session only" in text for text in held.notices())
+    assert any("applies to this session only" in text for text in held.notices())
 
 
 async def test_a_form_is_put_to_the_person(hold: Hold) -> None:
