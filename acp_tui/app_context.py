@@ -1,4 +1,4 @@
-"""The app without a screen: what conversations share, and how one is made."""
+"""What the conversations of one run share: settings, rules and the session store."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ log = logging.getLogger(__name__)
 
 
 class ProjectHistory:
-    """The prompts of one project, as the prompt wants them."""
+    """The prompt history of one project."""
 
     def __init__(self, history: History) -> None:
         self._history = history
         self.entries = history.entries
 
     def add(self, text: str) -> None:
-        """Save a prompt that was sent. One that cannot be saved is missing later, which stops nothing now."""
+        """Save a sent prompt. A failure is only logged."""
         try:
             self._history.add(text, time.time())
         except OSError as error:
@@ -59,18 +59,18 @@ class AppContext:
     settings: Settings
     rule_store: RuleStore = field(default_factory=RuleStore)
     notices: list[str] = field(default_factory=list)
-    """What went wrong on the way and stops nothing, in sentences."""
+    """Non-fatal problems, as sentences for the user."""
     _drafts: Drafts = field(default_factory=lambda: Drafts(paths().state))
 
     @classmethod
     def open(cls, cwd: Path) -> AppContext:
-        """Everything for working in this folder. Problems of the settings become notices."""
+        """Load the settings for a folder."""
         bench = cls(load(cwd))
         bench.rule_store.catalogue = lambda: known_agents(bench.settings)
         return bench
 
     def launch(self, agent: str | None, program: str | None = None) -> Launch:
-        """How an agent is started: by its name, or by a command line."""
+        """Return how to start an agent, given by name or by command line."""
         if program is not None:
             return launch_from_command(program)
         name = agent or self.settings.agent
@@ -79,7 +79,10 @@ class AppContext:
         return resolve(name, self.settings)
 
     def launch_for_resume(self, stored: StoredSession, agent: str | None, program: str | None) -> Launch:
-        """How the agent of a recorded session is started; what the user names must be that agent."""
+        """Return how to start the agent of a recorded session.
+
+        Raises `UserError` if the user names a different agent.
+        """
         held_with = stored.text("agent")
         command = stored.meta.get("command")
         command = [str(word) for word in command] if isinstance(command, list) else []
@@ -103,7 +106,7 @@ class AppContext:
         return self.launch(None, shlex.join(command))
 
     def _was_ad_hoc(self, stored: StoredSession, command: Sequence[str]) -> bool:
-        """Whether it was held with `--command`. Earlier versions recorded only a name, which may be both."""
+        """Return True if the session was started with `--command`. Earlier versions recorded only a name."""
         recorded = stored.meta.get("ad_hoc")
         if isinstance(recorded, bool):
             return recorded
@@ -114,16 +117,16 @@ class AppContext:
         return program_name(command) == agent.name and Path(command[0]).name not in own
 
     def servers(self, files: Sequence[Path]) -> list[Server]:
-        """The MCP servers of the settings and of further files."""
+        """Return the MCP servers from the settings and from additional files."""
         found = list(self.settings.mcp_servers)
         for file in files:
             found += mcp.from_json_file(file)
         return found
 
     def stored(self, reference: str, *, must_exist: bool = False) -> StoredSession | None:
-        """The recorded session of this id (or the beginning of one), or of this id of an agent's.
+        """Find a recorded session by acp-tui's id (or a prefix of it) or by the agent's id.
 
-        An id that is not known here may still be one that an agent knows, unless it `must_exist`.
+        Returns None for an unknown id, which the agent may still know. Raises `UserError` if it `must_exist`.
         """
         recorded = folders.list_sessions(paths().data)
         for session in recorded:
@@ -136,21 +139,21 @@ class AppContext:
     def conversation(
         self, launch: Launch, options: Options, *, keep_log: bool = True, resumed: StoredSession | None = None
     ) -> Conversation:
-        """A conversation, recorded in a folder of its own or in that of the session it goes on with."""
+        """Create a conversation, recorded in a new folder or in that of the resumed session."""
         past: Iterable[Record] = resumed.records() if resumed is not None else ()
         folder = self._folder(launch, options, resumed) if self._logs(keep_log) else folders.NullFolder()
         return Conversation(launch, options, self.settings, folder, rule_store=self.rule_store, past=past)
 
     def history(self, project: Path) -> ProjectHistory:
-        """What was asked in a project."""
+        """Return the prompt history of a project."""
         return ProjectHistory(History(paths().state, str(project)))
 
     def draft(self, conversation: Conversation) -> str:
-        """What was being written in this session when it was last left."""
+        """Return the unsent prompt of this session, or an empty string."""
         return self._drafts.load(conversation.folder.id) if conversation.folder.id else ""
 
     def save_draft(self, conversation: Conversation, text: str) -> None:
-        """Save the unsent prompt. A `UserError` says why it cannot be saved."""
+        """Save the unsent prompt. Raises `UserError`."""
         if conversation.folder.id:
             try:
                 self._drafts.save(conversation.folder.id, text)
@@ -158,11 +161,11 @@ class AppContext:
                 raise UserError(f"The draft cannot be saved: {error.strerror or error}.") from error
 
     def branch(self, folder: Path) -> str | None:
-        """The branch that is checked out there."""
+        """Return the branch that is checked out in a folder."""
         return branch(folder)
 
     def export(self, conversation: Conversation, form: str, theme: str) -> Path:
-        """Write what is recorded of a conversation into a file of ours, in one of `export.FORMATS`; which."""
+        """Export a conversation in one of `export.FORMATS` and return the path of the file."""
         from acp_tui.export import export
         from acp_tui.export.metadata import SessionMetadata
 
@@ -181,7 +184,10 @@ class AppContext:
         return path
 
     def is_sensitive_in(self, cwd: Path) -> Callable[[str], bool]:
-        """Tells the files whose contents no log and no export holds, also by links of harmless names."""
+        """Return a predicate for files whose contents must not be logged or exported.
+
+        It also checks the target of a link, whose own name may be harmless.
+        """
         patterns = tuple(self.settings.workspace.sensitive)
 
         def is_sensitive(path: str) -> bool:
@@ -193,7 +199,7 @@ class AppContext:
         return is_sensitive
 
     def prune(self) -> None:
-        """Make room for new sessions, as the settings say."""
+        """Remove old sessions beyond the limits of the settings."""
         limits = self.settings.log
         prune.prune(paths().data, keep=limits.keep_sessions, max_bytes=limits.keep_bytes)
 

@@ -1,4 +1,4 @@
-"""What can be started, as plain data: the agents known by name, and the sessions one can go on with."""
+"""What the launcher offers, as plain data: the known agents and the sessions that can be resumed."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from acp_tui.store.folders import StoredSession
 
 MAX_SESSIONS = 50
-"""Sessions of this folder that are offered, and as many of others; `acp-tui sessions` lists all."""
+"""Sessions offered from this folder, and as many from others; `acp-tui sessions` lists all."""
 MAX_TITLE_CHARACTERS = 200
-"""Characters of a title, which may be a prompt of many pages."""
+"""Longer titles are cut: a title may be a prompt of many pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentChoice:
-    """One that is known by name."""
+    """A known agent."""
 
     name: str
     title: str
@@ -39,31 +39,31 @@ class AgentChoice:
     how: str  # the state in a word or two
     install: str | None  # the command that installs it
     missing: str  # why it cannot be started, in a sentence; empty when it can
-    tried: bool  # or the user's own, of which there is nothing to say
-    used: bool  # has a session been held with it?
+    tried: bool  # tested with acp-tui, or the user's own command
+    used: bool  # in a recorded session
 
     @property
     def near(self) -> bool:
-        """Is it there already, as far as one can tell?"""
+        """Whether the agent probably starts without a download."""
         return self.state == "installed" or (self.state == "fetched" and self.used)
 
 
 @dataclass(frozen=True, slots=True)
 class SessionChoice:
-    """A session that an agent may go on with."""
+    """A session that can be resumed."""
 
     id: str
     title: str
     agent: str
     folder: str
-    there: bool  # does the folder still exist?
+    there: bool  # the folder still exists
     when: str
-    here: bool = False  # was it held in the folder that acp-tui was started in?
+    here: bool = False  # in the folder that acp-tui was started in
 
 
 @dataclass(frozen=True, slots=True)
 class LauncherChoices:
-    """Everything, the likeliest first."""
+    """The agents and sessions to choose from, the most likely first."""
 
     agents: list[AgentChoice] = field(default_factory=list)
     sessions: list[SessionChoice] = field(default_factory=list)
@@ -71,7 +71,7 @@ class LauncherChoices:
 
 
 def load_choices(cwd: Path) -> LauncherChoices:
-    """What there is now: reads the settings, the search path and the store."""
+    """Read the settings, PATH and the session store."""
     settings = load(cwd)
     recorded = list_sessions(paths().data)
     used = {session.text("agent") or "": session.updated for session in reversed(recorded)}
@@ -83,9 +83,9 @@ def load_choices(cwd: Path) -> LauncherChoices:
 
 
 def _place(agent: AgentChoice, used: Mapping[str, float]) -> tuple[bool, float, bool, bool, bool]:
-    """Those that can be started first: the last used one, those on the disk, those that are fetched.
+    """Sort key: last used, then installed, then downloaded on start, then missing.
 
-    The demo comes after others like it, but before all for who has never used any: it needs nothing.
+    The demo comes last in its group, but first for users without any session: it needs no setup.
     """
     demo = agent.name == "demo"
     last_used = -used.get(agent.name, 0.0)
@@ -114,7 +114,7 @@ def _agent(known: KnownAgent, used: Mapping[str, float]) -> AgentChoice:
 
 
 def _sessions(recorded: list[StoredSession], cwd: Path) -> Iterator[SessionChoice]:
-    """The latest ones of this folder, and of all others."""
+    """Yield the latest sessions of this folder and of other folders."""
     now, here = datetime.now(UTC), os.path.realpath(cwd)
     found = {True: 0, False: 0}
     for session in recorded:
@@ -124,7 +124,7 @@ def _sessions(recorded: list[StoredSession], cwd: Path) -> Iterator[SessionChoic
             continue
         title = session_title(session) if session.text("session_id") else ""
         if not title.strip():
-            continue  # it never began, or nothing was said: there is nothing to go on with
+            continue  # nothing to resume
         found[is_here] += 1
         yield SessionChoice(
             session.id,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Which = Callable[[str], str | None]
 RUNNERS = ("npx", "uvx")
-"""Programs that fetch a package and run it."""
+"""Programs that download a package and run it."""
 
 _BUILT_IN = Path(__file__).with_name("catalogue.toml")
 
@@ -52,7 +52,7 @@ class KnownAgent:
     source: str = "built in"  # or the user's file and line
 
     def found(self, which: Which | None = None) -> list[str] | None:
-        """The command that would be run, with the program's absolute path; None when there is none."""
+        """Return the command to run, with the program's absolute path; None if no program was found."""
         which = which or partial(shutil.which, path=self.env.get("PATH"))
         for program, *arguments in self.run:
             if path := which(program):
@@ -67,7 +67,7 @@ class KnownAgent:
 
 
 def known_agents(settings: Settings) -> dict[str, KnownAgent]:
-    """All agents by name."""
+    """Return all agents by name, including the user's own."""
     agents = dict(_built_in())
     for name, entry in settings.agents.items():
         base = agents.get(name)
@@ -77,7 +77,7 @@ def known_agents(settings: Settings) -> dict[str, KnownAgent]:
 
 
 def settings_problems(settings: Settings) -> list[Problem]:
-    """All that is wrong in the settings, also what shows only beside the known agents."""
+    """Return all problems in the settings, including those about agents."""
     names = known_agents(settings)
     found = list(settings.problems)
     for name, entry in settings.agents.items():
@@ -97,7 +97,7 @@ def settings_problems(settings: Settings) -> list[Problem]:
 
 
 def agent_problems(name: str, settings: Settings) -> list[Problem]:
-    """What is wrong with what the user wrote about one agent."""
+    """Return the problems in the user's settings of one agent."""
     key = f"agents.{name}"
     own_file = paths().config / "agents" / f"{name}.toml"
     return [
@@ -108,7 +108,7 @@ def agent_problems(name: str, settings: Settings) -> list[Problem]:
 
 
 def find_agent(name: str, settings: Settings) -> KnownAgent:
-    """The agent of this name."""
+    """Return the agent of this name. Raises `UserError`."""
     agents = known_agents(settings)
     if name in agents:
         return agents[name]
@@ -118,7 +118,7 @@ def find_agent(name: str, settings: Settings) -> KnownAgent:
 
 
 def resolve(name: str, settings: Settings, *, which: Which | None = None) -> Launch:
-    """How to start the agent of this name."""
+    """Return how to start the agent of this name. Raises `UserError` if it is not installed."""
     agent = find_agent(name, settings)
     command = agent.found(which)
     if command is None:
@@ -134,7 +134,7 @@ def resolve(name: str, settings: Settings, *, which: Which | None = None) -> Lau
 
 
 def launch_from_command(line: str) -> Launch:
-    """How to start an agent that has no name, from a command as a shell would split it."""
+    """Return how to start an agent from a command line. Raises `UserError`."""
     try:
         command = shlex.split(line)
     except ValueError as error:
@@ -185,7 +185,7 @@ def _built_in() -> dict[str, KnownAgent]:
 
 
 def _customised(base: KnownAgent, entry: UserAgent) -> KnownAgent:
-    """A known agent with what the user says about it."""
+    """Apply the user's settings to a known agent."""
     agent = replace(
         base,
         title=entry.title or base.title,
@@ -210,7 +210,7 @@ def _unknown(name: str, settings: Settings) -> str:
 
 
 def missing_agent_message(agent: KnownAgent) -> str:
-    """Why it cannot be started, with every way to change that."""
+    """Explain why an agent cannot be started, and how to install it."""
     programs = [command[0] for command in agent.run]
     own = [program for program in programs if program not in RUNNERS]
     ways = [f"`{agent.install}`"] if agent.install else []

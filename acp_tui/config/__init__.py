@@ -1,1 +1,1 @@
-"""Where things are kept and what the user has set."""
+"""Settings with their origins, directories, and MCP servers."""

@@ -1,4 +1,4 @@
-"""What a setting may be: each check returns the value to use, or says in words what is expected."""
+"""Validators of settings: each returns the value to use or raises `WrongValueError`."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class WrongValueError(ValueError):
 
 
 def wrong_value(expected: str, value: Any) -> WrongValueError:
-    """The usual sentence."""
+    """Build the error for a value of the wrong kind."""
     return WrongValueError(f"expected {expected}, got {format_value(value)}")
 
 
 def text(value: Any) -> str:
-    """Any text but an empty one."""
+    """Check for a string that is not empty."""
     if isinstance(value, str) and value.strip():
         return value
     raise wrong_value("a string", value)
@@ -42,14 +42,14 @@ def boolean(value: Any) -> bool:
 
 
 def seconds(value: Any) -> float:
-    """A time that passes."""
+    """Check for a positive number of seconds."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e9:
         return float(value)
     raise wrong_value("a number of seconds above 0", value)
 
 
 def count(value: Any) -> int:
-    """How many."""
+    """Check for an integer that is not negative."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     raise wrong_value("a whole number, 0 or above", value)
@@ -65,7 +65,7 @@ def size(value: Any) -> int:
 
 
 def one_of(*names: str) -> Callable[[Any], str]:
-    """A check for one of these."""
+    """Return a check for one of these names."""
 
     def check(value: Any) -> str:
         if value in names:
@@ -80,20 +80,20 @@ def one_of(*names: str) -> Callable[[Any], str]:
 policy = one_of(*POLICIES)
 """How permission requests are answered when no rule does, from the strictest on."""
 notify = one_of("off", "bell", "terminal", "all")
-"""How the user is called when the window has not the focus."""
+"""How the user is notified when the window is unfocused."""
 panes = one_of("none", "plan", "files", "terminals", "session")
 """What is open beside the conversation when it begins."""
 
 
 def strings(value: Any) -> list[str]:
-    """A list of texts."""
+    """Check for a list of strings that are not empty."""
     if isinstance(value, list) and all(isinstance(item, str) and item for item in value):
         return list(value)
     raise wrong_value("a list of strings", value)
 
 
 def command(value: Any) -> list[str]:
-    """A program and its arguments: a list of texts, or one line as a shell would split it."""
+    """A program and its arguments: a list of strings, or one line as a shell would split it."""
     if isinstance(value, str):
         try:
             words = shlex.split(value)
@@ -107,9 +107,9 @@ def command(value: Any) -> list[str]:
 
 
 def mapping(value: Any) -> dict[str, str]:
-    """A table of texts; numbers and booleans are what people write for ports and switches.
+    """Check for a table of strings. Numbers and booleans are converted.
 
-    A wrong value is not repeated: it may well be a secret.
+    A wrong value is not shown: it may be a secret.
     """
     if not isinstance(value, dict):
         raise WrongValueError("expected a table of strings")

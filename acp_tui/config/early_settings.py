@@ -1,4 +1,4 @@
-"""The settings that the first frame needs: read at once, taken as they are; `settings` checks them later."""
+"""The settings that the first frame needs, read without validation; `settings` validates them later."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EarlySettings:
-    """What is wished for a folder. What makes no sense is left out without a word: the check says it."""
+    """Unvalidated settings of a folder. Invalid values are ignored here and reported by `settings`."""
 
     cwd: Path
     agent: str | None = None
-    own_agent: str | None = None  # … if the project had no say in it
+    own_agent: str | None = None  # … without the project's file
     theme: str | None = None
     keys: dict[str, str] = field(default_factory=dict)  # by the action's id, separated by commas
 
 
 def read(cwd: Path, environ: Mapping[str, str] | None = None) -> EarlySettings:
-    """The wishes of the environment, the project's file and the user's, each before the next."""
+    """Read the environment, the project's file and the user's file; earlier ones take precedence."""
     environ = os.environ if environ is None else environ
     project, config = _data(project_file(cwd)), _data(config_file())
 
@@ -46,7 +46,7 @@ def read(cwd: Path, environ: Mapping[str, str] | None = None) -> EarlySettings:
 
 
 def flatten_bindings(table: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The values of `[keys]`, where TOML makes tables of ids with dots that are not in quotes."""
+    """Yield the paths and values of `[keys]`. TOML turns unquoted ids with dots into nested tables."""
     if isinstance(table, dict):
         for name, value in table.items():
             yield from flatten_bindings(value, (*path, name))
@@ -55,7 +55,7 @@ def flatten_bindings(table: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[t
 
 
 def join_keys(value: Any) -> str | None:
-    """`"ctrl+j"`, or a list of such keys, as one text; None: it is neither."""
+    """`"ctrl+j"`, or a list of such keys, as one string; None for anything else."""
     names = value if isinstance(value, list) else [value]
     if names and all(isinstance(name, str) and name.strip() for name in names):
         return ",".join(name.strip() for name in names)

@@ -1,4 +1,4 @@
-"""What is wrong in a settings file, in words that name the place and the nearest valid key."""
+"""Problems in settings files, with location and suggestion."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_VALUE_CHARACTERS = 40
-"""Characters of a wrong value that are repeated to the user."""
+"""Longer values are cut in error messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +31,18 @@ class Problem:
         return str(self.file) if self.line is None else f"{self.file}:{self.line}"
 
     def __str__(self) -> str:
-        """All of it on one line."""
+        """Format location, key and sentence on one line."""
         return ": ".join(part for part in (self.place, self.key, self.sentence) if part)
 
 
 def closest_match(word: str, known: Iterable[str]) -> str | None:
-    """The known word that was probably meant."""
+    """Return the most similar known word, or None."""
     found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return found[0] if found else None
 
 
 def unknown_key_sentence(word: str, known: Iterable[str]) -> str:
-    """The sentence about a key that does not exist."""
+    """Format the error for an unknown key."""
     names = sorted(known)
     if meant := closest_match(word, names):
         return f"unknown key; did you mean {meant!r}?"
@@ -50,7 +50,7 @@ def unknown_key_sentence(word: str, known: Iterable[str]) -> str:
 
 
 def format_value(value: Any) -> str:
-    """A wrong value as far as it helps to find it."""
+    """Format a wrong value for an error message."""
     if isinstance(value, dict):
         return "a table"
     text = repr(value)

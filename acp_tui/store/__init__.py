@@ -1,1 +1,1 @@
-"""Session folders: the wire log, stderr, meta data; drafts and history beside them."""
+"""Session folders: the wire log, stderr, metadata; also drafts and prompt history."""

@@ -1,4 +1,4 @@
-"""Prompts that were being written, so that a crash does not take them."""
+"""Unsent prompts, saved so that they survive a crash."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Drafts:
         self._lines = JsonLines(state_dir / "drafts.jsonl", condense=_current)
 
     def save(self, session: str, text: str) -> None:
-        """Save what is written so far; an empty text deletes the draft. Raises `OSError`."""
+        """Save a draft; an empty text deletes it. Raises `OSError`."""
         self._lines.append({"session": session, "text": text})
 
     def load(self, session: str) -> str:
-        """What was being written, or an empty text."""
+        """Return the draft, or an empty string."""
         for record in _current(self._lines.read()):
             if record["session"] == session:
                 return str(record["text"])
@@ -31,7 +31,7 @@ class Drafts:
 
 
 def _current(records: list[Record]) -> list[Record]:
-    """The last draft of each session, the latest last, without those that were emptied."""
+    """Return the last non-empty draft of each session, the latest last."""
     latest: dict[str, Record] = {}
     for record in records:
         session, text = record.get("session"), record.get("text")

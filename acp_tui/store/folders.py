@@ -2,9 +2,9 @@
 
 sessions/20261120-101500-claude-code-3f2a/
     meta.json      what a list of sessions shows, with the format's version
-    wire.jsonl     everything, from which the session is folded; whoever writes it holds its lock
+    wire.jsonl     every record, from which the session is folded; the writer holds a lock on it
     stderr.log     the agent's standard error, bounded
-    baseline.git/  the project as it was when the session was opened (see `workspace`), as long as it is open
+    baseline.git/  the snapshot of the project (see `workspace`); deleted when the session is closed
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ LOCK_PATIENCE = 2.0
 
 
 def sessions_directory(data_dir: Path) -> Path:
-    """Where the session folders are."""
+    """Return the directory of the session folders."""
     return data_dir / "sessions"
 
 
 def store_lock(sessions: Path) -> Path:
-    """The file whose lock is held while a folder is made, opened for writing or taken away."""
+    """Return the lock file for creating, opening and removing session folders."""
     return sessions / ".lock"
 
 
@@ -60,7 +60,7 @@ def store_lock(sessions: Path) -> Path:
 
 @dataclass(slots=True)
 class StoredSession:
-    """A recorded session, to be read. Works also while another acp-tui writes it."""
+    """A recorded session, read-only. Another acp-tui may be writing it."""
 
     path: Path
     meta: dict[str, Any] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class StoredSession:
 
     @property
     def updated(self) -> float:
-        """When something last happened in it, in seconds since the epoch."""
+        """Time of the last activity, in seconds since the epoch."""
         for key in ("updated", "started"):
             moment = self.meta.get(key)
             if isinstance(moment, int | float):
@@ -88,17 +88,17 @@ class StoredSession:
         return 0.0
 
     def text(self, key: str) -> str | None:
-        """A text of the meta data; None when there is none, or something else is there."""
+        """Return a string of the metadata; None if it is missing or not a string."""
         value = self.meta.get(key)
         return value if isinstance(value, str) and value else None
 
     def records(self, damaged: Callable[[int], None] | None = None) -> Iterator[Record]:
-        """The records of its wire log; none when it has no log."""
+        """Yield the records of the wire log; none if there is no log."""
         with suppress(FileNotFoundError):
             yield from read_log(self.wire, damaged)
 
     def size(self) -> int:
-        """Bytes in the folder, with everything below."""
+        """Return the size of the folder in bytes."""
         total = 0
         for directory, _, names in os.walk(self.path):
             for name in names:
@@ -108,7 +108,7 @@ class StoredSession:
 
 
 def read_session(path: Path) -> StoredSession:
-    """A session folder as it is. Damaged meta data counts as none."""
+    """Read a session folder. Damaged metadata is treated as missing."""
     meta: Any = None
     with suppress(OSError, ValueError, RecursionError):
         meta = json.loads((path / META).read_bytes())
@@ -116,7 +116,7 @@ def read_session(path: Path) -> StoredSession:
 
 
 def list_sessions(data_dir: Path) -> list[StoredSession]:
-    """All sessions, the last used first."""
+    """Return all sessions, the last used first."""
     try:
         found = [
             read_session(Path(entry.path))
@@ -129,7 +129,7 @@ def list_sessions(data_dir: Path) -> list[StoredSession]:
 
 
 def find_session(data_dir: Path, reference: str) -> StoredSession:
-    """The session with this id, this beginning of an id, or in this folder."""
+    """Find a session by id, by a prefix of its id, or by its folder. Raises `UserError`."""
     path = Path(reference).expanduser()
     if (path / WIRE).exists() or (path / META).exists():
         return read_session(path.absolute())
@@ -161,8 +161,8 @@ def _not_one(reference: str, matching: list[StoredSession], known: list[str]) ->
 class SessionFolder:
     """A session being recorded. Its lock is held until `close`, or until this process is gone.
 
-    Nothing here raises once it is open: what cannot be written is told to `on_trouble`, once, and the
-    conversation goes on.
+    Once it is open nothing here raises: write errors are reported to `on_trouble`, once, and the conversation
+    continues.
     """
 
     def __init__(
@@ -177,7 +177,7 @@ class SessionFolder:
         self.path = path
         self.meta = meta
         self.on_trouble: Callable[[str], None] | None = None
-        """Told, in a sentence, that recording stopped or works again."""
+        """Called with a sentence when recording stops or resumes."""
         self._clock = clock
         self._log_fails = False
         self._told: set[str] = set()
@@ -202,7 +202,7 @@ class SessionFolder:
         return self.path.name
 
     def update_meta(self, **fields: Any) -> None:
-        """Change some of the meta data; the time of the change is noted with it."""
+        """Update fields of the metadata, and the time of the last update."""
         self.meta |= fields | {"updated": self._clock()}
         try:
             write_private(self.path / META, json.dumps(redact_value(self.meta), indent=2) + "\n")
@@ -210,11 +210,11 @@ class SessionFolder:
             self._side_trouble("Session metadata", error)
 
     def stderr_sink(self, data: bytes | str) -> None:
-        """Keep what the agent wrote to its standard error."""
+        """Append to the log of the agent's stderr."""
         self._stderr_log.write(data)
 
     def close(self) -> None:
-        """Give up the lock; what comes afterwards is not kept."""
+        """Release the lock and stop recording."""
         if not self._closed:
             self._closed = True
             self._stderr_log.close()
@@ -237,7 +237,7 @@ class SessionFolder:
             self._tell("Recording resumed; messages sent in between are missing")
 
     def _side_trouble(self, what: str, error: OSError) -> None:
-        """What only accompanies the log is worth one notice, and none when the log fails too."""
+        """Report a write error beside the wire log, once, and not while the wire log itself fails."""
         if what not in self._told and not self._log_fails:
             self._told.add(what)
             self._tell(f"{what} could not be saved: {_reason(error)}")
@@ -248,7 +248,7 @@ class SessionFolder:
 
 
 class NullFolder:
-    """The folder of `--no-log`, or where none can be made: the same interface, and nothing is kept."""
+    """Stands in for a folder with `--no-log`, or when none can be created: nothing is written."""
 
     path = None
     id = None
@@ -259,14 +259,14 @@ class NullFolder:
         self.log = NullLog()
 
     def update_meta(self, **fields: Any) -> None:
-        """Remember it as long as the session lives."""
+        """Update the metadata in memory."""
         self.meta |= fields
 
     def stderr_sink(self, data: bytes | str) -> None:
-        """Forget it."""
+        """Discard the data."""
 
     def close(self) -> None:
-        """Nothing to do."""
+        """Do nothing: there is no lock to release."""
 
 
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
@@ -284,9 +284,9 @@ def create(
     is_sensitive: Callable[[str], object] = holds_secrets,
     max_bytes: int | None = None,
 ) -> SessionFolder:
-    """Begin to record a session. A `UserError` says why that cannot be.
+    """Start recording a new session. Raises `UserError`.
 
-    The contents of files that `is_sensitive` names are not recorded. Recording ends at `max_bytes`.
+    The contents of files for which `is_sensitive` is true are not recorded. Recording ends at `max_bytes`.
     """
     sessions = sessions_directory(data_dir)
     started = clock()
@@ -329,7 +329,7 @@ def reopen(
     is_sensitive: Callable[[str], object] = holds_secrets,
     max_bytes: int | None = None,
 ) -> SessionFolder:
-    """Go on recording a session. A `UserError` says that somebody else does, or why it cannot be."""
+    """Continue recording a session. Raises `UserError`, for example if another process has it open."""
     version = session.meta.get("format", FORMAT)
     if not isinstance(version, int) or version > FORMAT:
         raise UserError(f"The session {session.id} was written by a newer acp-tui; please update.")

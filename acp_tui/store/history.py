@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class History:
-    """What was asked in one project folder, by whichever agent was asked."""
+    """The prompt history of one project folder, shared by all agents."""
 
     def __init__(self, state_dir: Path, project: str) -> None:
         self._lines = JsonLines(
@@ -26,7 +26,7 @@ class History:
         self._lines.append({"t": at, "text": text})
 
     def entries(self) -> list[str]:
-        """The prompts, the latest last; one given several times stands where it was given last."""
+        """Return the prompts, the latest last. Duplicates keep only their last position."""
         return [record["text"] for record in _last_of_each(self._lines.read())]
 
 
@@ -40,6 +40,6 @@ def _last_of_each(records: list[Record]) -> list[Record]:
 
 
 def _file_name(project: str) -> str:
-    """Readable by its beginning, unique by its end."""
+    """A readable name followed by a hash, which makes it unique."""
     name = re.sub("[^A-Za-z0-9._-]+", "-", Path(project).name)[:40] or "root"
     return f"{name.lstrip('.')}-{hashlib.sha256(project.encode(errors='surrogatepass')).hexdigest()[:12]}"

@@ -1,6 +1,6 @@
-"""Old sessions go when there are too many, or when they take too much room.
+"""Removes old sessions beyond the limits on number and size.
 
-So does what a killed acp-tui left in folders that stay: copies of a project that nobody can use any more.
+Also removes project snapshots that a killed acp-tui left behind in sessions that stay.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a recorded session is told of in a list: its title, and when it was."""
+"""Labels of recorded sessions in lists: title and time."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from acp_tui.store.folders import StoredSession
 
 MAX_RECORDS_SEARCHED = 200
-"""Records among which the first prompt is looked for, when a session has no title."""
+"""Records searched for the first prompt when a session has no title."""
 
 
 def session_title(session: StoredSession) -> str:
-    """Its title, else the first prompt."""
+    """Return the session's title, or its first prompt if it has none."""
     if title := session.text("title"):
         return title
     for record in islice(session.records(), MAX_RECORDS_SEARCHED):
@@ -27,7 +27,7 @@ def session_title(session: StoredSession) -> str:
 
 
 def format_moment(moment: float, now: datetime) -> str:
-    """The time of day, the day, or the date, whichever says enough; in the local time zone."""
+    """Format a time in the local zone: `14:05` today, `Nov 3` this year, else `2025-11-03`."""
     try:
         then = datetime.fromtimestamp(moment, now.tzinfo).astimezone()
     except (OverflowError, ValueError, OSError):

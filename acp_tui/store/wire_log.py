@@ -73,7 +73,7 @@ class WireLog:
         if self._is_full:
             return
         if self._recovered:
-            # Told only now: whoever notes it in this log must not do so in the middle of another record.
+            # Reported only now: a listener that logs it must not write into the middle of another record.
             self._recovered = False
             self._trouble(None)
         if self._redactor is not None:
@@ -99,7 +99,7 @@ class WireLog:
     def close(self) -> None:
         """Write no more. The file itself is the caller's."""
         self._descriptor = -1  # its number may soon be another file's
-        self._failing = True  # not worth a word
+        self._failing = True  # suppresses error reports
 
     def _write(self, data: bytes) -> None:
         if self._torn:
@@ -125,7 +125,7 @@ class NullLog:
     """The log of `--no-log`: keeps nothing."""
 
     def append(self, at: float, direction: Direction, frame: Any, line: str | None = None) -> None:
-        """Forget it."""
+        """Discard the record."""
 
 
 def _one_line(frame: Any, line: str | None) -> str:
@@ -138,7 +138,7 @@ def _one_line(frame: Any, line: str | None) -> str:
 
 
 def ends_mid_line(descriptor: int) -> bool:
-    """Did the last writer die in the middle of a line?"""
+    """Return True if the file does not end with a newline, because the last writer was killed."""
     try:
         size = os.fstat(descriptor).st_size
         return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
@@ -153,7 +153,7 @@ def read_log(path: Path, damaged: Callable[[int], None] | None = None) -> Iterat
     """The records of a wire log, in order.
 
     Lines that are no record are skipped, and `damaged` is told their numbers; but a last line without an end
-    is what every crash leaves, and no damage.
+    is normal after a crash, and not reported.
     """
     with open(path, "rb") as file:
         for number, line in enumerate(file, start=1):

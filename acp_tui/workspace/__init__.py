@@ -1,1 +1,1 @@
-"""What the client serves: files inside the roots, terminals, the baseline and its changes."""
+"""What acp-tui serves to the agent: files and terminals; and the baseline that changes are compared with."""

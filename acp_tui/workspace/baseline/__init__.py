@@ -1,1 +1,1 @@
-"""The files as they were when the session began, what has changed since, and the way back."""
+"""Snapshot of the files at session start: changes since then, and reverting them."""

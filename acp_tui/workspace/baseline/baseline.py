@@ -1,7 +1,7 @@
-"""How the workspace was when the session began, what is different now, and the way back.
+"""Snapshot of the workspace at session start, for listing and reverting changes.
 
-What is compared is the baseline with the disk, so a change is found whichever way it was made. Files that
-are not covered (ignored, outside) are copied when they are named, before they are changed.
+The snapshot is compared with the disk, so every change is found, however it was made. Files outside the
+snapshot (ignored, or outside the roots) are copied when the agent announces them, before they change.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ class Baseline:
         self, roots: Roots, directory: Path, limits: Limits | None = None, reaper: Reaper | None = None
     ) -> None:
         self.notices: list[str] = []
-        """What could not be covered, in sentences for the user."""
+        """What is not in the snapshot, as sentences for the user."""
         self.seconds = 0.0
-        """How long it took."""
+        """Duration of `take`."""
         self.totals = Totals()
-        """How much was copied."""
+        """Number and size of the copied files."""
         self._roots = roots
         self._directory = directory
         self._reaper = reaper
@@ -69,10 +69,10 @@ class Baseline:
         self._lock = threading.Lock()  # one at a time works on the index files
 
     async def take(self, progress: Callable[[int, int], None] | None = None) -> None:
-        """Copy what the roots hold; once. What was in the directory before is gone.
+        """Take the snapshot, once. The previous content of the directory is deleted.
 
-        `progress` is told how many of the files of one folder are done. Where something cannot be covered
-        there is a notice, and the rest works. All other calls wait until it is done.
+        `progress` gets the copied and the total number of files of one folder. A root that cannot be
+        snapshotted adds a notice. All other calls wait until this is done.
         """
         loop = asyncio.get_running_loop()
 
@@ -94,32 +94,32 @@ class Baseline:
         return not self.notices
 
     async def keep(self, paths: Iterable[Path | str]) -> None:
-        """These files may be changed soon: copy those that are not covered."""
+        """Copy those of these files that are not in the snapshot, before they change."""
         await asyncio.to_thread(self._keep, list(paths), too_late=False)
 
     async def note(self, paths: Iterable[Path | str]) -> None:
-        """These files were changed: list them, also where it is too late for a copy."""
+        """List these files as changed, even if they were never copied."""
         await asyncio.to_thread(self._keep, list(paths), too_late=True)
 
     async def changes(self) -> list[FileChange]:
-        """All that is not as it was, by path."""
+        """Return all changes since the snapshot, sorted by path."""
         return await asyncio.to_thread(self._changes)
 
     async def old_content(self, path: Path) -> bytes | None:
-        """What the file held (for a link: its target); None when it was not there or is not known."""
+        """Return the original content (for a link: its target); None if absent or unknown."""
         return await asyncio.to_thread(self._old_content, path)
 
     async def revert(self, path: Path) -> None:
-        """Put one file back, byte for byte and with its mode; `UserError` when that cannot be done."""
+        """Restore the content and mode of one file. Raises `UserError`."""
         await asyncio.to_thread(self._revert, path)
 
     async def forget(self) -> None:
-        """End what git still does and delete the copies. Nothing can be reverted any more."""
+        """Stop git and delete the copies. Nothing can be reverted afterwards."""
         if self._git is not None:
             self._git.stop()
         await asyncio.to_thread(self._forget)
 
-    # ---- all below blocks
+    # ---- everything below blocks
 
     def _take(self, git: PrivateGit, tell: Callable[[int, int], None]) -> None:
         with self._lock:
@@ -170,7 +170,7 @@ class Baseline:
         return next((area for area in self._areas if area.covers(path)), None)
 
     def _old(self, path: Path) -> OriginalState | None:
-        """What is known of a path; None: nothing."""
+        """Return the original state of a path; None if it is unknown."""
         area = self._area_of(path)
         old = area.old(path) if area else None
         if old is None and path in self._kept:
@@ -288,7 +288,7 @@ class Baseline:
 
 
 def _real(path: Path | str) -> Path | None:
-    """Where a path leads; None when it is none that could be acted on."""
+    """Resolve a path; None if it is relative or invalid."""
     try:
         return Path(os.path.realpath(path)) if Path(path).is_absolute() else None
     except (OSError, ValueError):

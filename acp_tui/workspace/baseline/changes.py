@@ -1,4 +1,4 @@
-"""One file that is not as it was when the session began."""
+"""A file that changed since the session began."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ChangeKind = Literal["added", "modified", "deleted", "mode", "unknown"]
-"""`mode`: the content is the same, the file became executable or ceased to be.
+"""`mode`: the content is the same, only the executable bit changed.
 
-`unknown`: it was written during the session, and nobody knows whether it existed before."""
+`unknown`: it was written during the session; whether it existed before is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +25,13 @@ class FileChange:
 
     @property
     def revertable(self) -> bool:
-        """Can it be put back as it was?"""
+        """Whether the change can be reverted."""
         return self.revert_obstacle is None
 
 
 @dataclass(frozen=True, slots=True)
 class OriginalState:
-    """What was known of a path when the session began, or when it was kept."""
+    """The state of a path when the session began, or when it was copied."""
 
     existed: bool
     blob: str | None = None  # the name of its content, or of a link's target

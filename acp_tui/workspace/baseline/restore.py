@@ -1,4 +1,4 @@
-"""Putting a file back as it was."""
+"""Restores files from the snapshot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def restore(path: Path, data: bytes, mode: int) -> None:
-    """Make the file (or link) what it was; its folders are made again where they are missing."""
+    """Restore a file or link; missing folders are created."""
     place = locate_real_path(path)
     with place.directory, place.entered() as directory:
         try:
@@ -34,7 +34,7 @@ def restore(path: Path, data: bytes, mode: int) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file (or link) that was not there; that it is gone already is no error."""
+    """Remove a file or link that did not exist before. A missing file is no error."""
     place = locate_real_path(path)
     with place.directory:
         if place.missing:

@@ -79,7 +79,7 @@ class SkippedFile:
 
 
 class WorkTree:
-    """A folder, within the repository around it or by itself."""
+    """One folder of the snapshot, inside a git repository or not."""
 
     def __init__(
         self, git: PrivateGit, root: Path, number: int, limits: Limits, without: Iterable[Path] = ()

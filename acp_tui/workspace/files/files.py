@@ -34,7 +34,10 @@ _READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 class Files:
-    """What the agent may ask of files. Nothing is refused for where it is: that is told, and asked."""
+    """Serves file requests. Paths outside the workspace are not refused here.
+
+    Callers check `inside` and `sensitive` and ask the user.
+    """
 
     def __init__(self, roots: Roots, sensitive_patterns: Sequence[str] = ()) -> None:
         self.roots = roots
@@ -80,12 +83,12 @@ class Files:
         return sensitive_reason(path, self._patterns) or git_directory_reason(path)
 
     def _sensitive(self, asked: str, real: Path) -> str | None:
-        """A link with a harmless name hides nothing, nor does a harmless target of a telling name."""
+        """Check the path as named and its real path: either may be sensitive."""
         return self.sensitive(real) or self.sensitive(asked)
 
 
 class ReadHandle:
-    """An open file."""
+    """A file opened for reading."""
 
     def __init__(self, path: str, real: Path, file: Descriptor, *, inside: bool, why: str | None) -> None:
         self.path = path
@@ -93,7 +96,7 @@ class ReadHandle:
         self.real = real
         """Where the open file is, free of links."""
         self.inside = inside
-        """Is that below one of the roots?"""
+        """Whether that is below one of the roots."""
         self.sensitive = why
         """Why the user should be asked, or None."""
         self._file = file
@@ -132,7 +135,7 @@ class ReadHandle:
             return os.fstat(number).st_size
 
     def close(self) -> None:
-        """Let go of the file; again is no error."""
+        """Close the file. May be called again."""
         self._file.close()
 
     def __enter__(self) -> Self:
@@ -153,7 +156,7 @@ class WriteHandle:
         self.real = place.real
         """Where it will really be written, free of links."""
         self.inside = inside
-        """Is that below one of the roots?"""
+        """Whether that is below one of the roots."""
         self.sensitive = why
         """Why the user should be asked, or None."""
         self.exists = place.exists
@@ -190,7 +193,7 @@ class WriteHandle:
             raise errors.unwritable(self.path, errors.describe(error), errors.FAILED) from None
 
     def close(self) -> None:
-        """Let go of the directory; again is no error."""
+        """Close the directory. May be called again."""
         self._place.directory.close()
 
     def __enter__(self) -> Self:

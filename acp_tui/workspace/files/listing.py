@@ -1,7 +1,6 @@
-"""The files a person may want to name: all of a folder, without what a repository ignores.
+"""Lists the files of a folder for file search, without those that git ignores.
 
-Listing a large folder takes longer than a key press may, so it happens in a thread, and what it has found so
-far can be looked at meanwhile.
+Listing a large folder is slow, so it runs in a thread; partial results are available while it runs.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ if TYPE_CHECKING:
     from acp_tui.workspace.baseline.repository import Repository
 
 MAX_AGE_SECONDS = 5.0
-"""Seconds after which a listing is made again when it is asked for."""
+"""A listing older than this is refreshed on the next `look`."""
 MAX_FILES = 250_000
-"""Files; a folder with more is a home directory or a disk."""
+"""Listing stops here: larger folders are home directories or whole disks."""
 TIME_LIMIT_SECONDS = 20.0
-"""… and it takes no longer than that."""
+"""Listing stops after this time."""
 BATCH_SIZE = 2000
 STOP_TIMEOUT_SECONDS = 2.0
-"""Seconds to wait for a look that was stopped; it has a few files to tidy up."""
+"""How long `close` waits for the thread, which deletes its temporary files."""
 
 _EXCLUDES = ("--exclude-standard", *(f"--exclude={name}/" for name in EXCLUDED_FOLDERS))
 _NOT_ENTERED = frozenset(name for name in EXCLUDED_FOLDERS if "*" not in name) | {".git"}
@@ -53,16 +52,16 @@ class ListedFiles:
         self.paths: list[str] = []
         """Each path; folders end with a slash."""
         self.touched: set[str] = set()
-        """Files that are not as they were committed."""
+        """Untracked and modified files."""
         self.gone: set[str] = set()
-        """Files that git knows and that are not there."""
+        """Tracked files that are missing."""
         self.complete = False
         self.cut = False
-        """True: there are more than these."""
+        """Whether the listing stopped at a limit."""
         self._known: set[str] = set()
 
     def add(self, names: Iterable[str]) -> None:
-        """These too, with the folders they are in."""
+        """Add files together with their parent folders."""
         new: list[str] = []
         for name in names:
             if name in self._known:
@@ -98,9 +97,9 @@ class FileListing:
         self._work: _Work | None = None
 
     def look(self) -> ListedFiles:
-        """What is known by now.
+        """Return the files known so far.
 
-        When that is nothing, or old, another look begins; what was known serves until that has ended.
+        Starts a new one if there is none or it is too old; until that is complete the old one is returned.
         """
         if self._work is not None and not self._work.running:
             self._found, self._ended, self._work = self._work.found, self._work.ended, None
@@ -113,17 +112,17 @@ class FileListing:
         return self._found
 
     def close(self) -> None:
-        """Stop looking; blocks for a moment."""
+        """Stop the listing; may block briefly."""
         if self._work is not None:
             self._work.stop()
 
 
 class _StoppedError(Exception):
-    """Enough was found, or nobody wants to know any more."""
+    """The listing reached a limit or was stopped."""
 
 
 class _Work:
-    """One look at everything, in a thread."""
+    """One run of the listing, in a thread."""
 
     def __init__(self, folders: Sequence[Path], clock: Callable[[], float], reaper: Reaper | None) -> None:
         self.found = ListedFiles()
@@ -166,7 +165,7 @@ class _Work:
         self._add(_walk(folder), before)
 
     def _add(self, names: Iterable[str], before: str) -> None:
-        """Take in what comes, a bit at a time: whoever looks on wants a turn."""
+        """Add names in batches, so that the interface stays responsive."""
         batch: list[str] = []
         for name in names:
             batch.append(before + name)

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 READ_SIZE = 64 * 1024
-"""Bytes taken in one go; then the event loop gets its turn."""
+"""Bytes per read, so that the event loop is not blocked."""
 MAX_BUFFERED_BYTES = 4 * READ_SIZE
-"""More than a terminal holds back when nobody reads."""
+"""More than the kernel buffers for a terminal."""
 REOPEN_POLL_SECONDS = 0.2
-"""Seconds until we look again at a terminal that nobody has open."""
+"""Seconds between polls of a terminal that no process has open."""
 SIGKILL_TIMEOUT_SECONDS = 5.0
 """Seconds to wait for a process after SIGKILL (it may hang in the kernel)."""
 
@@ -99,16 +99,16 @@ class PtyProcess:
 
     @property
     def group(self) -> int:
-        """The number of its process group."""
+        """Process group id."""
         return self._process.pid
 
     @property
     def gone(self) -> bool:
-        """True when nothing of its group was left: the number may be another's now."""
+        """Whether the process group is gone; its id may have been reused."""
         return self._group_is_gone
 
     async def wait(self) -> ExitStatus:
-        """Until the program itself has ended."""
+        """Wait until the program itself has ended."""
         return await asyncio.shield(self._ended)
 
     def write(self, data: bytes) -> None:
@@ -119,7 +119,7 @@ class PtyProcess:
         self._write()
 
     async def kill(self, grace: float) -> None:
-        """End the whole group: politely, and after the grace for certain. Returns when that is done."""
+        """End the process group with SIGTERM, and after `grace` seconds with SIGKILL."""
         self._signal(signal.SIGTERM)
         self._signal(signal.SIGCONT)  # a stopped process would not notice
         with contextlib.suppress(TimeoutError):
@@ -137,7 +137,7 @@ class PtyProcess:
         self._process.call_when_alone(callback)
 
     def dispose(self) -> None:
-        """Let go of the terminal: nothing more is read."""
+        """Close the terminal; nothing more is read."""
         if self._master >= 0:
             self._loop.remove_reader(self._master)
             self._loop.remove_writer(self._master)

@@ -1,4 +1,4 @@
-"""The terminals of one session: real processes whose output the agent reads back and the screen shows."""
+"""The terminals of one session: processes whose output the agent reads and the screen shows."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND = -32603, -32602, -32002
 DEFAULT_LIMIT = 1024 * 1024
 """Bytes of output kept for the agent when it names no limit."""
 MAX_LIMIT = 16 * 1024 * 1024
-"""… and at most, whatever it names: its wish is not our memory."""
+"""Upper bound for the limit that the agent names."""
 KILL_GRACE_SECONDS = 1.0
 """Seconds between SIGTERM and SIGKILL."""
 
 
 class Terminals:
-    """Makes, reads and ends the terminals that one agent asked for, or the user.
+    """Creates, reads and ends terminals for the agent or the user.
 
     `on_output` gets a terminal's raw output as it comes (not safe to display), `on_exit` its end.
     Every method refuses what cannot be done with a `Refusal`.
@@ -141,7 +141,7 @@ class Terminals:
         return text, truncated, terminal.status
 
     async def wait_for_exit(self, terminal_id: str) -> ExitStatus:
-        """Until the command has ended, whatever its children still do."""
+        """Wait until the command has ended; its children may still run."""
         return await self._find(terminal_id).process.wait()
 
     async def kill(self, terminal_id: str) -> None:
@@ -159,13 +159,13 @@ class Terminals:
         self._find(terminal_id).process.write(text.encode(errors="replace"))
 
     async def release_all(self) -> None:
-        """End everything, and forget it: the agent that made it is gone."""
+        """End and release all terminals, because the agent is gone."""
         everything = self._living.union(self._terminals.values())
         self._terminals.clear()
         await asyncio.gather(*map(self._end, everything))
 
     async def close(self) -> None:
-        """End everything for good: no terminal survives its session, nor a daemon started in one."""
+        """End all terminals, and daemons started in them. No more can be created."""
         self._closed = True
         await self.release_all()
         await asyncio.gather(*(process.end_descendants() for process in list(self._watched)))
