@@ -1,4 +1,4 @@
-"""What entries are called and how they are marked, on the screen and in exports alike."""
+"""Titles, icons and labels of entries, for the screen and for exports."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ STATUS_ICONS = {
 }
 """Signs for the status of a tool call, or of a step of a plan."""
 _VERBS = {"read": "Read", "edit": "Edit", "delete": "Delete", "move": "Move", "search": "Search"}
-"""For titles that are but the name of a file."""
+"""Verbs for titles that are only a file name."""
 OPEN_KINDS = ("edit", "delete", "move", "execute")
 
 
 def default_folded(entry: Entry) -> bool:
-    """Is only its short form shown until the user wishes otherwise?"""
+    """Return True if the entry is folded by default."""
     if isinstance(entry, Thought):
         return entry.ended_at is not None
     if isinstance(entry, ToolCall):
@@ -95,7 +95,7 @@ def folder_label(path: str) -> str:
 
 
 def relative_path(path: str | None, cwd: str) -> str:
-    """A path below the directory of the session without that."""
+    """Return a path relative to the session's directory if it is below it."""
     path = path or ""
     base = f"{cwd.rstrip('/')}/"
     return path[len(base) :] if cwd and path.startswith(base) and len(path) > len(base) else path
@@ -106,7 +106,7 @@ _PRECISE = frozenset({"read", "edit", "delete", "move", "execute"})
 
 
 def call_title(call: ToolCall, cwd: str) -> str:
-    """What it is called; paths below the session's directory are relative to that."""
+    """Return the title of a call; paths below the session's directory are relative to that."""
     shown = reveal_line if call.kind in _PRECISE else visible_line
     title = shown(call.title).strip()
     if len(title) > 2 and title[0] == title[-1] == "`" and "`" not in title[1:-1]:
@@ -153,7 +153,7 @@ def shows_terminal(call: ToolCall) -> bool:
 
 
 def file_change(diff: Diff, kind: str = "") -> str:
-    """What became of a file as a whole, in a call of that kind: `new`, `deleted`, `now empty`, or nothing."""
+    """Return `new`, `deleted`, `now empty`, or an empty string for a file that was only edited."""
     if diff.patch is not None:
         return ""
     if diff.old is None:
@@ -212,7 +212,7 @@ def _as_json(content: Content) -> Any:
 
 
 def permission_verdict(entry: Permission) -> tuple[str, str, str]:
-    """What became of a request for permission: its sign, in words, and how good that is (a style's name)."""
+    """Return sign, words and style name for the outcome of a permission request."""
     if entry.outcome is None and not entry.answerable:
         return "?", "cannot be answered: the request has no id", "warning"
     if entry.outcome is None:

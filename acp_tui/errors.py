@@ -1,4 +1,4 @@
-"""Errors that are meant for a person."""
+"""Errors that are shown to the user or sent to the agent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class UserError(Exception):
 
 
 class Refusal(Exception):  # noqa: N818  # an answer, not a fault
-    """What a served request of the agent is answered with when it is not served: a JSON-RPC error."""
+    """A JSON-RPC error with which a request of the agent is answered."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)

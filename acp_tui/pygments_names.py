@@ -1,4 +1,4 @@
-"""What the sorts of tokens that Pygments finds in code are called in themes."""
+"""Theme names of Pygments token types."""
 
 from __future__ import annotations
 
@@ -35,4 +35,4 @@ TOKEN_NAMES = {
     "Operator.Word": "keyword",
     "Punctuation": "punctuation",
 }
-"""One that is missing goes by what it belongs to."""
+"""A token type that is missing uses the name of its parent."""

@@ -1,4 +1,4 @@
-"""What changed between two texts: pure, fast for large ones, and made only as far as it is looked at."""
+"""Compare two texts. Pure, fast for large texts; rows are computed lazily."""
 
 from acp_tui.diffing.difference import Difference, compare_texts, parse_patch
 from acp_tui.diffing.hunks import Hunk, LineChange, Row

@@ -1,4 +1,4 @@
-"""Which stretches of lines differ.
+"""Find the blocks of lines that differ.
 
 difflib alone takes seconds for some thousand lines. So lines that are there once on both sides are found
 first and taken as anchors (as in a patience diff), which also gives diffs that people find sensible; difflib
@@ -148,7 +148,7 @@ def _in_order(a: dict[Hashable, int], b: dict[Hashable, int]) -> list[tuple[int,
 
 
 def _joined(blocks: list[Block]) -> Iterator[Block]:
-    """Neighbours that touch are one."""
+    """Merge blocks that touch."""
     pending: Block | None = None
     for block in blocks:
         if pending is not None and pending.i_end == block.i and pending.j_end == block.j:

@@ -1,4 +1,4 @@
-"""The difference of two versions of a text, or of a patch: how much it is, and its rows."""
+"""The difference between two versions of a text, or the content of a patch."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ CONTEXT_LINES = 3
 """Unchanged lines that are shown around what changed."""
 MIN_HIDDEN_LINES = 3
 CACHE_SIZE = 32
-"""Comparisons kept: bodies are made anew when the width or the theme changes, their differences are not."""
+"""Cached comparisons: a change of width or theme does not compute them again."""
 
 
 class Difference:
-    """What changed. Rows are made as they are asked for."""
+    """A list of hunks. Rows are computed lazily."""
 
     def __init__(self, hunks: Sequence[Hunk], notes: Sequence[str] = ()) -> None:
         self.hunks = hunks
         self.notes = notes
-        """What is to be said before the rows."""
+        """Remarks to show before the rows."""
         self.added = sum(len(change.added) for hunk in hunks for change in hunk.changes)
         """Lines that were not there before."""
         self.removed = sum(len(change.removed) for hunk in hunks for change in hunk.changes)
@@ -44,7 +44,7 @@ class Difference:
 
     @property
     def line_count(self) -> int:
-        """How many rows are lines of either text."""
+        """Number of rows that are lines of either text."""
         return sum(hunk.size for hunk in self.hunks)
 
     @cached_property
@@ -68,7 +68,7 @@ class Difference:
 
     @property
     def one_sided(self) -> bool:
-        """Nothing but added, or nothing but removed lines: a new or a deleted file mostly."""
+        """True if lines were only added or only removed."""
         return not (self.added and self.removed)
 
 

@@ -1,4 +1,4 @@
-"""What two versions and a patch have in common: hunks, made of unchanged lines and changes."""
+"""Hunks: unchanged lines and changes, from a comparison or from a patch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
 
 class LineChange:
-    """Lines that came in place of others; either may be none."""
+    """Removed lines and the lines that replaced them; either may be empty."""
 
     __slots__ = ("_marks", "added", "added_open", "removed", "removed_open")
 
@@ -56,7 +56,7 @@ class LineChange:
         return None
 
     def marks(self, row: Row) -> list[CharRange]:
-        """What is different within a line of it; worked out when it is asked for."""
+        """Return the changed parts of a line; computed lazily."""
         pair = self.pair(row.at)
         if pair is None:
             return []
@@ -77,19 +77,19 @@ class Hunk(NamedTuple):
 
     @property
     def changes(self) -> Iterator[LineChange]:
-        """The changes alone."""
+        """The changes without the unchanged lines."""
         return (part for part in self.parts if isinstance(part, LineChange))
 
     @property
     def size(self) -> int:
-        """How many lines it shows."""
+        """Number of lines in the hunk."""
         return sum(
             len(part.removed) + len(part.added) if isinstance(part, LineChange) else len(part)
             for part in self.parts
         )
 
     def rows(self) -> Iterator[Row]:
-        """All of it."""
+        """Yield all rows of the hunk."""
         old, new = self.old, self.new
         for part in self.parts:
             if isinstance(part, LineChange):

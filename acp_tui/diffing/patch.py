@@ -20,7 +20,7 @@ _SILENT = re.compile(r"(?:index |similarity |dissimilarity |={3,}$|\*\*\* (?:Beg
 
 
 def read_patch(text: str) -> tuple[list[Hunk], list[str]]:
-    """Its hunks, and what else it says. What cannot be understood is shown as it stands, not left out."""
+    """Return the hunks and the remarks of a patch. Lines that cannot be parsed become remarks."""
     reader = _Reader()
     for line in text.removesuffix("\n").split("\n"):
         reader.take(line)
@@ -28,7 +28,7 @@ def read_patch(text: str) -> tuple[list[Hunk], list[str]]:
 
 
 class _Reader:
-    """Where in a patch we are."""
+    """State of the parser."""
 
     def __init__(self) -> None:
         self._hunks: list[Hunk] = []
@@ -38,7 +38,7 @@ class _Reader:
         self._named: str | None = None  # the file whose header came last
 
     def take(self, line: str) -> None:
-        """One line more."""
+        """Process one line."""
         if self._open is not None and self._open.wants(line):
             self._open.take(line)
         elif header := _HUNK.fullmatch(line):
@@ -94,7 +94,7 @@ class _Reader:
 
 
 class _OpenHunk:
-    """A hunk whose end has not come."""
+    """A hunk that is still being read."""
 
     def __init__(self, header: re.Match[str] | None, after: tuple[int, int], notes: tuple[str, ...]) -> None:
         old, old_count, new, new_count, heading = header.groups() if header else (None, None, None, None, "")
@@ -124,7 +124,7 @@ class _OpenHunk:
         return line[:1] in ("+", "-", " ") and not line.startswith(("--- ", "+++ "))
 
     def take(self, line: str) -> None:
-        """One line more."""
+        """Process one line."""
         sign, text = line[:1], line[1:]
         if sign == "\\":
             self._open = [bool(self._removed) and not self._added, bool(self._added)]
@@ -163,7 +163,7 @@ class _OpenHunk:
         self._open = [False, False]
 
     def finished(self) -> Hunk:
-        """It is complete."""
+        """Close the hunk and return it."""
         self._end_change()
         self._end_same()
         return Hunk(self._parts, *self._start, heading=self._heading, notes=self._notes)

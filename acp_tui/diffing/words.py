@@ -6,14 +6,14 @@ import re
 from difflib import SequenceMatcher
 
 CharRange = tuple[int, int]
-"""From a character to before another."""
+"""Start and end (exclusive) of a range of characters."""
 
 _TOKENS = re.compile(r"\w+|[^\S\n]+|.", re.DOTALL)
 MAX_CHARACTERS = 2_000
 """Characters of a line beyond which only its common beginning and end are looked for."""
 MAX_TOKENS = 200
 MIN_SIMILARITY = 0.35
-"""How much must have stayed, so that marks say more than that the line is another one."""
+"""Share of unchanged text below which words are not marked: the whole line changed."""
 
 
 def changed_words(old: str, new: str) -> tuple[list[CharRange], list[CharRange]]:
@@ -70,7 +70,7 @@ def _stretches(tokens: list[str], ranges: list[tuple[int, int]]) -> list[CharRan
 
 
 def _stayed(old: str, old_marks: list[CharRange], new: str, new_marks: list[CharRange]) -> float:
-    """Which part of both lines, blanks aside, is not marked."""
+    """Return the share of both lines that is unchanged, ignoring whitespace."""
     whole = changed = 0
     for text, marks in ((old, old_marks), (new, new_marks)):
         whole += len("".join(text.split()))

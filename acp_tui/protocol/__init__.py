@@ -1,4 +1,4 @@
-"""Frames to events: one translator per dialect, forgiving and pure."""
+"""Translate protocol frames into events. Pure: no I/O and no clock; bad input never raises."""
 
 from __future__ import annotations
 

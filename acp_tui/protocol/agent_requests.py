@@ -1,4 +1,4 @@
-"""What agents ask of the client, and what the client answered."""
+"""Requests of the agent and our answers to them, as events."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SERVED = frozenset(
 def request_events(
     method: str, params: dict[str, Any], request_id: RequestId, made_up: str
 ) -> list[ev.Event]:
-    """The events of a request from the agent. `made_up` names a tool call that the agent did not name."""
+    """Return the events of a request. `made_up` is the id for a tool call without one."""
     if method == PERMISSION:
         return permission_events(params, request_id, made_up)
     if method == ELICITATION:
@@ -83,7 +83,7 @@ def _elicitation(params: dict[str, Any], request_id: RequestId) -> ev.Elicitatio
 
 @dataclass(slots=True)
 class ClientAnswer:
-    """What we answered, and to what."""
+    """Our answer to a request of the agent."""
 
     request_id: RequestId
     params: dict[str, Any]

@@ -1,4 +1,4 @@
-"""What we ask of the agent, and what it answered (but for prompts: their end is the dialect's)."""
+"""Our requests to the agent and its answers, as events. Dialects handle the answers to prompts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _prompt(params: dict[str, Any]) -> ev.PromptSent:
 
 @dataclass(slots=True)
 class AgentAnswer:
-    """What the agent answered, and to what."""
+    """The agent's answer to one of our requests."""
 
     params: dict[str, Any]
     result: dict[str, Any]

@@ -1,4 +1,4 @@
-"""What the client itself did and captured, as records of the log: both ways.
+"""Convert client events to log records and back.
 
 A record is `{"event": "snake_name", …fields}`; fields at their default are left out. Records go into the log
 and come back; events of the wire need none there, for the log has the frames.

@@ -1,4 +1,4 @@
-"""A session is a fold over its records: live and replayed alike."""
+"""Fold records into a session, live or from a log."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 class Fold:
-    """The state of one conversation, and how each record of it changes that."""
+    """The state of one conversation, updated record by record."""
 
     def __init__(self) -> None:
         self.session = Session()
         self.others: dict[str, Session] = {}
         """Other sessions that spoke on the same connection, by their ids."""
         self.events: list[Event] = []
-        """Of the record that was taken in last."""
+        """The events of the last record."""
         self._translator = Translator()
 
     def apply(self, record: Record) -> list[Change]:
-        """Take in one record; returns what is different in our session."""
+        """Apply one record and return the changes to our session."""
         changes: list[Change] = []
         self.events = self._translator.translate(record)
         for event in self.events:
@@ -46,7 +46,7 @@ class Fold:
 
 
 def fold(records: Iterable[Record]) -> Session:
-    """The session that these records give."""
+    """Return the session that results from these records."""
     state = Fold()
     for record in records:
         state.apply(record)

@@ -1,4 +1,4 @@
-"""What agents say only in `rawInput` and `rawOutput`: commands, paths, output, exit codes, hunks.
+"""Read commands, paths, output, exit codes and hunks from `rawInput` and `rawOutput`.
 
 The protocol leaves the shape of both to the agent. The names below are those that agents were recorded using.
 """
@@ -63,7 +63,7 @@ def read_paths(raw_input: Any) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class RawResult:
-    """How a call went, as its `rawOutput` has it."""
+    """The result of a call according to its `rawOutput`."""
 
     output: str = ""  # as sent
     exit_code: int | None = None

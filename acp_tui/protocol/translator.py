@@ -1,6 +1,6 @@
-"""Frames to events: pairs requests with answers, both ways, and knows which session is ours.
+"""Translate frames into events: pairs requests with answers and tells our session from others.
 
-Forgiving: whatever comes in, nothing is raised, and what cannot be understood stays visible as an event.
+Never raises: input that cannot be understood becomes an event too.
 """
 
 from __future__ import annotations
@@ -283,12 +283,12 @@ class Translator:
 
 
 def _is_id(value: Any) -> bool:
-    """May this be the id of a request?"""
+    """Return True if the value may be a request id."""
     return isinstance(value, (str, int)) and not isinstance(value, bool)
 
 
 def _no_envelope(frame: Any) -> list[ev.Event]:
-    """A received line that is no JSON object."""
+    """Return the events of a received line that is not a JSON object."""
     if isinstance(frame, str):
         line = visible_line(frame[:LINE_SHOWN].strip())
         return [ev.Noise(line)] if line else []

@@ -1,4 +1,4 @@
-"""Reading JSON that may be anything: a value of the wrong type is as good as none."""
+"""Read untrusted JSON: a value of the wrong type counts as missing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def items(value: Any) -> list[Any]:
 
 
 def first(source: dict[str, Any], *names: str) -> Any:
-    """The first of these members that is there and not null."""
+    """The first of these members that is not null."""
     for name in names:
         value = source.get(name)
         if value is not None:
@@ -47,7 +47,7 @@ def text(source: dict[str, Any], *names: str) -> str | None:
 
 
 def integer(source: dict[str, Any], *names: str) -> int | None:
-    """A whole number."""
+    """An integer, or a float without a fraction."""
     value = first(source, *names)
     if isinstance(value, bool):
         return None
@@ -57,7 +57,7 @@ def integer(source: dict[str, Any], *names: str) -> int | None:
 
 
 def number(source: dict[str, Any], name: str) -> float | None:
-    """A number."""
+    """An integer or a float."""
     value = source.get(name)
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 

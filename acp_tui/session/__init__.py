@@ -1,4 +1,4 @@
-"""One conversation as data: what can happen, what is, and how one changes the other.
+"""One conversation as data: events, state, and the reducer that applies events to the state.
 
 Pure: standard library only, no I/O, no clock. Time comes with the record.
 """

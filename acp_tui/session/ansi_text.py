@@ -1,6 +1,6 @@
-"""Text that may keep its colours: SGR escapes survive, and nothing else that a terminal would obey.
+"""Text that keeps SGR colour escapes; all other control characters are made visible.
 
-Only for output that is parsed into styles afterwards; what is written to a terminal is `visible` text.
+Only for output that is parsed into styles afterwards. Never write it to a terminal directly.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ SGR = re.compile("\x1b\\[([0-9;:]*)m")
 
 
 def keep_colours(text: str) -> str:
-    """The text made safe, but for its SGR escapes."""
+    """Make the text safe, but keep its SGR escapes."""
     pieces: list[str] = []
     end = 0
     for escape in SGR.finditer(text):
@@ -25,5 +25,5 @@ def keep_colours(text: str) -> str:
 
 
 def strip_colours(text: str) -> str:
-    """The same text, its SGR escapes taken out."""
+    """Make the text safe and remove its SGR escapes."""
     return visible(SGR.sub("", text))

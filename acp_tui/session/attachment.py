@@ -1,4 +1,4 @@
-"""What a prompt brings along beside its words: `@src/app.py:10-20`, a picture, what a command wrote.
+"""Attachments of a prompt: file mentions (`@src/app.py:10-20`), pictures, command output.
 
 A name counts as a mention only when there is such a file: people also write `@property` and `@alice`.
 """
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 class FileMention(NamedTuple):
-    """A file or a folder; of a file perhaps only some lines, counted from 1."""
+    """A file or folder, optionally limited to a range of lines (1-based)."""
 
-    token: str  # as it stands in the prompt
+    token: str  # as written in the prompt
     path: str  # as it was written: below the working directory, absolute, or with `~`
     first: int | None = None
     last: int | None = None
 
 
 class Picture(NamedTuple):
-    """An image that is in no file of the user's."""
+    """An image that is not a file, such as a pasted one."""
 
     token: str
     data: bytes
@@ -32,7 +32,7 @@ class Picture(NamedTuple):
 
 
 class CommandOutput(NamedTuple):
-    """What a command wrote."""
+    """The output of a command."""
 
     token: str
     command: str
@@ -42,9 +42,9 @@ class CommandOutput(NamedTuple):
 Attachment = FileMention | Picture | CommandOutput
 
 OUTPUT_SCHEME = "terminal:"
-"""Begins the address of what a command wrote: there is no file of it."""
+"""URI scheme of command output, which is not a file."""
 
-# Compiled when they are needed: the first frame does without.
+# Not compiled at import: the first frame does not need them.
 _MENTION = (
     r"""(?<![^\s(\[{<"'`])@"""
     r"""(?:"(?P<quoted>(?:[^"\\\n]|\\.)+)"(?::(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?|(?P<word>[^\s"]+))"""
@@ -57,7 +57,7 @@ _ASKED_LINES = r":(\d{0,9}(?:-\d{0,9})?)$"
 
 
 class Mention(NamedTuple):
-    """A mention, and where it stands."""
+    """A mention and its position in the text."""
 
     start: int
     end: int
@@ -65,7 +65,7 @@ class Mention(NamedTuple):
 
 
 def find_mentions(text: str, exists: Callable[[str], bool]) -> Iterator[Mention]:
-    """The files that a text mentions, in its order."""
+    """Yield the files that the text mentions, in order."""
     if "@" not in text:
         return
     for found in re.finditer(_MENTION, text):
@@ -101,15 +101,15 @@ def _mention(start: int, token: str, path: str, first: str | None, last: str | N
 
 
 class PartialMention(NamedTuple):
-    """A mention that is being written, up to the cursor."""
+    """An incomplete mention at the cursor."""
 
-    start: int  # where its @ stands
+    start: int  # index of its @
     name: str
-    lines: str  # what was said of lines already, as `:10-20`
+    lines: str  # the line range so far, such as `:10-20`
 
 
 def partial_mention(before: str) -> PartialMention | None:
-    """The mention at the end of a line that is being written; None when none is."""
+    """Return the incomplete mention at the end of the text before the cursor, or None."""
     if "@" not in before or (found := re.search(_BEGUN, before)) is None:
         return None
     if found["quoted"] is not None:
@@ -124,7 +124,7 @@ def partial_mention(before: str) -> PartialMention | None:
 
 
 def format_mention(path: str, lines: str = "") -> str:
-    """How a file is mentioned."""
+    """Return the mention of a path as it is written in a prompt, quoted if necessary."""
     name = _escaped(path)
     plain = not any(char.isspace() for char in path) and path[-1:] not in _BEHIND
     # What could be taken for lines is none of them when it stands in quotes.

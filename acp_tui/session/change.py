@@ -1,4 +1,4 @@
-"""What a reduced event did to the session, for those who show it."""
+"""What an event changed in the session; views use it to update."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ChangeKind = Literal["added", "updated", "fact", "reset"]
 
 @dataclass(slots=True)
 class Change:
-    """One thing that is different now.
+    """One change to the session.
 
     `added` and `updated` name the entry, `fact` the attribute of `Session` that has a new value;
     `reset` means that the entries were replaced as a whole.

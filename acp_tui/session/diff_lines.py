@@ -1,4 +1,4 @@
-"""Where a diff begins in its file. Many agents send only the words that change, without saying where."""
+"""The line at which a diff begins in its file. Many agents send only the changed words without a position."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def first_line(call: ToolCall, diff: Diff) -> int:
-    """The number of the diff's first line; 0 when it is not known."""
+    """Return the line number of the diff's first line, or 0 if it is unknown."""
     if diff.patch is not None or diff.old is None or diff.new is None:
         return 1
     if diff.line is not None:
@@ -25,7 +25,7 @@ def first_line(call: ToolCall, diff: Diff) -> int:
 
 
 def line_in_text(diff: Diff, text: str, *, applied: bool) -> int | None:
-    """Where the diff stands in the text of its file, before or after it was applied; None unless certain."""
+    """Return the line of the diff in the text of its file, or None if it is ambiguous."""
     sides = (diff.new, diff.old) if applied else (diff.old, diff.new)
     for side in sides:
         if side and text.count(side) == 1:
@@ -34,7 +34,7 @@ def line_in_text(diff: Diff, text: str, *, applied: bool) -> int | None:
 
 
 def line_by_hunks(diff: Diff, hunks: Iterable[Hunk]) -> int | None:
-    """Where the diff begins according to the hunks of a patch; None unless they agree."""
+    """Return the first line of the diff according to the hunks of a patch, or None unless they agree."""
     if not diff.old:
         return None
     found = {line for hunk in hunks if _may_be_of(hunk, diff) and (line := _line_by(hunk, diff.old))}
@@ -46,7 +46,7 @@ def _may_be_of(hunk: Hunk, diff: Diff) -> bool:
 
 
 def _line_by(hunk: Hunk, old: str) -> int | None:
-    """The hunk is a part of the diff's old text, or the other way round."""
+    """Locate the hunk in the diff's old text, or the other way round."""
     whole, part = (hunk.old + "\n", old) if len(old) <= len(hunk.old) + 1 else (old, hunk.old)
     if whole.count(part) != 1:
         return None

@@ -1,4 +1,4 @@
-"""What can happen in a conversation.
+"""The events of a conversation.
 
 Events come from frames of the wire (made by `protocol`) and from what the client itself did and knows.
 They carry no time: it comes with the record. Texts of chunks and terminal output are raw (the state
@@ -35,7 +35,7 @@ Speaker = Literal["user", "agent", "thought"]
 
 
 class Event:
-    """Anything that happened."""
+    """Base class of all events."""
 
     __slots__ = ()
 
@@ -45,7 +45,7 @@ class Event:
 
 @dataclass(slots=True)
 class AgentStarted(Event):
-    """Client: the process runs (again)."""
+    """Client: the agent's process was started or restarted."""
 
     command: list[str]
     cwd: str
@@ -93,7 +93,7 @@ class SessionOpening(Event):
 
 @dataclass(slots=True)
 class SessionOpened(Event):
-    """… and answered. None: the answer did not say, what was known stays."""
+    """The opening request was answered. None: the answer did not say; the known value stays."""
 
     session_id: str | None = None
     how: Literal["new", "load", "resume", "fork"] = "new"
@@ -144,7 +144,7 @@ class PromptSent(Event):
 
 @dataclass(slots=True)
 class TurnAccepted(Event):
-    """Draft dialect: the prompt was taken; another message will end the turn."""
+    """Draft dialect: the prompt was accepted; another message will end the turn."""
 
 
 @dataclass(slots=True)
@@ -208,7 +208,7 @@ class ToolCallChanged(Event):
     raw_input: Any = None
     has_raw_output: bool = False
     raw_output: Any = None
-    command: str | None = None  # what follows is read from the raw values
+    command: str | None = None  # from here on: read from the raw values
     input_paths: list[str] = field(default_factory=list)
     output: Content | None = None
     exit_code: int | None = None
@@ -312,7 +312,7 @@ class CompactionChunk(Event):
 
 @dataclass(slots=True)
 class Unknown(Event):
-    """Something that is no part of what we know."""
+    """A message of a kind that acp-tui does not know."""
 
     what: str
     raw: Any
@@ -320,14 +320,14 @@ class Unknown(Event):
 
 @dataclass(slots=True)
 class Nothing(Event):
-    """Well-formed and without consequence for the screen; tells only that the agent is alive."""
+    """A well-formed message without effect on the state, except that the agent is alive."""
 
     what: str
 
 
 @dataclass(slots=True)
 class ProtocolFault(Event):
-    """A line or an envelope that breaks JSON-RPC, an answer to nothing, an answer given twice …"""
+    """A violation of JSON-RPC: a malformed message, a response without a request, a second response."""
 
     text: str
     raw: Any = None
@@ -335,14 +335,14 @@ class ProtocolFault(Event):
 
 @dataclass(slots=True)
 class Noise(Event):
-    """A line on the agent's standard output that is no JSON at all."""
+    """A line on the agent's standard output that is not JSON."""
 
     text: str
 
 
 @dataclass(slots=True)
 class Elsewhere(Event):
-    """It happened in another session than ours, on the same connection."""
+    """An event of another session on the same connection."""
 
     session_id: str
     inner: Event
@@ -399,7 +399,7 @@ class ElicitationCompleted(Event):
 
 @dataclass(slots=True)
 class RequestWithdrawn(Event):
-    """The agent took a request of its own back (`$/cancel_request`)."""
+    """The agent withdrew one of its requests (`$/cancel_request`)."""
 
     request_id: RequestId
 
@@ -422,13 +422,13 @@ class FileBeforeWrite(Event):
 
     request_id: RequestId
     old: str | None = None  # None: there was no file
-    known: bool = True  # False: it was no text, or too long to be kept
+    known: bool = True  # False: not text, or too long to be kept
     line_ends: list[str] = field(default_factory=list)  # of old and new, where they are not the same
 
 
 @dataclass(slots=True)
 class TerminalCreated(Event):
-    """We answered `terminal/create`, or the agent told of a terminal of its own in `_meta`.
+    """We answered `terminal/create`, or the agent reported a terminal of its own in `_meta`.
 
     Client: the user ran something.
     """
@@ -441,7 +441,7 @@ class TerminalCreated(Event):
 
 @dataclass(slots=True)
 class TerminalOutput(Event):
-    """Output of a terminal. `skipped` characters before this piece were not kept."""
+    """Output of a terminal, after `skipped` characters that were not kept."""
 
     terminal_id: str
     text: str  # raw
@@ -492,9 +492,9 @@ class DiffPlaced(Event):
 
 @dataclass(slots=True)
 class Noticed(Event):
-    """Client: a line for the transcript.
+    """Client: a notice for the transcript.
 
-    What is being waited for comes from the source `waiting`; how that ended, from `waited`, takes its place.
+    A notice with the source `waiting` is replaced by the next one with the source `waited`.
     """
 
     level: Level

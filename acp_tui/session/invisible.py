@@ -1,4 +1,4 @@
-"""Characters that take no ink: in a command, a path or the name of an option each is shown by a stand-in.
+"""Invisible characters: in commands, paths and option names each is replaced by a visible stand-in.
 
 In prose they are legitimate (joined emoji, Persian, French spaces), and `visible` leaves them alone. In what
 a user approves they can hide a tail or make two names look the same.
@@ -22,7 +22,7 @@ _INVISIBLE = re.compile(
 """Unicode's default ignorable characters, fillers, blanks, and other spaces."""
 _TAGS = range(0xE0000, 0xE0080)
 MAX_NAMED = 3
-"""Kinds of characters that are named; the others are counted."""
+"""How many kinds of characters are named; the rest are only counted."""
 
 
 def reveal(text: str) -> str:
@@ -33,7 +33,7 @@ def reveal(text: str) -> str:
 
 
 def reveal_line(text: str) -> str:
-    """The same on one line."""
+    """Like `reveal`, on one line."""
     return reveal(visible_line(text))
 
 

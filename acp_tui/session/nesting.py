@@ -1,4 +1,4 @@
-"""JSON that is nested very deeply, cut before anything recursive walks it."""
+"""Limit the nesting of JSON before recursive code walks it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_DEPTH = 64
-"""Far more than any protocol needs; far less than Python's limit of recursion."""
+"""Far more than any protocol needs, far less than Python's recursion limit."""
 CUT = "…"
 
 
 def exceeds_depth(value: Any, depth: int = MAX_DEPTH) -> bool:
-    """Return True if the value is nested more than so many levels deep. Does not recurse."""
+    """Return True if the value is nested more than `depth` levels deep. Does not recurse."""
     level = _containers([value])
     for _ in range(depth):
         if not level:
@@ -31,7 +31,7 @@ def _containers(values: Iterable[Any]) -> list[Any]:
 
 
 def limit_depth(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """The value, with what is deeper than that replaced by an ellipsis."""
+    """Return the value with everything deeper than `depth` replaced by an ellipsis."""
     return _cut(value, depth) if exceeds_depth(value, depth) else value
 
 

@@ -1,4 +1,4 @@
-"""An entry as plain text of its fields, for when what draws or exports it has failed."""
+"""An entry as plain text of its fields: the fallback when rendering or exporting it fails."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 from acp_tui.session.text import GrowingText, visible, visible_line
 
 MAX_CHARACTERS = 20_000
-"""Of one entry, and of each of its fields."""
+"""Limit per entry and per field."""
 MAX_DEPTH = 4
 """Entries are not deeper than this, apart from raw JSON."""
 
 
 def failure_note(entry: object, error: BaseException) -> str:
-    """A sentence that stands above the raw text."""
+    """Return the sentence shown above the raw text."""
     words = visible_line(f"{type(error).__name__}: {error}")[:200]
     return f"This entry ({type(entry).__name__}) could not be drawn: {words}. Its raw content follows."
 
 
 def raw_text(entry: object) -> str:
-    """`name: value` for each field that holds something; safe to display, and cut where it is too long."""
+    """Return `name: value` for each non-empty field, safe to display and truncated."""
     try:
         text = "\n".join(_fields(entry, MAX_DEPTH))
     except Exception as error:  # the last resort must not fail as well

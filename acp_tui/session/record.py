@@ -10,7 +10,7 @@ Direction = Literal["sent", "received", "client"]
 
 @dataclass(slots=True)
 class Record:
-    """Something that crossed the wire, or that the client itself did."""
+    """A message that crossed the wire, or an action of the client."""
 
     at: float  # seconds since the epoch
     direction: Direction

@@ -37,7 +37,7 @@ def current_settings(session: Session) -> dict[str, Setting]:
 
 
 def value_name(option: ConfigOption) -> str:
-    """The current value in the agent's words, safe to display."""
+    """Return the name of the current value, safe to display."""
     if option.current is None:
         return "–"
     if isinstance(option.current, bool):

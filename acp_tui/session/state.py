@@ -1,6 +1,6 @@
-"""What is: the state of one conversation.
+"""The state of one conversation.
 
-A `Session` is an ordered list of entries (what the transcript shows) and the facts beside it.
+A `Session` is an ordered list of entries (what the transcript shows) and facts such as mode and usage.
 Only `reduce` changes it. All texts that may be displayed have been made safe by `protocol`
 before they come here, except `raw_*` fields and `Terminal.output`, which say so.
 """
@@ -14,7 +14,7 @@ from acp_tui.session.text import GrowingText, TerminalText
 
 RequestId = int | str | None
 REQUEST_CANCELLED = -32800
-"""The code of an error that only says that a request was cancelled."""
+"""JSON-RPC error code of a cancelled request."""
 Phase = Literal["connecting", "idle", "loading", "prompting", "dead"]
 Level = Literal["info", "warning", "error"]
 TerminalOwner = Literal["client", "agent", "user"]
@@ -58,7 +58,7 @@ class Content:
 
     @property
     def for_assistant_only(self) -> bool:
-        """True when the sender marked it as not meant for the user's eye."""
+        """True if the sender marked it as not meant for the user."""
         return self.annotations is not None and self.annotations.audience == ("assistant",)
 
 
@@ -73,7 +73,7 @@ class AnnotatedText(GrowingText):
 
     @property
     def for_assistant_only(self) -> bool:
-        """True when the sender marked it as not meant for the user's eye."""
+        """True if the sender marked it as not meant for the user."""
         return self.annotations.audience == ("assistant",)
 
 
@@ -107,17 +107,17 @@ class Message(Entry):
 
 @dataclass(kw_only=True, slots=True)
 class UserMessage(Message):
-    """What the user said."""
+    """A message of the user."""
 
 
 @dataclass(kw_only=True, slots=True)
 class AgentMessage(Message):
-    """What the agent said."""
+    """A message of the agent."""
 
 
 @dataclass(kw_only=True, slots=True)
 class Thought(Message):
-    """What the agent thought."""
+    """A thought of the agent."""
 
     ended_at: float | None = None  # when something else followed
 
@@ -153,7 +153,7 @@ class Hunk:
 
 @dataclass(slots=True)
 class TerminalRef:
-    """A tool call shows the output of this terminal."""
+    """A reference from a tool call to the terminal that shows its output."""
 
     terminal_id: str
 
@@ -163,7 +163,7 @@ ToolContent = Content | Diff | TerminalRef
 
 @dataclass(kw_only=True, slots=True)
 class ToolCall(Entry):
-    """One tool call, as the announcement and all its updates left it."""
+    """One tool call with all its updates applied."""
 
     call_id: str
     title: str = ""
@@ -191,22 +191,22 @@ class ToolCall(Entry):
 
     @property
     def done(self) -> bool:
-        """True when nothing more is expected."""
+        """True if no more updates are expected."""
         return self.status in DONE_STATUSES
 
     @property
     def permission_title(self) -> str:
-        """What the agent calls it where it asks for permission."""
+        """The title to show in a permission question."""
         return self.question_title or self.title
 
     @property
     def paths(self) -> list[str]:
-        """The files it is about: its locations, else those that its raw input names."""
+        """Its locations, or the files named in its raw input if it has none."""
         return list(dict.fromkeys(place.path for place in self.locations)) or self.input_paths
 
     @property
     def began(self) -> float:
-        """When it would have begun had it not had to wait for answers: how long it took counts from here."""
+        """Start time for its duration: moved by the time spent waiting for answers."""
         return self.at + self.waited
 
 
@@ -232,7 +232,7 @@ class Plan(Entry):
 
 @dataclass(slots=True)
 class PermissionOption:
-    """One answer the agent offers, in its words."""
+    """One answer that the agent offers."""
 
     id: str
     name: str
@@ -241,7 +241,7 @@ class PermissionOption:
 
 @dataclass(kw_only=True, slots=True)
 class Permission(Entry):
-    """A permission request and what became of it."""
+    """A permission request and its outcome."""
 
     request_id: RequestId
     call_id: str  # its tool call is `Session.tool_calls[call_id]`; made up when the agent named none
@@ -303,7 +303,7 @@ class TurnEnd(Entry):
 
 @dataclass(kw_only=True, slots=True)
 class Compaction(Entry):
-    """The agent condensed its context."""
+    """A compaction of the agent's context."""
 
     compaction_id: str
     status: str = "in_progress"
@@ -313,7 +313,7 @@ class Compaction(Entry):
 
 @dataclass(kw_only=True, slots=True)
 class Unrecognised(Entry):
-    """Something we do not know; nothing is hidden."""
+    """A message of an unknown kind, shown as raw JSON."""
 
     what: str  # e.g. "session update 'foo'"
     raw: Any = None  # as sent
@@ -324,7 +324,7 @@ class Unrecognised(Entry):
 
 @dataclass(slots=True)
 class RpcError:
-    """An error answer: the most readable text of it, and all of it."""
+    """A JSON-RPC error: its most readable text, and the whole of it."""
 
     code: int
     message: str
@@ -351,7 +351,7 @@ class AuthMethod:
 
 @dataclass(slots=True)
 class Agent:
-    """Who answered `initialize`, and what it can do."""
+    """The agent's name and capabilities, from `initialize`."""
 
     name: str | None = None
     title: str | None = None
@@ -375,7 +375,7 @@ class Agent:
 
     @property
     def can_resume(self) -> bool:
-        """Can one go on with a session of it at another time?"""
+        """True if its sessions can be resumed later."""
         return self.can("sessionCapabilities", "resume") or self.can("loadSession")
 
 
@@ -439,7 +439,7 @@ class Cost:
 
 @dataclass(slots=True)
 class Usage:
-    """The context window, the cost, and the tokens of the last turn that told them."""
+    """The context window, the cost, and the tokens of the last turn that reported them."""
 
     used: int | None = None
     size: int | None = None
@@ -595,5 +595,5 @@ class Session:
 
     @property
     def active_locations(self) -> list[Location]:
-        """The files that unfinished tool calls are at."""
+        """The locations of unfinished tool calls."""
         return [location for call in self.reducer_state.open_calls.values() for location in call.locations]

@@ -1,7 +1,7 @@
-"""Text as it arrives: made safe character by character, and grown without copying.
+"""Make text safe to display, and accumulate it without copying.
 
-Terminals obey what is written to them, so nothing an agent says may reach one as it came.
-The work is done on characters, never on chunks: however a text is cut, the result is the same.
+Terminals interpret control characters, so text from agents must never reach one unchanged.
+The result does not depend on how the text was split into chunks.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ def visible(text: str) -> str:
 
 
 def visible_line(text: str) -> str:
-    """The same on one line: for titles, names and paths."""
+    """Like `visible`, on one line: for titles, names and paths."""
     text = visible(text)
     return " ".join(text.split("\n")).replace("\t", " ") if "\n" in text or "\t" in text else text
 
 
 def visible_row(text: str) -> str:
-    """The same for one row of a screen, where a tab or a line end would move the cursor."""
+    """Like `visible`, for one row of a screen, where a tab or newline would move the cursor."""
     text = visible(text)
     return text.replace("\n", "␊").replace("\t", "␉") if "\n" in text or "\t" in text else text
 
 
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
-"""Colours and the like, titles and links: whole, so that nothing of them is left."""
+"""Whole escape sequences (colours, titles, links), so that no part of them remains."""
 
 
 def strip_controls(text: str) -> str:
@@ -119,7 +119,7 @@ def _pair(text: str) -> str:
 
 
 CHUNKS_PER_PART = 256
-"""So many chunks become one string: each character is copied once more, and the chunks' objects go."""
+"""Number of chunks that are joined into one string, to save memory."""
 
 
 class GrowingText:
@@ -143,7 +143,7 @@ class GrowingText:
             self.append(text)
 
     def append(self, chunk: str) -> None:
-        """Add raw text."""
+        """Append raw text."""
         if self._carry or _UNSAFE.search(chunk):
             chunk = self._carry + chunk
             last = chunk[-1:]
@@ -173,7 +173,7 @@ class GrowingText:
 
     @property
     def pending(self) -> str:
-        """The stand-in of what is held back, mostly nothing."""
+        """The stand-in for held-back characters, usually empty."""
         return visible(self._carry) if self._carry else ""
 
     def _joined(self) -> str:
@@ -219,7 +219,7 @@ class TerminalText:
         """Characters ever written."""
 
     def append(self, text: str) -> None:
-        """Add output."""
+        """Append output."""
         self.total += len(text)
         room = MAX_KEPT_PER_END - self._head_length
         if room > 0:
@@ -237,7 +237,7 @@ class TerminalText:
             self._skipped += gone
 
     def skip(self, count: int) -> None:
-        """So many characters came here and were not kept."""
+        """Record that `count` characters at this point were not kept."""
         self.total += count
         self._skipped += count + self._tail_length
         self._tail.clear()
@@ -245,14 +245,14 @@ class TerminalText:
 
     @property
     def head(self) -> str:
-        """The beginning."""
+        """The kept beginning of the output."""
         if len(self._head) > 1:
             self._head = ["".join(self._head)]
         return self._head[0] if self._head else ""
 
     @property
     def tail(self) -> str:
-        """The end, when there is more than the head."""
+        """The kept end of the output, if it is longer than the head."""
         text = "".join(self._tail)
         return text[-MAX_KEPT_PER_END:] if len(text) > MAX_KEPT_PER_END else text
 

@@ -1,6 +1,6 @@
-"""How an event changes the session: the only code that does.
+"""The reducer: the only code that changes a session.
 
-Synchronous, without a clock; the same events with the same times give the same state. The cost of an
+It is synchronous and has no clock: the same events with the same times give the same state. The cost of an
 event does not depend on how long the conversation is (but for the end of a turn, which looks at that turn).
 """
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Handler = Callable[[Session, Any, float], list[Change]]
 
-# Each event's handler, and in what words it is a sign of life of the agent (None: it is none).
+# Each event's handler, and the words for it as a sign of life of the agent (None: not one).
 _HANDLERS: dict[type[ev.Event], tuple[Handler, str | None]] = {
     ev.TextChunk: (messages.text_chunk, "message text"),
     ev.ContentChunk: (messages.content_chunk, "message text"),
@@ -92,7 +92,7 @@ _HANDLERS: dict[type[ev.Event], tuple[Handler, str | None]] = {
 
 
 def reduce(session: Session, event: ev.Event, at: float) -> list[Change]:
-    """Change the session by what happened at that time; returns what is different now."""
+    """Apply an event to the session and return the changes."""
     handler, heard = _HANDLERS[type(event)]
     if heard is not None:
         session.heard_at = at

@@ -25,18 +25,18 @@ def add_entry(session: Session, entry: Entry, at: float) -> list[Change]:
 
 
 def is_user_command(entry: Entry) -> bool:
-    """Is it a command that the user ran, whatever the agent was doing?"""
+    """Return True for a command that the user ran."""
     return isinstance(entry, Terminal) and entry.owner == "user"
 
 
 def touch(entry: Entry) -> Change:
-    """Say that an entry is different now."""
+    """Mark an entry as changed."""
     entry.version += 1
     return Change("updated", entry)
 
 
 def end_message(session: Session, at: float) -> list[Change]:
-    """What comes next is no part of the message that grew."""
+    """End the message that is growing: what comes next is not part of it."""
     message = session.reducer_state.message
     session.reducer_state.message = None
     if isinstance(message, Thought) and message.ended_at is None:
@@ -46,7 +46,7 @@ def end_message(session: Session, at: float) -> list[Change]:
 
 
 def out_of_phase(session: Session) -> bool:
-    """Nothing was asked of the agent that this could be the answer to."""
+    """Return True if the agent has nothing to answer: no prompt and no load is in progress."""
     return session.phase not in ("prompting", "loading")
 
 
@@ -59,10 +59,10 @@ def add_notice(
     detail: str | None = None,
     source: str = "client",
 ) -> list[Change]:
-    """Append a line about something that happened."""
+    """Append a notice."""
     return add_entry(session, Notice(id=0, at=at, level=level, text=text, detail=detail, source=source), at)
 
 
 def fact_changed(name: str) -> Change:
-    """Say that an attribute of the session has a new value."""
+    """Report that an attribute of the session has a new value."""
     return Change("fact", None, name)

@@ -158,7 +158,7 @@ def _take_over(session: Session, replay: Session) -> None:
 
 
 def close(session: Session, at: float) -> list[Change]:
-    """From now on nothing is history: a prompt was sent."""
+    """End the replay: a prompt was sent."""
     replay, session.reducer_state.replay = session.reducer_state.replay, None
     session.replaying, session.history_complete = False, True
     if replay is None or replay.into is not None or not replay.began:
@@ -167,7 +167,7 @@ def close(session: Session, at: float) -> list[Change]:
 
 
 def give_up(session: Session) -> None:
-    """The load failed, or the agent is gone: what came of it was no history."""
+    """Drop the replay: the load failed, or the agent is gone."""
     session.reducer_state.replay = None
     session.replaying, session.history_complete = False, True
 

@@ -1,4 +1,4 @@
-"""Lines about what happened: from the client, from the agent, and of what nobody understands."""
+"""Notices of the client and the agent, unknown messages, and protocol faults."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ DETAIL_KEPT = 4_000
 
 
 def nothing(_session: Session, _event: ev.Event, _at: float) -> list[Change]:
-    """Only a sign of life."""
+    """Change nothing: the message is only a sign of life."""
     return []
 
 
 def noticed(session: Session, event: ev.Noticed, at: float) -> list[Change]:
-    """A line of the client's."""
+    """Add a notice of the client."""
     memory = session.reducer_state
     if event.source == "waited" and memory.waiting is not None:
         waiting, memory.waiting = memory.waiting, None
@@ -36,12 +36,12 @@ def noticed(session: Session, event: ev.Noticed, at: float) -> list[Change]:
 
 
 def agent_notice(session: Session, event: ev.AgentNotice, at: float) -> list[Change]:
-    """A line of the agent's."""
+    """Add a notice of the agent."""
     return add_notice(session, at, event.text, level=event.level, detail=event.detail, source="agent")
 
 
 def unknown(session: Session, event: ev.Unknown, at: float) -> list[Change]:
-    """Nothing is hidden, also when we do not know what it is."""
+    """Show a message of an unknown kind."""
     return add_entry(session, Unrecognised(id=0, at=at, what=event.what, raw=event.raw), at)
 
 
@@ -56,7 +56,7 @@ def protocol_fault(session: Session, event: ev.ProtocolFault, at: float) -> list
 
 
 def noise(session: Session, event: ev.Noise, at: float) -> list[Change]:
-    """Lines that are no protocol: visible, but nothing to be alarmed by."""
+    """Collect lines that are not protocol messages in one notice per turn."""
     entry, count, changes = _counted(session, "noise", at)
     if count == 1:
         entry.text = "1 line on the agent's stdout was not a protocol message"
@@ -69,7 +69,7 @@ def noise(session: Session, event: ev.Noise, at: float) -> list[Change]:
 
 
 def _counted(session: Session, what: str, at: float) -> tuple[Notice, int, list[Change]]:
-    """One entry a turn for what may come a thousand times."""
+    """Return one entry per turn for a fault, with its count."""
     told = session.reducer_state.repeated
     if what not in told:
         entry = Notice(id=0, at=at, source="protocol")
@@ -81,7 +81,7 @@ def _counted(session: Session, what: str, at: float) -> tuple[Notice, int, list[
 
 
 def elsewhere(session: Session, event: ev.Elsewhere, at: float) -> list[Change]:
-    """Another session speaks on our connection: said once."""
+    """Report an update for another session, once per session."""
     if event.session_id in session.reducer_state.foreign:
         return []
     session.reducer_state.foreign.add(event.session_id)

@@ -27,7 +27,7 @@ SETTING_METHODS = frozenset({"session/set_mode", "session/set_config_option", "s
 
 
 def agent_started(session: Session, event: ev.AgentStarted, at: float) -> list[Change]:
-    """The process runs, perhaps again: nothing of the old one will be answered any more."""
+    """Close everything that waited for the old process, if there was one."""
     again = session.process is not None
     session.process = Process(command=event.command, cwd=event.cwd, pid=event.pid)
     changes = _end_everything_open(
@@ -73,7 +73,7 @@ def _end_everything_open(session: Session, at: float, error: RpcError | None) ->
 
 
 def exit_sentence(event: ev.AgentExited) -> str:
-    """How it ended, in words."""
+    """Describe how the agent's process ended."""
     if event.reason:
         return event.reason
     if event.expected:
@@ -94,7 +94,7 @@ def initializing(session: Session, _event: ev.Initializing, _at: float) -> list[
 
 
 def initialized(session: Session, event: ev.Initialized, _at: float) -> list[Change]:
-    """Who it is."""
+    """Store the agent's name and capabilities."""
     session.agent = event.agent
     session.dialect = event.dialect
     return [fact_changed("agent"), fact_changed("dialect")]
@@ -137,7 +137,7 @@ def session_opening(session: Session, event: ev.SessionOpening, _at: float) -> l
 
 
 def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list[Change]:
-    """It is open: conversation can begin, or go on."""
+    """Take over the session's id, modes, options and models."""
     before = session.session_id
     session.reducer_state.opening = None
     session.auth_required = False
@@ -163,7 +163,7 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
 
 
 def _changed_session_notice(session: Session, how: str, at: float) -> list[Change]:
-    """Say that the conversation goes on in another session than the one above."""
+    """Add a notice that the conversation continues in another session."""
     if how == "fork":
         return add_notice(session, at, "The conversation continues in a fork of the session")
     if how == "new" and any(isinstance(entry, Message) for entry in session.entries):

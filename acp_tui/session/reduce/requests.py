@@ -1,4 +1,4 @@
-"""What the agent asks, who answered it, and how."""
+"""Permission requests and elicitations, and their answers."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def request_withdrawn(session: Session, event: ev.RequestWithdrawn, _at: float) 
 
 
 def cancel_all(session: Session, why: str) -> list[Change]:
-    """Nobody waits for an answer any more."""
+    """Mark all pending requests as cancelled."""
     return _close(session, [*session.permissions, *session.elicitations], why)
 
 
