@@ -126,7 +126,7 @@ def test_wrong_keys_and_themes_are_found_too(config: Path, capsys: pytest.Captur
     report = capsys.readouterr().out
     assert f"{config}:1: theme\n    there is no theme 'grubbox'; did you mean 'gruvbox'?" in report
     assert f"{config}:3: keys.app.hlep\n    there is no such action; did you mean 'app.help'?" in report
-    assert f"{config}:4: keys.transcript.copy\n    f was the key of transcript.fold_kind" in report
+    assert f"{config}:4: keys.transcript.copy\n    f was bound to transcript.fold_kind" in report
 
 
 def test_a_program_that_is_to_call_the_user_must_be_there(

@@ -209,5 +209,5 @@ def test_a_copy_inside_tmux_is_in_its_buffer(
     until(lambda: LAST in tmux("capture-pane", "-p"))
     tmux("send-keys", "y")
     until(lambda: tmux("show-buffer") == f"{LAST}\n")
-    told = "Copied to the buffer of tmux" if way == "its program" else "Sent to the terminal's clipboard"
+    told = "Copied (tmux buffer" if way == "its program" else "Sent to the terminal's clipboard"
     until(lambda: told in tmux("capture-pane", "-p").replace("\n", " "))

@@ -61,11 +61,11 @@ def test_wishes_are_taken_as_textual_wants_them() -> None:
         ({"nonsense": "f2"}, "there is no such action; `acp-tui config keys` lists them"),
         (
             {"app.help": "f99x"},
-            "'f99x' is no key; keys are such as 'ctrl+j', 'alt+up', 'f5' or 'x'; not used",
+            "'f99x' is not a key (examples: 'ctrl+j', 'alt+up', 'f5', 'x'); not used",
         ),
-        ({"app.help": "f2,"}, "'' is no key; keys are such as 'ctrl+j', 'alt+up', 'f5' or 'x'; not used"),
+        ({"app.help": "f2,"}, "'' is not a key (examples: 'ctrl+j', 'alt+up', 'f5', 'x'); not used"),
         ({"app.help": "ctrl+i"}, "terminals send Ctrl+I as Tab; not used"),
-        ({"prompt.send": "x"}, "x is typed as text in this place; not used"),
+        ({"prompt.send": "x"}, "x types text here; not used"),
     ],
 )
 def test_what_cannot_be_used_is_told(wishes: dict[str, str], says: str) -> None:
@@ -77,26 +77,27 @@ def test_what_cannot_be_used_is_told(wishes: dict[str, str], says: str) -> None:
 def test_of_two_wishes_for_one_key_the_first_is_fulfilled() -> None:
     found = keymap({"transcript.copy": "h", "transcript.raw": "h"})
     assert found.keys == {"transcript.copy": "h"}
-    assert found.complaints == {"transcript.raw": "h is given to transcript.copy as well; not used"}
+    assert found.complaints == {"transcript.raw": "h is also bound to transcript.copy; not used"}
 
 
 def test_a_wish_takes_the_key_of_what_comes_with_the_program_and_says_so() -> None:
     found = keymap({"transcript.copy": "f"})
     assert found.keys == {"transcript.copy": "f"}
     assert found.complaints == {
-        "transcript.copy": "f was the key of transcript.fold_kind (… all of its kind): give that another one"
+        "transcript.copy": "f was bound to transcript.fold_kind"
+        " (fold or unfold all entries of this kind); bind that to another key"
     }
     assert keymap({"transcript.copy": "f", "transcript.fold_kind": "c"}).complaints == {}
 
 
 def test_one_widget_with_keys_of_two_places_cannot_have_one_twice() -> None:
-    assert "was the key of conversation.find" in keymap({"turn.again": "ctrl+f"}).complaints["turn.again"]
+    assert "was bound to conversation.find" in keymap({"turn.again": "ctrl+f"}).complaints["turn.again"]
 
 
 def test_keys_that_hide_others_are_told_from_both_sides() -> None:
     near, far = keymap({"prompt.editor": "f5"}), keymap({"agent.restart": "ctrl+r"})
     assert "F5 no longer reaches agent.restart" in near.complaints["prompt.editor"]
-    assert "in the place “Prompt” Ctrl+R is still prompt.history" in far.complaints["agent.restart"]
+    assert 'in "Prompt" Ctrl+R is still prompt.history' in far.complaints["agent.restart"]
     assert near.keys
     assert far.keys
 
@@ -107,13 +108,13 @@ def test_keys_that_hide_others_are_told_from_both_sides() -> None:
         (
             "app.quit",
             "ctrl+b",
-            "Ctrl+B was the key of panes.toggle (open or close the panes): give that another one",
+            "Ctrl+B was bound to panes.toggle (open or close the panes); bind that to another key",
         ),
-        ("conversation.find", "f1", "everywhere F1 is still app.help (the keys, and what they act on)"),
+        ("conversation.find", "f1", "everywhere F1 is still app.help (show the keys)"),
         ("permission.diff", "ctrl+q", "everywhere Ctrl+Q is still app.quit (quit)"),
         ("launcher.look", "ctrl+p", "Ctrl+P no longer reaches app.palette"),
-        ("app.palette", "ctrl+f", "in the place “Anywhere” Ctrl+F is still conversation.find"),
-        ("prompt.history", "ctrl+u", "in the place “Editing” Ctrl+U is still edit.delete_to_start"),
+        ("app.palette", "ctrl+f", 'in "Anywhere" Ctrl+F is still conversation.find'),
+        ("prompt.history", "ctrl+u", 'in "Editing" Ctrl+U is still edit.delete_to_start'),
         ("edit.undo", "ctrl+r", "Ctrl+R no longer reaches prompt.history"),
         ("find.next", "ctrl+f", "Ctrl+F no longer reaches conversation.find"),
         ("permission.diff", "ctrl+p", ""),
@@ -130,7 +131,7 @@ def test_who_gets_a_key_first_is_told(name: str, key: str, says: str) -> None:
 def test_of_two_wishes_the_one_that_hides_the_other_is_told() -> None:
     complaints = keymap({"conversation.find": "f12", "app.help": "f12"}).complaints
     assert complaints == {
-        "app.help": "F12 was the key of conversation.find (search the conversation): give that another one"
+        "app.help": "F12 was bound to conversation.find (search the conversation); bind that to another key"
     }
 
 
@@ -195,7 +196,7 @@ async def test_own_keys_work_and_are_shown_wherever_keys_are_told(config: Path, 
         app.screen.query_one(Input).value = "show help"
         await sees(pilot, "Show help", "F2")
         await pilot.press("f9")
-        await sees(pilot, "F5 look again")
+        await sees(pilot, "F5 refresh")
         assert toasts(app) == []
 
 

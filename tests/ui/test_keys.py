@@ -133,7 +133,7 @@ async def test_the_footer_follows_what_is_open_and_what_has_the_focus() -> None:
         await pilot.pause()
         assert (await shown(app)).startswith("Enter send  Ctrl+J newline  / commands  F1 help")
         await write(pilot, "/")
-        assert (await shown(app)).startswith("Tab complete  Enter take")
+        assert (await shown(app)).startswith("Tab complete  Enter accept")
         await pilot.press("backspace")
         app.show_queue("one")
         await pilot.pause()

@@ -48,7 +48,7 @@ async def test_a_picture_is_written_to_a_private_file(
         await desk.sees("▣ image  image/png  70 B")
         await desk.press("o")
         await desk.until(desk.toasts)
-        found = re.fullmatch(r"It is in (/.*\.png)\.", desk.toasts()[-1])
+        found = re.fullmatch(r"Saved to (/.*\.png)\.", desk.toasts()[-1])
         assert found is not None
         file = Path(found[1])
         assert file.read_bytes().startswith(b"\x89PNG")
@@ -61,7 +61,7 @@ async def test_what_is_no_picture_is_told(open_desk: Open) -> None:
     async with open_desk() as desk:
         await on_the_answer(desk, content(type="image", data="%%%", mimeType="image/png"))
         await desk.press("o")
-        await desk.until(lambda: desk.toasts() == ["What the agent sent cannot be decoded."])
+        await desk.until(lambda: desk.toasts() == ["The agent sent invalid base64."])
 
 
 @pytest.mark.parametrize(

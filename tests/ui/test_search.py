@@ -90,4 +90,4 @@ async def test_a_search_that_is_over_goes_on_with_n_and_is_there_again_with_its_
         assert told(app) == "1 of 30"
         await pilot.press(*"nothing like this")
         await pilot.pause()
-        assert told(app) == "nothing found"
+        assert told(app) == "no matches"

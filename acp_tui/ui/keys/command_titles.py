@@ -1,6 +1,6 @@
-"""The keys that are also commands of the palette: a verb and a noun for each, the most useful ones first.
+"""Palette titles of key actions: a verb and a noun each, the most useful ones first.
 
-Plain cursor movement and editing are left to their keys; the help page lists those.
+Cursor movement and editing have no command; the help page lists their keys.
 """
 
 from __future__ import annotations
@@ -81,4 +81,4 @@ COMMAND_TITLES: Mapping[str, str] = {
     "app.suspend": "Suspend acp-tui",
     "app.quit": "Quit acp-tui",
 }
-"""By the id of the key."""
+"""Titles by key id."""

@@ -1,7 +1,7 @@
-"""Keys of the user's own, from `[keys]`: what of them can be used, and what is wrong with the rest.
+"""User-defined keys, from `[keys]` in the settings: which are usable, and the problems with the others.
 
-A key that the user gives to an action is taken from whatever had it in the same place, and that is told.
-Where text is written, letters stay letters.
+A key bound by the user is taken from the action that had it in the same scope, and a problem reports that.
+In scopes where text is typed, letters cannot be bound.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 MODIFIERS = ("alt", "ctrl", "hyper", "meta", "shift", "super")
 SYNONYMS = {"esc": "escape", "return": "enter", "del": "delete", "pgup": "pageup", "pgdn": "pagedown"}
 SENT_AS = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+left_square_bracket": "escape"}
-"""Keys that cannot be told from others on most terminals."""
+"""Keys that most terminals send as another key."""
 
 TEXT_SCOPES: tuple[ScopeName, ...] = (
     *("prompt", "menu", "edit", "history", "find", "choose", "launcher"),
     *("dialog", "conversation", "anywhere", "app"),
 )
-"""Places where text is typed, so that a letter cannot be a key."""
+"""Scopes in which text is typed, so that letters cannot be bound."""
 CONVERSATION_PATH: tuple[tuple[ScopeName, ...], ...] = (("conversation", "anywhere"), ("app",))
 REPLAY_PATH: tuple[tuple[ScopeName, ...], ...] = (("replay", "anywhere"), ("app",))
 FOCUS_PATHS: tuple[tuple[tuple[ScopeName, ...], ...], ...] = (
@@ -37,23 +37,23 @@ FOCUS_PATHS: tuple[tuple[tuple[ScopeName, ...], ...], ...] = (
     (("launcher",), ("app",)),
     *(((place, "dialog"), ("app",)) for place in ("permission", "choose", "detail", "help")),
 )
-"""The ways that a key goes, from what has the focus outwards; places in one pair of brackets are one widget.
+"""The scopes a key passes, from the focused widget outwards; scopes in one inner tuple are one widget.
 
-Keys with priority come before all others. From what lies over the screen only those get to the program.
+Priority bindings are checked before all others. From a modal screen only those reach the app.
 """
 MODAL_SCOPES: frozenset[ScopeName] = frozenset({"permission", "choose", "detail", "help"})
 
 
 @dataclass(frozen=True, slots=True)
 class Keymap:
-    """Keys by the id of the action, for `App.set_keymap`, and by id what is to be said of a wish."""
+    """Usable keys by action id, for `App.set_keymap`, and complaints by action id."""
 
     keys: dict[str, str] = field(default_factory=dict)
     complaints: dict[str, str] = field(default_factory=dict)
 
 
 def keymap(wishes: Mapping[str, str]) -> Keymap:
-    """What becomes of the wishes. Each can be used or not independently of the others."""
+    """Check the keys wished for, by action id. Each is accepted or rejected independently."""
     found = Keymap()
     for name, wish in wishes.items():
         if name not in KEYS:
@@ -73,7 +73,7 @@ def keymap(wishes: Mapping[str, str]) -> Keymap:
 
 
 def problems(settings: Settings) -> list[Problem]:
-    """The same with file and line."""
+    """Return the complaints with file and line."""
     from acp_tui.config.problems import Problem
 
     complaints = keymap(settings.keys).complaints
@@ -96,22 +96,22 @@ def _unknown(name: str) -> str:
 
 
 def _parse_keys(action: Key, wish: str) -> tuple[list[str], str | None]:
-    """The keys as Textual calls them, or why one of them cannot be used."""
+    """Return the keys in Textual's spelling, or the reason why one of them cannot be used."""
     keys = []
     for word in wish.split(","):
         key = normalize_key(word.strip())
         if key is None:
-            return [], f"{word.strip()!r} is no key; keys are such as 'ctrl+j', 'alt+up', 'f5' or 'x'"
+            return [], f"{word.strip()!r} is not a key (examples: 'ctrl+j', 'alt+up', 'f5', 'x')"
         if key in SENT_AS:
             return [], f"terminals send {key_name(key)} as {key_name(SENT_AS[key])}"
         if action.where in TEXT_SCOPES and key not in _keys_of(action) and _is_printable(key):
-            return [], f"{key_name(key)} is typed as text in this place"
+            return [], f"{key_name(key)} types text here"
         keys.append(key)
     return keys, None
 
 
 def normalize_key(word: str) -> str | None:
-    """A key as Textual calls it, however it was written; None: there is no such key."""
+    """Return a key in Textual's spelling, or None if there is no such key."""
     *modifiers, last = word.split("+") if len(word) > 1 and not word.endswith("+") else [word]
     modifiers = sorted({modifier.strip().lower() for modifier in modifiers})
     if not set(modifiers) <= set(MODIFIERS):
@@ -126,21 +126,21 @@ def normalize_key(word: str) -> str | None:
 
 
 def _is_printable(key: str) -> bool:
-    """Does it write something?"""
+    """Return True if the key types a character."""
     return key in _characters().values()
 
 
 @cache
 def _characters() -> dict[str, str]:
-    """What Textual calls the keys that write a character."""
-    from textual.keys import _character_to_key
+    """Textual's names of the keys that type a character, by character."""
+    from textual.keys import _character_to_key  # private in Textual 8.2.8: it has no public equivalent
 
     return {chr(code): _character_to_key(chr(code)) for code in range(0x20, 0x7F)}
 
 
 @cache
 def _key_names() -> frozenset[str]:
-    """All keys without modifiers."""
+    """Names of all keys without modifiers."""
     from textual.keys import Keys
 
     named = {key.value for key in Keys if "+" not in key.value and not key.value.startswith("<")}
@@ -155,12 +155,12 @@ def _keys_of(action: Key, chosen: Mapping[str, str] | None = None) -> list[str]:
 
 
 def _same_widget(one: Key, other: Key) -> bool:
-    """Can a key be only one of them?"""
+    """Return True if both actions are bound by the same widget, so that they cannot share a key."""
     return any({one.where, other.where} <= set(places) for way in FOCUS_PATHS for places in way)
 
 
 def _hides(one: Key, other: Key) -> bool:
-    """Is there a way on which the one gets a key that is meant for the other?"""
+    """Return True if `one` can receive a key before `other` does."""
     for way in FOCUS_PATHS:
         step, other_step = _step(way, one), _step(way, other)
         if step is None or other_step is None or step == other_step:
@@ -177,28 +177,28 @@ def _step(way: tuple[tuple[ScopeName, ...], ...], action: Key) -> int | None:
 
 
 def _conflict(action: Key, keys: list[str], chosen: Mapping[str, str]) -> str | None:
-    """Another action of the place that the user gave one of these keys."""
+    """Describe another user binding in the same scope that has one of these keys."""
     for name in chosen:
         for key in keys:
             if _same_widget(action, KEYS[name]) and key in _keys_of(KEYS[name], chosen):
-                return f"{key_name(key)} is given to {name} as well"
+                return f"{key_name(key)} is also bound to {name}"
     return None
 
 
 def _side_effect(action: Key, chosen: Mapping[str, str]) -> str | None:
-    """Something else that loses its key by this, or gets it first."""
+    """Describe an action that loses its key to this one, or still receives it first."""
     for other in TABLE:
         for key in _keys_of(action, chosen):
             if other is action or key in _keys_of(action) or key not in _keys_of(other, chosen):
-                continue  # or so it has always been
+                continue  # shared by default already
             name = key_name(key)
             what = f"{other.id} ({other.help[:1].lower()}{other.help[1:]})"
             always = action.where == "app" and action.priority
             if _same_widget(action, other) or (always and _hides(action, other)):
-                return f"{name} was the key of {what}: give that another one"
+                return f"{name} was bound to {what}; bind that to another key"
             if _hides(action, other):
-                return f"{name} no longer reaches {what} from there"
+                return f"{name} no longer reaches {what} there"
             if other.id not in chosen and _hides(other, action):
-                place = "everywhere" if other.priority else f"in the place “{SCOPES[other.where].title}”"
+                place = "everywhere" if other.priority else f'in "{SCOPES[other.where].title}"'
                 return f"{place} {name} is still {what}"
     return None

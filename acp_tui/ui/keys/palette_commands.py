@@ -1,6 +1,6 @@
-"""What can be done now, by name: the list of commands shows it, with the keys that do the same.
+"""The commands of the palette.
 
-Most commands are keys of the one table. A screen adds what has none (`BaseScreen.commands`).
+Most are actions of the key table; a screen adds those without a key (`BaseScreen.commands`).
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PaletteCommand:
-    """One line of the list. Its texts are shown as they are, so an agent's need not be trusted."""
+    """One line of the palette. Texts are drawn without markup: those of an agent are not trusted."""
 
     title: str
-    run: Callable[[], Any]  # may give an awaitable
-    group: str = ""  # which part of the program it belongs to
+    run: Callable[[], Any]  # may return an awaitable
+    group: str = ""  # the part of the program it belongs to
     keys: str = ""
-    word: str = ""  # … in the footer
-    preview: Callable[[], None] | None = None  # what it would look like
-    current: bool = False  # it is so already
-    is_value: bool = False  # one value among several: listed after the commands
+    word: str = ""  # search word and footer label
+    preview: Callable[[], None] | None = None  # shows the effect while the line is selected
+    current: bool = False  # the value in force
+    is_value: bool = False  # sets one value of an option; listed after the commands
 
 
 def commands_of(screen: Screen[Any], keymap: Mapping[str, str]) -> list[PaletteCommand]:
-    """Everything that the screen, what has the focus on it, and the program can do; the most useful first."""
+    """Return all commands available on a screen, the most useful ones first."""
     from acp_tui.ui.screens.base import BaseScreen
 
     more = list(screen.commands()) if isinstance(screen, BaseScreen) else []
@@ -54,10 +54,10 @@ def commands_of(screen: Screen[Any], keymap: Mapping[str, str]) -> list[PaletteC
 
 
 def _by_key(screen: Screen[Any], keymap: Mapping[str, str]) -> list[PaletteCommand]:
-    """The keys that act now and have a title of their own."""
+    """Commands for the active key bindings that have a palette title."""
     nodes = {active.binding.id: active.node for active in screen.active_bindings.values() if active.enabled}
     for widget in screen.query("Transcript"):  # its keys act on the entry of its cursor, focused or not
-        for _, binding in widget._bindings:
+        for _, binding in widget._bindings:  # private in Textual 8.2.8: no public list of inactive bindings
             nodes.setdefault(binding.id, widget)
     return [
         PaletteCommand(
@@ -73,7 +73,7 @@ def _by_key(screen: Screen[Any], keymap: Mapping[str, str]) -> list[PaletteComma
 
 
 def title_of(key: Key) -> str:
-    """What one key alone does."""
+    """Return what this key does, where its help text describes several keys."""
     return SINGLE_KEY_TITLES.get(key.id) or key.help
 
 
@@ -87,7 +87,7 @@ def _of_the_app(app: AcpTui) -> Iterator[PaletteCommand]:
 
 
 def theme_commands(app: AcpTui) -> list[PaletteCommand]:
-    """One for each theme. The previewed one is kept when it is taken."""
+    """Return one command for each theme."""
     return [
         PaletteCommand(
             f"Theme: {name}",
@@ -105,14 +105,14 @@ def _use_theme(app: AcpTui, name: str) -> None:
     from acp_tui.config.paths import config_file
 
     app.use_theme(name)
-    app.notify(f'To keep it: theme = "{name}" in {config_file()}', markup=False)
+    app.notify(f'To keep this theme, set theme = "{name}" in {config_file()}', markup=False)
 
 
 # --------------------------------------------------------------------------- the agent
 
 
 def option_commands(session: Session, choose: Callable[[str, str | bool], None]) -> Iterable[PaletteCommand]:
-    """Every value of every option, modes and models among them, without a way through menus."""
+    """Return a command for each value of each agent option, including modes and models."""
     for option in offered_settings(session):
         yield from _values(option, choose)
 
@@ -131,7 +131,7 @@ def _values(option: ConfigOption, choose: Callable[[str, str | bool], None]) -> 
 
 
 def policy_commands(current: str, choose: Callable[[Policy], None]) -> Iterator[PaletteCommand]:
-    """One for each policy."""
+    """Return one command for each permission policy."""
     for name in SUMMARIES:
         title, run = f"Policy: {name}", partial(choose, name)
         yield PaletteCommand(title, run, "Permissions", current=name == current, is_value=True)
@@ -140,78 +140,78 @@ def policy_commands(current: str, choose: Callable[[Policy], None]) -> Iterator[
 # --------------------------------------------------------------------------- names
 
 SINGLE_KEY_TITLES: Mapping[str, str] = {
-    "pane.before": "Go to the pane before",
-    "pane.after": "Go to the next pane",
+    "pane.before": "Previous pane",
+    "pane.after": "Next pane",
     "pane.1": "Go to the plan",
     "pane.2": "Go to the files",
     "pane.3": "Go to the terminals",
     "pane.4": "Go to the session",
-    "pane.up": "Go up",
-    "pane.down": "Go down",
+    "pane.up": "Previous",
+    "pane.down": "Next",
     "pane.page_up": "Scroll a page up",
     "pane.page_down": "Scroll a page down",
-    "pane.home": "Go to the beginning",
-    "pane.end": "Go to the end",
-    **{f"permission.{digit}": f"Take option {digit}" for digit in range(1, 10)},
-    "menu.open": "Choose one of the agent's commands",
-    "transcript.fold_kind": "Fold or unfold all of the entry's kind",
-    "transcript.fold_all": "Fold or unfold everything",
+    "pane.home": "Top",
+    "pane.end": "Bottom",
+    **{f"permission.{digit}": f"Choose option {digit}" for digit in range(1, 10)},
+    "menu.open": "Open the menu of agent commands",
+    "transcript.fold_kind": "Fold or unfold all entries of this kind",
+    "transcript.fold_all": "Fold or unfold all entries",
     "transcript.up": "Scroll up",
     "transcript.down": "Scroll down",
-    "transcript.home": "Go to the beginning",
-    "transcript.end": "Go to the end",
-    "transcript.prompt_before": "Go to the prompt before",
-    "transcript.prompt_after": "Go to the prompt after",
-    "transcript.tool_before": "Go to the tool call before",
-    "transcript.tool_after": "Go to the tool call after",
-    "transcript.error": "Go to the next error",
-    "transcript.find_next": "Go to the next hit",
-    "transcript.find_previous": "Go to the hit before",
-    "permission.up": "Choose the option above",
-    "permission.down": "Choose the option below",
-    "permission.page_up": "Scroll what is asked up",
-    "permission.page_down": "Scroll what is asked down",
-    "choose.up": "Go up",
-    "choose.down": "Go down",
-    "choose.page_up": "Go further up",
-    "choose.page_down": "Go further down",
+    "transcript.home": "Top",
+    "transcript.end": "Bottom",
+    "transcript.prompt_before": "Previous prompt",
+    "transcript.prompt_after": "Next prompt",
+    "transcript.tool_before": "Previous tool call",
+    "transcript.tool_after": "Next tool call",
+    "transcript.error": "Next error",
+    "transcript.find_next": "Next match",
+    "transcript.find_previous": "Previous match",
+    "permission.up": "Previous option",
+    "permission.down": "Next option",
+    "permission.page_up": "Scroll the request up",
+    "permission.page_down": "Scroll the request down",
+    "choose.up": "Previous",
+    "choose.down": "Next",
+    "choose.page_up": "Page up",
+    "choose.page_down": "Page down",
     "detail.up": "Scroll up",
     "detail.down": "Scroll down",
     "detail.page_up": "Scroll a page up",
     "detail.page_down": "Scroll a page down",
-    "detail.home": "Go to the beginning",
-    "detail.end": "Go to the end",
-    "conversation.find_next": "Go to the next hit of the search",
-    "conversation.find_previous": "Go to the hit of the search before",
-    "entry.before": "Go to the entry before",
-    "entry.after": "Go to the entry after",
+    "detail.home": "Top",
+    "detail.end": "Bottom",
+    "conversation.find_next": "Next match",
+    "conversation.find_previous": "Previous match",
+    "entry.before": "Previous entry",
+    "entry.after": "Next entry",
     "conversation.page_up": "Scroll the conversation up",
     "conversation.page_down": "Scroll the conversation down",
-    "conversation.home": "Go to the beginning of the conversation",
-    "conversation.end": "Go to the end of the conversation",
-    "conversation.tab": "Go to the next part of the screen",
-    "edit.left": "A character back",
-    "edit.right": "A character forward",
-    "edit.word_left": "A word back",
-    "edit.word_right": "A word forward",
-    "edit.home": "To the line's beginning",
-    "edit.end": "To the line's end",
-    "select.left": "Select to the left",
-    "select.right": "Select to the right",
-    "select.up": "Select upwards",
-    "select.down": "Select downwards",
-    "select.home": "Select to the line's beginning",
-    "select.end": "Select to the line's end",
-    "select.word_left": "Select the word before",
-    "select.word_right": "Select the word after",
-    "edit.backspace": "Delete the character before",
-    "edit.delete": "Delete the character after",
-    "edit.delete_word_left": "Delete the word before",
-    "edit.delete_word_right": "Delete the word after",
-    "edit.delete_to_start": "Delete to the line's beginning",
-    "edit.delete_to_end": "Delete to the line's end",
+    "conversation.home": "Top of the conversation",
+    "conversation.end": "Bottom of the conversation",
+    "conversation.tab": "Focus the next part of the screen",
+    "edit.left": "Previous character",
+    "edit.right": "Next character",
+    "edit.word_left": "Previous word",
+    "edit.word_right": "Next word",
+    "edit.home": "Start of line",
+    "edit.end": "End of line",
+    "select.left": "Select left",
+    "select.right": "Select right",
+    "select.up": "Select up",
+    "select.down": "Select down",
+    "select.home": "Select to start of line",
+    "select.end": "Select to end of line",
+    "select.word_left": "Select previous word",
+    "select.word_right": "Select next word",
+    "edit.backspace": "Delete previous character",
+    "edit.delete": "Delete next character",
+    "edit.delete_word_left": "Delete previous word",
+    "edit.delete_word_right": "Delete next word",
+    "edit.delete_to_start": "Delete to start of line",
+    "edit.delete_to_end": "Delete to end of line",
     "edit.cut": "Cut",
-    "edit.copy": "Copy what is selected in the prompt",
+    "edit.copy": "Copy the selection in the prompt",
     "edit.paste": "Paste",
 }
-"""Of keys that share their help with others: what each of them does alone."""
+"""Titles of keys that share one help text, by key id."""

@@ -1,4 +1,4 @@
-"""Keys that were pressed before there was to be seen what they are for."""
+"""Type-ahead: keys pressed before their target had focus."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def forward_typeahead(widget: Widget, event: Key) -> bool:
-    """Give a key to what a key before it has opened; False: it is for the widget.
+    """Pass a key on if the focus has moved; return False if `widget` should handle it.
 
-    Keys go into the queue of what has the focus when they are pressed, which may be another one by the time
-    it is their turn. Where nothing has the focus (a question has come up) they are for what was typed into.
+    Textual queues a key with the widget that has the focus when it is pressed. By the time it is handled, an
+    earlier key may have moved the focus. If nothing has the focus (a dialog came up), `widget` keeps the key.
     """
     if widget.app.focused in (widget, None):
         return False

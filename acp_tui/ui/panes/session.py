@@ -1,4 +1,4 @@
-"""What is known of the session: the agent, what can be set, servers, folders, where it is recorded."""
+"""The session pane: options, agent, MCP servers, folders, ids and log file."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ SHOWN_FACTS = frozenset(
     {"agent", "config_options", "cwd", "dialect", "directories", "mode", "model", "models", "modes"}
     | {"process", "session_id", "title"}
 )
-"""Facts of the session that are told here."""
+"""Session facts that this pane shows."""
 
 
 class SessionPane(Pane):
-    """Plain facts; the agent's options can be set from here."""
+    """Lists facts of the session; Enter on an option opens its values."""
 
     TITLE: ClassVar = "Session"
     ACTIONS: ClassVar = frozenset({"open"})
 
     def concerned(self, changes: Iterable[Change]) -> bool:
-        """Is any of what is told here different now?"""
+        """Return True if a change affects what the pane shows."""
         return any(change.fact in SHOWN_FACTS for change in changes)
 
     def items(self) -> Sequence[Item]:
-        """What can be set comes first."""
+        """Return all items, options first."""
         self._column = column_for(self._given_names())
         return [*self._options(), *self._agent(), *self._servers(), *self._places()]
 
     def _given_names(self) -> Iterator[str]:
-        """What others have named, and is told before a fact."""
+        """Labels that come from the agent or the settings; they set the width of the label column."""
         yield from (visible_line(option.name) for option in self.source.session.config_options)
         if (conversation := self.source.conversation) is not None:
             yield from (visible_line(server.name) for server in conversation.mcp_servers)
@@ -60,10 +60,10 @@ class SessionPane(Pane):
             yield self._fact(name, text, key=option.id if live else None)
         for option in others:
             kind = visible_line(option.kind)
-            text = f"{visible_line(str(option.current))} (of the kind {kind}: cannot be set)"
+            text = f"{visible_line(str(option.current))} (unsupported option type {kind})"
             yield self._fact(visible_line(option.name), text)
         if not options:
-            yield words("The agent offers nothing to choose.", palette.dim)
+            yield words("The agent offers no options.", palette.dim)
 
     def _agent(self) -> Iterator[Item]:
         palette, session = self.palette, self.source.session
@@ -74,14 +74,14 @@ class SessionPane(Pane):
             if agent.version:
                 yield self._fact("version", visible_line(agent.version))
             yield self._fact("protocol", visible_line(str(agent.protocol_version or session.dialect)))
-            yield self._fact("can", ", ".join(_capabilities(agent)) or "nothing beyond prompts")
+            yield self._fact("capabilities", ", ".join(_capabilities(agent)) or "prompts only")
         else:
-            yield words("It has not introduced itself.", palette.dim)
+            yield words("The agent sent no name or version.", palette.dim)
         if (process := session.process) is not None:
             if process.command:
                 yield self._fact("command", visible_line(" ".join(process.command)))
             if process.pid is not None and session.phase != "dead":
-                yield self._fact("process", str(process.pid))
+                yield self._fact("PID", str(process.pid))
 
     def _servers(self) -> Iterator[Item]:
         palette, conversation = self.palette, self.source.conversation
@@ -91,12 +91,12 @@ class SessionPane(Pane):
         for server in conversation.mcp_servers:
             name = visible_line(server.name)
             if server.revert_obstacle is None:
-                text, style = f"given to the agent ({server.transport})", palette.success
+                text, style = f"sent to the agent ({server.transport})", palette.success
             else:
-                text, style = f"left out: {visible_line(server.revert_obstacle)}", palette.warning
+                text, style = f"not sent: {visible_line(server.revert_obstacle)}", palette.warning
             yield self._fact(name, text, style=style)
         if not conversation.mcp_servers:
-            yield words("None are set up.", palette.dim)
+            yield words("None configured.", palette.dim)
 
     def _places(self) -> Iterator[Item]:
         session, conversation = self.source.session, self.source.conversation
@@ -105,34 +105,34 @@ class SessionPane(Pane):
             yield self._fact("title", visible_line(session.title))
         yield self._fact("folder", visible_line(self.source.cwd or session.cwd or "–"))
         for directory in session.directories:
-            yield self._fact("also", visible_line(directory))
+            yield self._fact("also in", visible_line(directory))
         if session.session_id:
             yield self._fact("id", visible_line(session.session_id))
         if conversation is not None:
             if conversation.folder.id:
-                yield self._fact("here", conversation.folder.id)
-            yield self._fact("log", visible_line(conversation.log_path or "none is kept"))
+                yield self._fact("acp-tui id", conversation.folder.id)
+            yield self._fact("log", visible_line(conversation.log_path or "not recorded"))
 
     def action_open(self) -> None:
-        """Set the option."""
+        """Ask for the values of the selected option."""
         self.want("set")
 
 
 CAPABILITY_LABELS = {
-    "promptCapabilities.image": "pictures in prompts",
-    "promptCapabilities.audio": "sound in prompts",
+    "promptCapabilities.image": "images in prompts",
+    "promptCapabilities.audio": "audio in prompts",
     "promptCapabilities.embeddedContext": "files in prompts",
-    "mcpCapabilities.http": "MCP servers over http",
-    "mcpCapabilities.sse": "MCP servers over sse",
+    "mcpCapabilities.http": "MCP servers over HTTP",
+    "mcpCapabilities.sse": "MCP servers over SSE",
     "loadSession": "load sessions",
-    "sessionCapabilities.additionalDirectories": "further folders",
+    "sessionCapabilities.additionalDirectories": "additional folders",
     "auth.logout": "sign out",
 }
-"""What capabilities mean, by the protocol's names."""
+"""Display names of capabilities, by their path in the protocol."""
 
 
 def _capabilities(agent: Agent) -> Iterator[str]:
-    """What is advertised; what has no words here by the protocol's name."""
+    """The advertised capabilities; those without a label keep their name in the protocol."""
     for name in _names(agent.capabilities):
         parent, _, child = name.rpartition(".")
         plain = f"{child} sessions" if parent == "sessionCapabilities" else name

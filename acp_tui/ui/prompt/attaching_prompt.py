@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 CLIPBOARD_WORKERS = "clipboard"
 """The app's workers that copy."""
-NOTHING_TO_PASTE = "There is nothing here to be pasted. Your terminal's own key may have more."
+NOTHING_TO_PASTE = "Nothing to paste. Your terminal's own paste key may work."
 
 
 class AttachingPrompt(Vertical):
@@ -63,12 +63,12 @@ class AttachingPrompt(Vertical):
     # ------------------------------------------------------------------------- outputs of commands
 
     def offer_output(self, command: str, output: Callable[[], str]) -> None:
-        """A command has ended: one key attaches what it wrote."""
+        """Offer the output of a command that has ended; a key attaches it."""
         self._offered = (command, output)
         self.screen.refresh_bindings()
 
     def attach_output(self, command: str, text: str) -> None:
-        """Attach what a command wrote."""
+        """Insert a reference to the output of a command."""
         self._editor.insert_token(self._attachments.output(command, text))
 
     def action_attach_output(self) -> None:

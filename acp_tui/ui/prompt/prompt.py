@@ -193,7 +193,7 @@ class Prompt(AttachingPrompt):
         if text and self._editor.is_empty:
             self.load(text)
             if lost := self._attachments.lost(text):
-                said = f"What {' and '.join(lost)} stood for is not kept with a draft: attach it again."
+                said = f"Drafts do not keep attachments: attach {' and '.join(lost)} again."
                 self.notify(said, severity="warning", timeout=10, markup=False)
 
     def insert(self, text: str) -> None:
@@ -259,7 +259,7 @@ class Prompt(AttachingPrompt):
             line, _ = self._take()
             self.post_message(self.CommandLine(line[1:].strip()))
         else:
-            self.notify("Write the command behind the !, such as !git status.", markup=False)
+            self.notify("Type a command after the !, such as !git status.", markup=False)
         return True
 
     def _take(self) -> tuple[str, Sequence[Attachment]]:
@@ -314,7 +314,7 @@ class Prompt(AttachingPrompt):
 
         entries = self.history.entries() if self.history is not None else ()
         if not entries:
-            self.notify("Nothing was asked in this project yet.", markup=False)
+            self.notify("No prompts in this project yet.", markup=False)
             return
         self._editor.close_menus()
         self._search = HistorySearch(entries)
@@ -380,7 +380,7 @@ class Prompt(AttachingPrompt):
         except UserError as error:
             self.notify(str(error), severity="error", markup=False)
         except SuspendNotSupported:
-            self.notify("This terminal cannot be handed over to an editor.", severity="error", markup=False)
+            self.notify("An editor cannot run in this terminal.", severity="error", markup=False)
         else:
             if edited != text:
                 self.load(edited)

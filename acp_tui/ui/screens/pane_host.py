@@ -347,13 +347,13 @@ class PaneHost(TranscriptScreen):
         assert self._panes is not None
         change = self._panes.pane(FilesPane).change_of(path)
         if change is not None and change.kind == "added":
-            what, done = "Delete it: it was not there when the session was opened", "is deleted"
+            what, done = "Delete it: it did not exist at session start", "deleted"
         else:
-            what, done = "Put it back as it was when the session was opened", "is as it was"
+            what, done = "Restore the version from session start", "restored"
         name = visible_line(relative_path(path, self.transcript.entry_layout.cwd))
         choices = [
-            Choice("keep", "Leave it as it is"),
-            Choice("revert", what, "What it holds now is lost."),
+            Choice("keep", "Keep it"),
+            Choice("revert", what, "Its current content will be lost."),
         ]
         taken = await self.app.push_screen_wait(ChooseScreen(f"Revert {name}?", choices, self._palette))
         if taken != "revert" or self.conversation is None:

@@ -1,7 +1,7 @@
-"""Copying, and what became of it.
+"""Copy text to the user's clipboard.
 
-First whoever can tell that it took the text: the programs of the system, where the user sits at it, and tmux.
-Then the terminal (OSC 52), which never says whether it did. Last a private file.
+Tried in this order: local clipboard programs and tmux, which report success; the terminal (OSC 52), which
+does not; a private file.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 MAX_BASE64_CHARS = 100_000
-"""Characters of base64 that terminals take; many silently drop more."""
+"""Limit of base64 characters for OSC 52; many terminals silently drop longer sequences."""
 PROGRAM_TIMEOUT = 3.0
-"""Seconds for a program; one that cannot reach its display may wait for ever."""
+"""Seconds. A program that cannot reach its display may wait for ever."""
 TERMS_WITHOUT_CLIPBOARD = ("dumb", "linux", "vt100", "vt220")
 """Terminals that have no clipboard."""
 
@@ -33,15 +33,15 @@ class Program:
     """A program that takes the text from its standard input."""
 
     command: tuple[str, ...]
-    told: str
+    message: str  # shown to the user on success
     encoding: str = "utf-8"
 
 
 async def copy(text: str, send: Callable[[str], None] | None, environ: Mapping[str, str]) -> str:
-    """Copy the text; what was done, in a sentence. `send` writes to the terminal, if there is one."""
+    """Copy the text and return a sentence that says where it went. `send` writes to the terminal."""
     for program in programs(environ):
         if await _copy_with(program, text, environ):
-            return program.told
+            return program.message
     data = base64.b64encode(text.encode(errors="replace")).decode()
     reason = "This terminal has no clipboard"
     if send is not None and environ.get("TERM") not in TERMS_WITHOUT_CLIPBOARD:
@@ -56,13 +56,16 @@ async def copy(text: str, send: Callable[[str], None] | None, environ: Mapping[s
 
 
 def osc52(data: str, environ: Mapping[str, str]) -> str:
-    """The sequence, as base64 has it. tmux may listen itself or pass it on, as it is configured."""
+    """Return the OSC 52 sequence for base64 data.
+
+    Under tmux it is sent both plain and wrapped: the settings of tmux decide which one works.
+    """
     sequence = osc("52", "c", data)
     return (sequence if in_tmux(environ) else "") + wrap_for_multiplexer(sequence, environ)
 
 
 def programs(environ: Mapping[str, str]) -> Iterator[Program]:
-    """Those that are installed and can reach the user, the likeliest first."""
+    """Yield installed programs that reach the user's clipboard, the most likely one first."""
     remote = any(environ.get(name) for name in ("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"))
     for program in (*(() if remote else _local_programs(environ)), *_tmux_program(environ)):
         if shutil.which(program.command[0], path=environ.get("PATH")):
@@ -82,10 +85,10 @@ def _local_programs(environ: Mapping[str, str]) -> Iterator[Program]:
 
 
 def _tmux_program(environ: Mapping[str, str]) -> Iterator[Program]:
-    if in_tmux(environ):  # with -w it tells the terminal, too, which it does not let others do by default
+    if in_tmux(environ):  # -w also sets the terminal clipboard, which tmux denies to programs by default
         yield Program(
             ("tmux", "load-buffer", "-w", "-"),
-            "Copied to the buffer of tmux, and sent to the terminal's clipboard.",
+            "Copied (tmux buffer and terminal clipboard).",
         )
 
 
@@ -93,7 +96,7 @@ COPIED = "Copied."
 
 
 async def _copy_with(program: Program, text: str, environ: Mapping[str, str]) -> bool:
-    """Did it take the text? Some leave a process of theirs behind, which hands the text out."""
+    """Run the program; True if it succeeded. Some leave a child behind that serves the clipboard."""
     try:
         process = await asyncio.create_subprocess_exec(
             *program.command,
@@ -118,7 +121,7 @@ async def _copy_with(program: Program, text: str, environ: Mapping[str, str]) ->
 
 
 def _write_private_file(text: str) -> str:
-    descriptor, path = tempfile.mkstemp(prefix="acp-tui-", suffix=".txt")  # readable by nobody else
+    descriptor, path = tempfile.mkstemp(prefix="acp-tui-", suffix=".txt")  # mode 0600
     with open(descriptor, "w", encoding="utf-8", errors="replace", newline="") as file:
         file.write(text)
     return path

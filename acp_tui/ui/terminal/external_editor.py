@@ -29,10 +29,8 @@ def editor_command(environment: Mapping[str, str]) -> list[str]:
         if words and shutil.which(words[0], path=environment.get("PATH")):
             return words
     if wanted:
-        raise UserError(
-            f"The editor “{wanted}” was not found; set $VISUAL or $EDITOR to one that is installed."
-        )
-    raise UserError("No editor was found; set $VISUAL or $EDITOR.")
+        raise UserError(f'Editor "{wanted}" not found; set $VISUAL or $EDITOR to one that is installed.')
+    raise UserError("No editor found; set $VISUAL or $EDITOR.")
 
 
 async def edit(text: str, command: list[str]) -> str:
@@ -44,7 +42,7 @@ async def edit(text: str, command: list[str]) -> str:
             file.write(f"{text}\n" if text else "")  # the last line ends, as in any file
         code = await run_program([*command, name])
         if code > 0:  # below, a signal ended it: then what it had saved is kept
-            raise UserError(f"The editor ended with {code}; the prompt is as it was.")
+            raise UserError(f"The editor exited with status {code}; the prompt is unchanged.")
         return path.read_text(encoding="utf-8", errors="replace").removesuffix("\n")
     except OSError as error:
         raise UserError(f"The prompt could not be edited: {error.strerror or error}.") from error

@@ -1,4 +1,4 @@
-"""Images and sounds of an agent: written to a private file and opened by the system's own program."""
+"""Open images and audio of an agent with the program of the desktop."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ OPENERS = ("xdg-open", "open", "wslview")
 
 
 def open_externally(content: Content) -> str:
-    """Open it; what was done, in a sentence."""
+    """Write the content to a private file, open that, and return a sentence that says what was done."""
     try:
         data = base64.b64decode(content.data or "", validate=True)
     except (binascii.Error, ValueError):
-        return "What the agent sent cannot be decoded."
+        return "The agent sent invalid base64."
     known = content.mime if content.mime in mimetypes.types_map.values() else None
     suffix = (mimetypes.guess_extension(known) if known else None) or ".bin"
     try:
-        descriptor, path = tempfile.mkstemp(prefix="acp-tui-", suffix=suffix)  # readable by nobody else
+        descriptor, path = tempfile.mkstemp(prefix="acp-tui-", suffix=suffix)  # mode 0600
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
     except OSError as error:
-        return f"It could not be written to a file: {error.strerror}."
+        return f"Could not write the file: {error.strerror}."
     opener = next(filter(None, map(shutil.which, OPENERS)), None)
     if opener is None or suffix == ".bin":
-        return f"It is in {path}."
+        return f"Saved to {path}."
     subprocess.Popen(
         [opener, path],
         stdin=subprocess.DEVNULL,

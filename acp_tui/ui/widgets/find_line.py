@@ -75,7 +75,7 @@ class FindLine(Horizontal):
         if not self.needle:
             words = ""
         elif not total:
-            words = "nothing found"
+            words = "no matches"
         else:
             words = f"{number} of {total}" if number else f"{total} found"
         self.query_one("#hits", Static).update(words)

@@ -106,7 +106,7 @@ async def test_a_file_goes_back_only_when_that_is_confirmed(open_desk: Open, fil
         await one.press("down", "enter")
         await one.until(lambda: file.read_text() == "one\ntwo\n")
         await one.sees("Nothing so far.")
-        assert "file.txt is as it was." in one.toasts()
+        assert "file.txt restored." in one.toasts()
 
 
 async def test_a_file_that_is_new_is_deleted_and_the_question_says_so(open_desk: Open) -> None:
@@ -118,10 +118,10 @@ async def test_a_file_that_is_new_is_deleted_and_the_question_says_so(open_desk:
         await one.press("f8")
         await one.until(lambda: panes(one.app).current.chosen == str(path))
         await one.press("r")
-        await one.sees("Revert new.txt?", "Delete it: it was not there")
+        await one.sees("Revert new.txt?", "Delete it: it did not exist")
         await one.press("down", "enter")
         await one.until(lambda: not path.exists())
-        await one.until(lambda: "new.txt is deleted." in one.toasts())
+        await one.until(lambda: "new.txt deleted." in one.toasts())
 
 
 async def test_a_file_that_cannot_go_back_says_why(open_desk: Open, file: Path) -> None:

@@ -310,7 +310,7 @@ async def test_keys_that_mean_nothing_for_the_chosen_file_are_not_offered() -> N
     [
         ("1", "z zoom  Esc back"),
         ("2", "Enter open  v diff  r revert  f follow  z zoom  Esc back"),
-        ("3", "Enter open  k kill  z zoom  Esc back"),
+        ("3", "Enter open  k stop  z zoom  Esc back"),
         ("4", "Enter open  z zoom  Esc back"),
     ],
 )

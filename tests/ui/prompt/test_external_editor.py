@@ -34,9 +34,9 @@ def test_visual_comes_before_editor_and_may_have_options(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("environment", "words"),
     [
-        ({"EDITOR": "no-such-editor"}, "“no-such-editor” was not found"),
+        ({"EDITOR": "no-such-editor"}, '"no-such-editor" not found'),
         ({"EDITOR": "'unclosed"}, "cannot be read"),
-        ({}, "No editor was found"),
+        ({}, "No editor found"),
     ],
 )
 def test_a_missing_editor_is_named(tmp_path: Path, environment: dict[str, str], words: str) -> None:
@@ -55,7 +55,7 @@ async def test_the_file_is_private_markdown_and_gone_afterwards(tmp_path: Path) 
 
 
 async def test_an_editor_that_fails_leaves_the_prompt_alone(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="ended with 3"):
+    with pytest.raises(UserError, match="exited with status 3"):
         await edit("text", [script(tmp_path, 'echo lost > "$1"; exit 3')])
 
 
@@ -74,7 +74,7 @@ async def test_without_an_editor_the_prompt_says_so_and_stays(monkeypatch: pytes
         await write(pilot, "text")
         await pilot.press("ctrl+g")
         await app.workers.wait_for_complete()
-        assert ["“no-such-editor” was not found" in notice.message for notice in app._notifications] == [True]
+        assert ['"no-such-editor" not found' in notice.message for notice in app._notifications] == [True]
         assert app.prompt.text == "text"
 
 

@@ -490,7 +490,7 @@ async def test_when_there_is_nothing_to_paste_that_is_said(project: Path, clipbo
                 break
             await pilot.pause(0.01)
         (toast,) = app._notifications
-        assert toast.message.startswith("There is nothing here to be pasted.")
+        assert toast.message.startswith("Nothing to paste.")
 
 
 async def test_over_ssh_the_clipboard_of_the_machine_is_left_alone(

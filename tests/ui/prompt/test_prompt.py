@@ -118,7 +118,7 @@ async def test_a_draft_says_what_is_not_kept_with_it() -> None:
         await pilot.pause()
         (told,) = app._notifications
         assert told.message == (
-            "What [image 1] and [output of ls #2] stood for is not kept with a draft: attach it again."
+            "Drafts do not keep attachments: attach [image 1] and [output of ls #2] again."
         )
 
 

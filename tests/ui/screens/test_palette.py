@@ -191,7 +191,7 @@ async def test_a_theme_is_shown_while_the_cursor_is_on_it(tmp_path: Path) -> Non
         await narrowed(one, "Theme: ansi")
         await one.until(lambda: one.app.native_ansi_color)
         await one.press("enter")
-        await one.until(lambda: any("To keep it: theme" in toast for toast in one.toasts()))
+        await one.until(lambda: any("To keep this theme" in toast for toast in one.toasts()))
         assert one.app.theme_name == "ansi"
         assert one.app.native_ansi_color
 
