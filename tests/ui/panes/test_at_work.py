@@ -175,7 +175,7 @@ async def test_a_command_of_the_users_own_is_ended_from_its_pane(open_desk: Open
         await one.until(lambda: one.session.terminals)
         [terminal] = one.session.terminals.values()
         await one.press("f8", "3")
-        await one.sees("Running", "yours", "k kill")
+        await one.sees("Running", "yours", "k stop")
         await one.press("k")
         await one.until(lambda: terminal.ended_at is not None)
         await one.sees("Ended")
