@@ -1,34 +1,33 @@
-"""One conversation, from the start of the agent to its end.
+"""One conversation with an agent, from the start of its process to its end.
 
-Commands go down from here to the agent; what comes back is recorded, folded into the session, and told to
-whoever listens.
+Commands go from here to the agent. What comes back is recorded, folded into the session, and passed to the
+listeners.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.client import AgentConnection
-from acp_tui.connection.errors import ConnectionFault, NotOffered, RequestFailed
+from acp_tui.connection.errors import ConnectionFault, NotOffered
 from acp_tui.controller.baseline_tracker import BaselineTracker
-from acp_tui.controller.capabilities import client_capabilities, session_parameters
+from acp_tui.controller.capabilities import client_capabilities
 from acp_tui.controller.diff_places import DiffPlaces
 from acp_tui.controller.permission_gate import PermissionGate
 from acp_tui.controller.prompt_blocks import PromptBlockBuilder, adapt_blocks
 from acp_tui.controller.recorder import Recorder
 from acp_tui.controller.request_handlers import RequestHandlers
-from acp_tui.controller.settings_restore import restore_settings
+from acp_tui.controller.session_opener import SessionOpener
 from acp_tui.controller.sign_in import explain_sign_in_errors
 from acp_tui.controller.user_commands import UserCommands
+from acp_tui.controller.wait_notice import WaitNotices
 from acp_tui.errors import Refusal, UserError
 from acp_tui.permissions.identity import identity_of
 from acp_tui.processes import Reaper
-from acp_tui.session.events import AgentExited, AgentStarted, Noticed, SessionOpened
-from acp_tui.session.state import REQUEST_CANCELLED
+from acp_tui.session.events import AgentExited, AgentStarted, SessionOpened
 from acp_tui.store.folders import BASELINE
 from acp_tui.workspace.baseline.work_tree import Limits
 from acp_tui.workspace.files.files import Files
@@ -37,7 +36,7 @@ from acp_tui.workspace.files.roots import Roots
 from acp_tui.workspace.terminals.terminals import Terminals
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from acp_tui.agents.launch import Launch
@@ -56,17 +55,10 @@ if TYPE_CHECKING:
     from acp_tui.store.folders import NullFolder, SessionFolder
     from acp_tui.workspace.baseline.changes import FileChange
 
-WAIT_NOTICE_SECONDS = 3.0
-"""Seconds after which it is said what is being waited for."""
-QUIET_SECONDS = 0.3
-"""A replayed history has ended when nothing came for so long."""
-LATE_HISTORY_SECONDS = 10.0
-"""The longest wait for a history that comes after the answer to `session/load`."""
-
 
 @dataclass(slots=True)
 class Options:
-    """How a conversation is to be held."""
+    """The options of a conversation."""
 
     cwd: Path
     directories: list[Path] = field(default_factory=list)
@@ -94,12 +86,10 @@ class Conversation:
         self.launch = launch
         self.options = options
         self.folder = folder
-        self.mcp_servers: list[McpServerStatus] = []
-        """Those of the settings, as the agent was given them when the session was opened."""
         self._settings = settings
         self._clock = clock
         self._agent: AgentConnection | None = None
-        self._coming_and_going = asyncio.Lock()  # an agent is started, or everything is ended
+        self._lifecycle_lock = asyncio.Lock()  # held while an agent starts or everything is closed
         self._closing = False
         self._closed = False
         self._recorder = Recorder(folder, past, clock)
@@ -130,6 +120,21 @@ class Conversation:
         files = Files(self._roots, settings.workspace.sensitive)
         self._diff_places = DiffPlaces(files, self.note)
         self.blocks_for = PromptBlockBuilder(files, lambda: self.session.agent).blocks
+        self._wait_notices = WaitNotices(
+            lambda: launch.title, self.note, lambda count: self._connection.stderr_tail(count), clock
+        )
+        self._opener = SessionOpener(
+            launch,
+            lambda: self._connection,
+            self._recorder,
+            folder,
+            self._roots,
+            options.servers,
+            self._baseline,
+            self._wait_notices,
+            timeout=settings.timeouts.session,
+            clock=clock,
+        )
         self.listing = FileListing(self._roots.directories, reaper=self._reaper)
         self.user_commands = UserCommands(self._roots.cwd, self._recorder)
         self._handlers = RequestHandlers(
@@ -167,7 +172,7 @@ class Conversation:
 
     async def start(self) -> None:
         """Start the agent's process and agree on the protocol."""
-        async with self._coming_and_going:
+        async with self._lifecycle_lock:
             if self._closing:
                 raise NotOffered("The conversation is closed.")
             agent = await self._start()
@@ -176,7 +181,7 @@ class Conversation:
             elicitation=question_handler.elicitation_modes if question_handler else (),
             terminal_sign_in=self.options.terminal_sign_in,
         )
-        async with self._impatience("to start"):
+        async with self._wait_notices.during("to start"):
             await agent.initialize(capabilities, timeout=self._settings.timeouts.initialize)
         told = self.session.agent
         if told is not None and self.launch.title == self.launch.name:  # it has no title but its program
@@ -201,40 +206,21 @@ class Conversation:
         return self._agent
 
     async def open_new(self) -> None:
-        """Begin a new session."""
-        self._baseline.begin()
-        reopened = bool(self.session.settings)
-        cwd, directories, servers = self._place()
-        timeout = self._settings.timeouts.session
-        with explain_sign_in_errors(self.launch.title, self.session):
-            async with self._impatience("to open a session"):
-                await self._connection.new_session(cwd, directories, servers, timeout=timeout)
-        await self._opened(reopened)
+        """Start a new session."""
+        await self._opener.open_new()
 
     async def open_known(self, session_id: str) -> None:
-        """Go on with a session that the agent keeps: resumed, or loaded where it cannot be resumed."""
-        agent = self.session.agent
-        resume = agent is not None and agent.can("sessionCapabilities", "resume")
-        if agent is None or not agent.can_resume:
-            raise NotOffered(f"{self.launch.title} can neither resume nor load a session.")
-        self._baseline.begin()
-        reopened = bool(self.session.settings)
-        cwd, directories, servers = self._place()
-        call = self._connection.resume_session if resume else self._connection.load_session
-        with explain_sign_in_errors(self.launch.title, self.session):
-            async with self._impatience("to open the session again"):
-                await call(session_id, cwd, directories, servers, timeout=self._settings.timeouts.session)
-        await self._opened(reopened)
-        await self._late_history()
+        """Resume a session that the agent keeps, or load it if the agent cannot resume."""
+        await self._opener.open_known(session_id)
 
-    async def _late_history(self) -> None:
-        """Wait until a replay that comes after the answer has ended: a prompt must not get in between."""
-        deadline = self._clock() + LATE_HISTORY_SECONDS
-        while not self.session.history_complete and self._clock() < deadline:
-            heard_at = self.session.heard_at
-            await asyncio.sleep(QUIET_SECONDS)
-            if self.session.heard_at == heard_at:
-                return
+    async def open_again(self) -> None:
+        """Reopen the session there was, or start a new one if the agent no longer knows it."""
+        await self._opener.open_again()
+
+    @property
+    def mcp_servers(self) -> list[McpServerStatus]:
+        """The MCP servers of the settings, and whether the agent got them when the session was opened."""
+        return self._opener.mcp_servers
 
     async def reconnect(self) -> None:
         """End the agent, with the terminals it had, and start it again."""
@@ -243,43 +229,6 @@ class Conversation:
         await self._terminals.release_all()
         self._gate.turn_ended()
         await self.start()
-
-    async def open_again(self) -> None:
-        """Go on with the session there was, or begin a new one where the agent does not know it any more."""
-        session_id = self.session.session_id
-        try:
-            if session_id is not None:
-                await self.open_known(session_id)
-                return
-        except NotOffered as error:
-            self.note(Noticed("warning", str(error)))
-        except RequestFailed as failure:  # many keep a session only from its first answer on
-            if failure.error.code == REQUEST_CANCELLED:
-                raise
-        await self.open_new()
-
-    def _place(self) -> tuple[str, list[str], list[dict[str, Any]]]:
-        """Folder, further folders and MCP servers, as this agent takes them; what it does not is said."""
-        agent = self.session.agent
-        assert agent is not None
-        place = session_parameters(agent, self.launch, self._roots.directories[1:], self.options.servers)
-        self.mcp_servers = place.given
-        for sentence in place.left_out:
-            self.note(Noticed("warning", sentence))
-        return str(self._roots.cwd), place.directories, place.servers
-
-    async def _opened(self, reopened: bool) -> None:
-        """Keep what identifies the session; `reopened`: it had settings before, which it is to have again."""
-        self.folder.update_meta(
-            session_id=self.session.session_id,
-            cwd=str(self._roots.cwd),
-            directories=[str(directory) for directory in self._roots.directories[1:]],
-        )
-        if not reopened:
-            return
-        timeout = self._settings.timeouts.session
-        async with self._impatience("to restore its settings"):
-            await restore_settings(self._connection, self.session, self.note, timeout=timeout)
 
     async def sign_in(self, method_id: str) -> None:
         """Sign in by a method of the agent's own; may wait for a login elsewhere, so cancel it to give up."""
@@ -307,7 +256,7 @@ class Conversation:
     # ----------------------------------------------------------------- turns
 
     async def prompt(self, blocks: Sequence[dict[str, Any]]) -> None:
-        """One turn. How it ended is in the session; a failed one raises."""
+        """Run one turn. How it ended is in the session; a failed turn raises."""
         await self._baseline.ready()
         try:
             with explain_sign_in_errors(self.launch.title, self.session):
@@ -322,7 +271,7 @@ class Conversation:
         await self._connection.answer_pending(self._session_id)
 
     async def changes(self) -> list[FileChange]:
-        """All files that are not as they were when the conversation began."""
+        """Return all files that have changed since the conversation began."""
         return await self._baseline.changes()
 
     @property
@@ -347,7 +296,7 @@ class Conversation:
         try:
             await self._terminals.kill(terminal_id)
         except Refusal as refusal:
-            raise UserError(f"It cannot be ended: {refusal.message}.") from None
+            raise UserError(f"The command cannot be stopped: {refusal.message}.") from None
 
     @property
     def _session_id(self) -> str:
@@ -360,7 +309,7 @@ class Conversation:
     async def close(self) -> None:
         """End everything this conversation started, also what is just being started. Nothing outlives it."""
         self._closing = True
-        async with self._coming_and_going:
+        async with self._lifecycle_lock:
             if self._closed:
                 return
             self._closed = True
@@ -394,25 +343,3 @@ class Conversation:
         history = loaded or self.session.replaying
         self._baseline.see(changes, history=history)
         self._diff_places.see(changes, history=history)
-
-    @asynccontextmanager
-    async def _impatience(self, what: str) -> AsyncIterator[None]:
-        """Says what is being waited for, with the agent's last words, when it takes long; then how long."""
-        began, title = self._clock(), self.launch.title
-        said = False
-
-        def say() -> None:
-            nonlocal said
-            said = True
-            last = self._connection.stderr_tail(1)
-            words = f" Its last line on stderr: {last[0]}" if last else ""
-            self.note(Noticed("info", f"Waiting for {title} {what} …{words}", source="waiting"))
-
-        timer = asyncio.get_running_loop().call_later(WAIT_NOTICE_SECONDS, say)
-        try:
-            yield
-        finally:
-            timer.cancel()
-        if said:
-            took = f"{self._clock() - began:.0f} s"
-            self.note(Noticed("info", f"{title} took {took} {what}", source="waited"))

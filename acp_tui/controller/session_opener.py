@@ -1,0 +1,140 @@
+"""Opens the session of a conversation: a new one, or one that the agent keeps."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.connection.errors import NotOffered, RequestFailed
+from acp_tui.controller.capabilities import session_parameters
+from acp_tui.controller.settings_restore import restore_settings
+from acp_tui.controller.sign_in import explain_sign_in_errors
+from acp_tui.session.events import Noticed
+from acp_tui.session.state import REQUEST_CANCELLED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from acp_tui.agents.launch import Launch
+    from acp_tui.config.mcp import Server
+    from acp_tui.connection.client import AgentConnection
+    from acp_tui.controller.baseline_tracker import BaselineTracker
+    from acp_tui.controller.facts import McpServerStatus
+    from acp_tui.controller.recorder import Recorder
+    from acp_tui.controller.wait_notice import WaitNotices
+    from acp_tui.session.state import Session
+    from acp_tui.store.folders import NullFolder, SessionFolder
+    from acp_tui.workspace.files.roots import Roots
+
+QUIET_SECONDS = 0.3
+"""A replayed history is complete when nothing has come for this long."""
+LATE_HISTORY_SECONDS = 10.0
+"""The longest wait for a history that comes after the answer to `session/load`."""
+
+
+class SessionOpener:
+    """Opens sessions, gives them their folders and MCP servers, and restores their settings."""
+
+    def __init__(
+        self,
+        launch: Launch,
+        connection: Callable[[], AgentConnection],
+        recorder: Recorder,
+        folder: SessionFolder | NullFolder,
+        roots: Roots,
+        servers: Sequence[Server],
+        baseline: BaselineTracker,
+        wait_notices: WaitNotices,
+        *,
+        timeout: float,
+        clock: Callable[[], float],
+    ) -> None:
+        self.mcp_servers: list[McpServerStatus] = []
+        """The MCP servers of the settings, and whether the agent got them when the session was opened."""
+        self._launch = launch
+        self._connection = connection
+        self._recorder = recorder
+        self._note = recorder.note
+        self._folder = folder
+        self._roots = roots
+        self._servers = servers
+        self._baseline = baseline
+        self._wait_notices = wait_notices
+        self._timeout = timeout  # of each request, in seconds
+        self._clock = clock
+
+    @property
+    def _session(self) -> Session:
+        return self._recorder.session
+
+    async def open_new(self) -> None:
+        """Start a new session."""
+        self._baseline.begin()
+        reopened = bool(self._session.settings)
+        cwd, directories, servers = self._parameters()
+        with explain_sign_in_errors(self._launch.title, self._session):
+            async with self._wait_notices.during("to open a session"):
+                await self._connection().new_session(cwd, directories, servers, timeout=self._timeout)
+        await self._opened(reopened)
+
+    async def open_known(self, session_id: str) -> None:
+        """Resume a session that the agent keeps, or load it if the agent cannot resume."""
+        agent = self._session.agent
+        resume = agent is not None and agent.can("sessionCapabilities", "resume")
+        if agent is None or not agent.can_resume:
+            raise NotOffered(f"{self._launch.title} can neither resume nor load a session.")
+        self._baseline.begin()
+        reopened = bool(self._session.settings)
+        cwd, directories, servers = self._parameters()
+        connection = self._connection()
+        call = connection.resume_session if resume else connection.load_session
+        with explain_sign_in_errors(self._launch.title, self._session):
+            async with self._wait_notices.during("to open the session again"):
+                await call(session_id, cwd, directories, servers, timeout=self._timeout)
+        await self._opened(reopened)
+        await self._late_history()
+
+    async def open_again(self) -> None:
+        """Reopen the session there was, or start a new one if the agent no longer knows it."""
+        session_id = self._session.session_id
+        try:
+            if session_id is not None:
+                await self.open_known(session_id)
+                return
+        except NotOffered as error:
+            self._note(Noticed("warning", str(error)))
+        except RequestFailed as failure:  # many agents keep a session only from its first answer on
+            if failure.error.code == REQUEST_CANCELLED:
+                raise
+        await self.open_new()
+
+    def _parameters(self) -> tuple[str, list[str], list[dict[str, Any]]]:
+        """Return folder, further folders and MCP servers as this agent takes them; warn about the rest."""
+        agent = self._session.agent
+        assert agent is not None
+        found = session_parameters(agent, self._launch, self._roots.directories[1:], self._servers)
+        self.mcp_servers = found.given
+        for sentence in found.left_out:
+            self._note(Noticed("warning", sentence))
+        return str(self._roots.cwd), found.directories, found.servers
+
+    async def _opened(self, reopened: bool) -> None:
+        """Save the session's id. If it was `reopened`, restore the settings it had before."""
+        self._folder.update_meta(
+            session_id=self._session.session_id,
+            cwd=str(self._roots.cwd),
+            directories=[str(directory) for directory in self._roots.directories[1:]],
+        )
+        if not reopened:
+            return
+        async with self._wait_notices.during("to restore its settings"):
+            await restore_settings(self._connection(), self._session, self._note, timeout=self._timeout)
+
+    async def _late_history(self) -> None:
+        """Wait for the end of a replay that comes after the answer: a prompt must not get in between."""
+        deadline = self._clock() + LATE_HISTORY_SECONDS
+        while not self._session.history_complete and self._clock() < deadline:
+            heard_at = self._session.heard_at
+            await asyncio.sleep(QUIET_SECONDS)
+            if self._session.heard_at == heard_at:
+                return

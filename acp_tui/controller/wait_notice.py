@@ -1,0 +1,55 @@
+"""Notices about steps of the agent that take long."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from acp_tui.session.events import Noticed
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from acp_tui.session.events import Event
+
+WAIT_NOTICE_SECONDS = 3.0
+"""Delay before the user is told what acp-tui waits for."""
+
+
+class WaitNotices:
+    """Shows what acp-tui waits for, with the last line of stderr, and afterwards how long it took."""
+
+    def __init__(
+        self,
+        title: Callable[[], str],
+        note: Callable[[Event], None],
+        stderr_tail: Callable[[int], list[str]],
+        clock: Callable[[], float],
+    ) -> None:
+        self._title = title
+        self._note = note
+        self._stderr_tail = stderr_tail
+        self._clock = clock
+
+    @asynccontextmanager
+    async def during(self, step: str) -> AsyncIterator[None]:
+        """Wrap a step such as "to open a session"."""
+        began, title = self._clock(), self._title()
+        shown = False
+
+        def show() -> None:
+            nonlocal shown
+            shown = True
+            last = self._stderr_tail(1)
+            stderr = f" Its last line on stderr: {last[0]}" if last else ""
+            self._note(Noticed("info", f"Waiting for {title} {step} …{stderr}", source="waiting"))
+
+        timer = asyncio.get_running_loop().call_later(WAIT_NOTICE_SECONDS, show)
+        try:
+            yield
+        finally:
+            timer.cancel()
+        if shown:
+            took = f"{self._clock() - began:.0f} s"
+            self._note(Noticed("info", f"{title} took {took} {step}", source="waited"))
