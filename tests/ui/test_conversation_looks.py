@@ -86,7 +86,7 @@ TURNS: dict[str, list[list[Any]]] = {
     "break": [WORDS, ["complain", "Traceback:", "MemoryError: the last words"], ["exit", 7]],
 }
 
-SCRIPT = agent("script", offers(**OFFERS, prompt_queue=TURNS))
+SCRIPT = agent("script", offers(**OFFERS, turns=TURNS))
 
 
 @pytest.fixture
