@@ -130,7 +130,7 @@ def test_a_terminal_is_shown_once_with_its_last_lines() -> None:
     assert lines[:3] == [
         "* Build (pending)",
         "    $ make  (in /p)",
-        f"    … its last {TERMINAL_LINES} lines:",
+        f"    … last {TERMINAL_LINES} lines:",
     ]
     assert lines[3:-1] == [f"    line {number}" for number in range(60, 100)]
     assert lines[-1] == "    [exit code 2]"
@@ -192,14 +192,14 @@ def test_a_permission_says_what_was_answered_by_whom_and_why() -> None:
             state.TurnEnd(id=1, at=0, error=state.RpcError(-32603, "Broken", detail="at 3")),
             "!! The turn failed: Broken (-32603)\n    at 3",
         ),
-        (state.TurnEnd(id=1, at=0, stop_reason="end_turn", empty=True), "-- end_turn: nothing came back --"),
+        (state.TurnEnd(id=1, at=0, stop_reason="end_turn", empty=True), "-- end_turn: no answer --"),
         (
             state.Elicitation(id=1, at=0, request_id=1, mode="url", message="Sign in", url="https://x/"),
             "? Question (url): Sign in\n  https://x/\n  not answered",
         ),
         (
             state.Compaction(id=1, at=0, compaction_id="c", status="completed", summary=GrowingText("short")),
-            "- The agent condensed its context (completed)\n    short",
+            "- The agent compacted its context (completed)\n    short",
         ),
         (
             state.Unrecognised(id=1, at=0, what="session update 'x'", raw={"a": 1}),

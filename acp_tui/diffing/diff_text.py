@@ -1,4 +1,4 @@
-"""One changed file as lines with `+` and `-`."""
+"""The unified diff of one changed file, as lines of text."""
 
 from __future__ import annotations
 
@@ -9,35 +9,36 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from acp_tui.session.state import Diff
 
-_COMPARABLE = 4_000_000
-"""Lines times lines that are compared one with another: beyond that it could take seconds."""
+_MAX_COMPARISONS = 4_000_000
+"""Limit for old lines times new lines: `difflib` could take seconds beyond it."""
 _NO_END = "\n\\ No newline at end of file"
 
 
 def diff_lines(diff: Diff, first: int = 1) -> list[str]:
-    """The changed lines with a little context; the patch itself where the agent gave one.
+    """Return the hunks of a diff, without file names; the agent's own patch if it sent one.
 
-    `first` is the number of the first line; where it is 0, which means not known, hunks have no numbers.
+    `first` is the line number at which the texts begin in the file. If it is 0 (unknown), hunk headers have
+    no line numbers.
     """
     if diff.patch is not None:
         return diff.patch.splitlines()
     old, new = _lines(diff.old, diff.new), _lines(diff.new, diff.old)
-    if len(old) * len(new) <= _COMPARABLE:
-        told = unified_diff(old, new, lineterm="")
-        lines = [line for lines in told for line in lines.split("\n")][2:]  # without the names of the files
-        return [_renumbered(line, first) if line.startswith("@@ ") else line for line in lines]
-    start = _common(old, new)
-    end = _common(old[start:][::-1], new[start:][::-1])
+    if len(old) * len(new) <= _MAX_COMPARISONS:
+        diff_output = unified_diff(old, new, lineterm="")
+        lines = [line for lines in diff_output for line in lines.split("\n")][2:]  # skip the file names
+        return [_renumber(line, first) if line.startswith("@@ ") else line for line in lines]
+    start = _common_prefix(old, new)
+    end = _common_prefix(old[start:][::-1], new[start:][::-1])
     removed, added = old[start : len(old) - end], new[start : len(new) - end]
     return [
-        _renumbered(f"@@ -{start + 1},{len(removed)} +{start + 1},{len(added)} @@", first),
+        _renumber(f"@@ -{start + 1},{len(removed)} +{start + 1},{len(added)} @@", first),
         *(part for line in removed for part in f"-{line}".split("\n")),
         *(part for line in added for part in f"+{line}".split("\n")),
     ]
 
 
-def _renumbered(header: str, first: int) -> str:
-    """The header of a hunk, where the texts begin at line `first` of their files."""
+def _renumber(header: str, first: int) -> str:
+    """Shift the line numbers of a hunk header for texts that begin at line `first` of their file."""
     if first == 1:
         return header
     return (
@@ -48,14 +49,14 @@ def _renumbered(header: str, first: int) -> str:
 
 
 def _lines(text: str | None, other: str | None) -> list[str]:
-    """A last line that does not end says so, unless that of the other one does not end either."""
+    """Split a text; mark a missing newline at the end, unless the other text lacks it too."""
     lines = (text or "").splitlines()
     if text and other and other.endswith("\n") and not text.endswith("\n"):
         lines[-1] += _NO_END
     return lines
 
 
-def _common(old: list[str], new: list[str]) -> int:
-    """How many lines at the beginning are the same."""
+def _common_prefix(old: list[str], new: list[str]) -> int:
+    """Return the number of equal lines at the beginning."""
     pairs = enumerate(zip(old, new, strict=False))
     return next((at for at, (one, other) in pairs if one != other), min(len(old), len(new)))

@@ -1,4 +1,7 @@
-"""The conversation as one HTML file: nothing is loaded, nothing runs, and what the screen folds is folded."""
+"""Export a conversation as a single HTML file, without scripts or external resources.
+
+Entries that are folded on the screen become closed `<details>` elements.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ if TYPE_CHECKING:
 
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]*={0,2}\s*")
-_STATUS_LOOKS = {
+_STATUS_STYLES = {
     "completed": "success",
     "failed": "error",
     "in_progress": "accent",
@@ -59,7 +62,7 @@ _STATUS_LOOKS = {
 
 
 def as_html(session: Session, metadata: SessionMetadata, theme: str) -> str:
-    """The document."""
+    """Return the HTML document in the colours of `theme`."""
     name = escape(document_title(session, metadata))
     known = "".join(
         f"<dt>{label}</dt><dd>{escape(text)}</dd>" for label, text in header_facts(session, metadata)
@@ -98,22 +101,22 @@ _PAGE = """\
 <main>
 {body}
 </main>
-<footer>Exported by acp-tui {version}. Secrets that were recognised have been taken out.</footer>
+<footer>Exported by acp-tui {version}. Recognised secrets have been removed.</footer>
 </body>
 </html>
 """
 
 
 class _Writer:
-    """Each entry as HTML."""
+    """Renders the entries of one session."""
 
     def __init__(self, session: Session, cwd: str) -> None:
         self._session = session
         self._cwd = cwd
 
     def blocks(self, entry: Entry) -> Iterator[str]:
-        """One entry; some are not shown."""
-        dimmed = entry.withdrawn and not isinstance(entry, TurnEnd)  # which says that it was
+        """Yield the HTML of one entry; nothing for entries that are not shown."""
+        dimmed = entry.withdrawn and not isinstance(entry, TurnEnd)  # it says so in words
         classes = f"entry{' withdrawn' if dimmed else ''}"
         match entry:
             case UserMessage():
@@ -129,11 +132,11 @@ class _Writer:
                 yield f'<section class="{classes}">{_plan(entry)}</section>'
             case Terminal():
                 if entry.terminal_id not in self._session.terminal_calls:
-                    whose = '<span class="label">a command of yours</span>' * (entry.owner == "user")
+                    whose = '<span class="label">Your command</span>' * (entry.owner == "user")
                     shown = _terminal(entry, terminal_title(entry, self._cwd))
                     yield f'<section class="{classes}">{whose}{shown}</section>'
             case _:
-                yield from self._said(entry, classes)
+                yield from self._short_entry(entry, classes)
 
     def _parts(self, message: Message, *, typed: bool = False) -> str:
         pieces: list[str] = []
@@ -148,7 +151,7 @@ class _Writer:
 
     def _call(self, call: ToolCall, classes: str) -> str:
         sign = STATUS_ICONS.get(call.status) or visible_line(call.status)
-        look = _STATUS_LOOKS.get(call.status, "dim")
+        look = _STATUS_STYLES.get(call.status, "dim")
         beside = [*_changed(call), *(f"<span>{escape(fact)}</span>" for fact in call_facts(call))]
         beside.append(f'<span class="{look}" title="{escape(call.status)}">{escape(sign)}</span>')
         first = (
@@ -159,7 +162,7 @@ class _Writer:
         inner = "".join(map(_piece, call_pieces(call, self._session, self._cwd)))
         return _details(f"{classes} call", first, inner, opened=not default_folded(call))
 
-    def _said(self, entry: Entry, classes: str) -> Iterator[str]:
+    def _short_entry(self, entry: Entry, classes: str) -> Iterator[str]:
         found = short_entry(entry, self._session, self._cwd)
         if found is None:
             return
@@ -213,7 +216,7 @@ def _terminal(terminal: Terminal, name: str) -> str:
 
 
 def _content(content: Content) -> str:
-    """A picture is part of the file; everything else that is no text is named."""
+    """Embed images in the file; describe other content that is not text."""
     if content.kind == "text":
         return html_text.markdown(content.text) if "```" in content.text else html_text.plain(content.text)
     name = escape(content_facts(content))
@@ -230,7 +233,7 @@ def _plan(plan: Plan) -> str:
     if is_cleared(plan):
         return '<p class="aside">The plan was cleared</p>'
     rows = "".join(
-        f'<li><span class="{_STATUS_LOOKS.get(item.status, "dim")}">'
+        f'<li><span class="{_STATUS_STYLES.get(item.status, "dim")}">'
         f"{escape(STATUS_ICONS.get(item.status, visible_line(item.status)))}</span>"
         f" {escape(item.content)}</li>"
         for item in plan.items

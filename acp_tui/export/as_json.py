@@ -1,9 +1,9 @@
-"""The session as plain JSON: the state as it is, entry by entry.
+"""Export a session as JSON: its state, entry by entry.
 
     {"format": 1, "about": {…}, "session": {facts}, "entries": [{"type": "ToolCall", "at": …, …}, …]}
 
-The fields are those of `acp_tui.session.state`, times are seconds since the epoch. Text that grew is one
-string; a terminal's output is the text as it would look.
+The fields are those of `acp_tui.session.state`. Times are seconds since the epoch. Streamed text is joined
+into one string; terminal output is plain text as it was displayed.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Entry, Session
 
 FORMAT = 1
-_ENTRY = frozenset({"version", "output"})
-_FACTS = frozenset(
+_INTERNAL_ENTRY_FIELDS = frozenset({"version", "output"})
+_INTERNAL_SESSION_FIELDS = frozenset(
     {
         "entries",
         "reducer_state",
@@ -34,22 +34,22 @@ _FACTS = frozenset(
         "queue",
     }
 )
-"""Fields that hold the entries once more, or only serve the program. The queue has not been said yet."""
+"""Fields that repeat the entries or are bookkeeping; also the queue, whose prompts have not been sent."""
 
 
 def as_json(session: Session, metadata: SessionMetadata) -> str:
-    """The document. Escapes keep it harmless on a terminal, and lose nothing."""
+    """Return the JSON document in ASCII: escaped control characters are harmless on a terminal."""
     document = {
         "format": FORMAT,
         "about": _plain(metadata),
-        "session": _fields(session, _FACTS),
+        "session": _fields(session, _INTERNAL_SESSION_FIELDS),
         "entries": [_entry(entry) for entry in session.entries],
     }
     return json.dumps(document, indent=1) + "\n"
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
-    plain = {"type": type(entry).__name__, **_fields(entry, _ENTRY)}
+    plain = {"type": type(entry).__name__, **_fields(entry, _INTERNAL_ENTRY_FIELDS)}
     if isinstance(entry, Terminal):
         plain["output"] = output_text(entry.output)
     return plain

@@ -1,4 +1,4 @@
-"""The conversation as Markdown that reads well where it is shown, GitHub among others, and as plain text."""
+"""Export a conversation as Markdown, for GitHub and similar renderers and for reading as plain text."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from acp_tui.export.metadata import SessionMetadata
     from acp_tui.session.state import Entry, Session
 
-_BOXES = {"completed": "[x]"}
+_CHECKBOXES = {"completed": "[x]"}
 
 
 def as_markdown(session: Session, metadata: SessionMetadata) -> str:
-    """The document."""
+    """Return the Markdown document."""
     known = "  \n".join(
         f"**{label}:** {escape_markdown(text)}" for label, text in header_facts(session, metadata)
     )
@@ -66,7 +66,7 @@ def _name(session: Session, metadata: SessionMetadata) -> str:
 
 
 class _Writer:
-    """Each entry in blocks."""
+    """Renders the entries of one session as Markdown blocks."""
 
     def __init__(self, session: Session, cwd: str, agent: str) -> None:
         self._session = session
@@ -75,12 +75,12 @@ class _Writer:
         self._speaker: object = None
 
     def blocks(self, entry: Entry) -> Iterator[str]:
-        """The blocks of one entry; blank lines come between them."""
+        """Yield the blocks of one entry; the caller separates them with blank lines."""
         match entry:
             case UserMessage():
                 self._speaker = UserMessage
                 yield "## You"
-                yield from _quoted(self._parts(entry, plain=True))
+                yield from _blockquote(self._parts(entry, plain=True))
             case AgentMessage():
                 yield from self._heading()
                 yield from self._parts(entry)
@@ -95,10 +95,10 @@ class _Writer:
             case Terminal():
                 if entry.terminal_id not in self._session.terminal_calls:
                     if entry.owner == "user":
-                        yield "*A command of yours:*"
+                        yield "*Your command:*"
                     yield _terminal(entry, terminal_title(entry, self._cwd))
             case _:
-                yield from self._said(entry)
+                yield from self._short_entry(entry)
 
     def _heading(self) -> Iterator[str]:
         if self._speaker is not AgentMessage:
@@ -108,7 +108,7 @@ class _Writer:
     def _parts(self, message: Message, *, plain: bool = False) -> Iterator[str]:
         for part in message.parts:
             if isinstance(part, GrowingText):
-                yield _as_typed(str(part)) if plain else contain(str(part))
+                yield _user_text(str(part)) if plain else contain(str(part))
             else:
                 yield from _content(part)
 
@@ -125,7 +125,7 @@ class _Writer:
             yield f"{icon} {shown} {escape_markdown(f'· {beside}')}"
             yield from blocks
 
-    def _said(self, entry: Entry) -> Iterator[str]:
+    def _short_entry(self, entry: Entry) -> Iterator[str]:
         found = short_entry(entry, self._session, self._cwd)
         if found is None:
             return
@@ -160,7 +160,7 @@ def _terminal(terminal: Terminal, name: str) -> str:
 
 
 def _content(content: Content) -> Iterator[str]:
-    """Pictures and sounds are named; a text is shown whole."""
+    """Show text in full; describe images, audio and other content in a line."""
     if content.kind == "text":
         yield contain(content.text)
         return
@@ -179,7 +179,7 @@ def _plan(plan: Plan) -> Iterator[str]:
     yield "**Plan**"
     if plan.items:
         yield "\n".join(
-            f"- {_BOXES.get(item.status, '[ ]')} {escape_markdown(visible_line(item.content))}"
+            f"- {_CHECKBOXES.get(item.status, '[ ]')} {escape_markdown(visible_line(item.content))}"
             + (" *(in progress)*" if item.status == "in_progress" else "")
             for item in plan.items
         )
@@ -189,11 +189,11 @@ def _plan(plan: Plan) -> Iterator[str]:
         yield escape_markdown(visible_line(plan.uri))
 
 
-# --------------------------------------------------------------------------- small things
+# --------------------------------------------------------------------------- helpers
 
 
 def _in_tag(text: str) -> str:
-    """Any text inside a tag of ours, where Markdown means nothing."""
+    """Escape a text for use inside an HTML tag, where Markdown is not parsed."""
     return escape(" ".join(text.split()), quote=False)
 
 
@@ -203,11 +203,11 @@ def _details(summary: str, blocks: Iterator[str]) -> Iterator[str]:
     yield "</details>"
 
 
-def _as_typed(text: str) -> str:
-    """Words of the user's: lines stay lines."""
+def _user_text(text: str) -> str:
+    """Escape the user's text and keep its line breaks."""
     return "  \n".join(escape_markdown(line) for line in text.split("\n"))
 
 
-def _quoted(blocks: Iterator[str]) -> Iterator[str]:
+def _blockquote(blocks: Iterator[str]) -> Iterator[str]:
     text = "\n\n".join(block for block in blocks if block)
     yield "\n".join(f"> {line}" if line else ">" for line in text.split("\n"))

@@ -1,4 +1,4 @@
-"""A session as plain text, for pipes, pagers and bug reports."""
+"""Show a session as plain text, for pipes, pagers and bug reports."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 TERMINAL_LINES = 40
-"""Lines shown of a terminal, from its end."""
+"""Maximum number of output lines shown per terminal, counted from the end."""
 
 _STEPS = {"completed": "[x]", "in_progress": "[~]", "pending": "[ ]"}
 _LEVELS = {"info": "-", "warning": "!", "error": "!!"}
 
 
 def transcript_lines(session: state.Session, *, thoughts: bool = False) -> Iterator[str]:
-    """The lines of the transcript, safe for a terminal; thoughts are only counted unless asked for."""
+    """Yield the lines of the transcript, safe for a terminal.
+
+    Thoughts are shown as a line count unless `thoughts` is true.
+    """
     text = _Text(session, thoughts)
     for entry in session.entries:
         try:
@@ -32,12 +35,12 @@ def transcript_lines(session: state.Session, *, thoughts: bool = False) -> Itera
         except Exception as error:  # one entry must not cost the rest
             lines = [failure_note(entry, error), *_indented(raw_text(entry).split("\n"))]
         if lines:
-            # The last word on safety: what comes from `raw_*` fields passes here too.
+            # Make every line safe here, including the ones that come from `raw_*` fields.
             yield from (visible(line) for line in [*_marks(entry), *lines, ""])
 
 
 class _Text:
-    """Each kind of entry as lines, for one session."""
+    """Renders the entries of one session as lines."""
 
     def __init__(self, session: state.Session, thoughts: bool) -> None:
         self.session = session
@@ -51,7 +54,7 @@ class _Text:
 
     @singledispatchmethod
     def lines(self, entry: state.Entry) -> Iterable[str]:
-        """The lines of one entry."""
+        """Return the lines of one entry."""
         raise TypeError(f"no text for {type(entry).__name__}")
 
     @lines.register(state.UserMessage)
@@ -105,7 +108,7 @@ class _Text:
     def _outcome(entry: state.Permission) -> str:
         options = ", ".join(option.name for option in entry.options)
         if entry.outcome is None:
-            waits = "not answered" if entry.answerable else "cannot be answered: it has no id"
+            waits = "not answered" if entry.answerable else "cannot be answered: the request has no id"
             return f"{waits} (offered: {options})"
         answer = f"{entry.option.name} ({entry.option.kind})" if entry.option else entry.outcome
         return f"{answer}, by {entry.by}" if entry.by else answer
@@ -129,7 +132,7 @@ class _Text:
 
     @lines.register(state.TurnEnd)
     def _(self, entry: state.TurnEnd) -> Iterable[str]:
-        empty = ": nothing came back" if entry.empty else ""
+        empty = ": no answer" if entry.empty else ""
         if entry.error is None:
             return [f"-- {entry.stop_reason}{empty} --"]
         first = f"!! The turn failed: {entry.error.message} ({entry.error.code}){empty}"
@@ -137,7 +140,7 @@ class _Text:
 
     @lines.register(state.Compaction)
     def _(self, entry: state.Compaction) -> Iterable[str]:
-        yield f"- The agent condensed its context ({entry.status})"
+        yield f"- The agent compacted its context ({entry.status})"
         yield from _indented([*str(entry.summary).splitlines(), *(entry.error or "").splitlines()])
 
     @lines.register(state.Unrecognised)
@@ -162,7 +165,7 @@ class _Text:
         model.feed(entry.output.tail or entry.output.head)
         lines = model.text().rstrip("\n").splitlines()
         if entry.output.tail or len(lines) > TERMINAL_LINES:
-            yield f"… its last {min(len(lines), TERMINAL_LINES)} lines:"
+            yield f"… last {min(len(lines), TERMINAL_LINES)} lines:"
         yield from lines[-TERMINAL_LINES:]
         if entry.signal:
             yield f"[ended by {entry.signal}]"
@@ -170,7 +173,7 @@ class _Text:
             yield f"[exit code {entry.exit_code}]"
 
 
-# --------------------------------------------------------------------------- what entries are made of
+# --------------------------------------------------------------------------- helpers
 
 
 def _message(entry: state.Message) -> Sequence[str]:
@@ -186,7 +189,7 @@ def _message(entry: state.Message) -> Sequence[str]:
 
 
 def _content(content: state.Content) -> Iterator[str]:
-    """Any content block, whole when it is text and described when it is not."""
+    """Show a text block in full; describe any other content block."""
     if content.kind == "text":
         yield from content.text.splitlines()
         return

@@ -1,4 +1,4 @@
-"""Texts as HTML: Markdown, code and terminal output. All of it is data, and none of it becomes a tag."""
+"""Convert Markdown, code, diffs and terminal output to HTML. All of it is untrusted and gets escaped."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
     from acp_tui.workspace.terminals.sgr import Color, Style
 
 SAFE_SCHEMES = ("http://", "https://", "mailto:")
-"""Links that may be followed."""
+"""Schemes of the links that stay links."""
 CHECKBOXES = {"[ ] ": "☐", "[x] ": "☑"}
-"""Before what is to be done, and what is."""
+"""The characters shown for the task list markers of Markdown."""
 MAX_LINE_LENGTH = 4000
-"""Characters of a line; one that is longer is no code to be read, and may cost a lexer dearly."""
+"""Longest line that is coloured: on longer ones a lexer may take very long."""
 MAX_COLOURED_CHARACTERS = 200_000
-"""Characters of code that are coloured."""
+"""Longest code block that is coloured."""
 
 
 # --------------------------------------------------------------------------- Markdown
 
 
 def markdown(text: str) -> str:
-    """Markdown as it looks."""
+    """Render Markdown."""
     tokens = parse_blocks(text)
     if tokens is None:
         return plain(text)
     for token, before in zip(tokens, [None, None, *tokens], strict=False):
         if token.children:
-            _keep_harmless(token.children)
+            _disarm_links(token.children)
             if before is not None and before.type == "list_item_open":
                 _show_box(token.children[0])
         elif token.type == "heading_open":
@@ -68,7 +68,7 @@ def _inline_code(tokens: Sequence[Token], number: int, *_: Any) -> str:
 
 
 def _image(tokens: Sequence[Token], number: int, *_: Any) -> str:
-    """Nothing is loaded from anywhere: a picture is a link to it."""
+    """Render an image as a link to it, because the document must not load anything."""
     token = tokens[number]
     where = str(token.attrs.get("src", ""))
     name = f"[image: {token.content or where}]"
@@ -76,14 +76,14 @@ def _image(tokens: Sequence[Token], number: int, *_: Any) -> str:
 
 
 def _show_box(first: Token) -> None:
-    """A list item that begins with `[ ]` is one to be done."""
+    """Replace the marker of a task list item with a checkbox."""
     box = CHECKBOXES.get(first.content[:4].lower()) if first.type == "text" else None
     if box is not None:
         first.content = f"{box} {first.content[4:]}"
 
 
-def _keep_harmless(tokens: Sequence[Token]) -> None:
-    """Links to anything but a page are shown, but do not lead anywhere."""
+def _disarm_links(tokens: Sequence[Token]) -> None:
+    """Turn links with other schemes than `SAFE_SCHEMES` into plain text."""
     opened: list[bool] = []
     for token in tokens:
         if token.type == "link_open":
@@ -100,12 +100,12 @@ def _keep_harmless(tokens: Sequence[Token]) -> None:
 
 
 def is_safe_link(where: str) -> bool:
-    """May this be followed?"""
+    """Return True if the link has one of the `SAFE_SCHEMES`."""
     return where.lower().startswith(SAFE_SCHEMES)
 
 
 def link(where: str, text: str) -> str:
-    """A link, where it is one that may be followed; else the text, and where it would have led."""
+    """Render a safe link; otherwise the text, with the target as its tooltip."""
     if not is_safe_link(where):
         return f'<span title="{escape(where)}">{escape(text)}</span>'
     return f'<a class="link" rel="noopener noreferrer nofollow" href="{escape(where)}">{escape(text)}</a>'
@@ -115,21 +115,21 @@ def link(where: str, text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Text as it is."""
+    """Render preformatted text."""
     return f'<pre class="code">{escape(text)}</pre>'
 
 
 def code(text: str, language: str = "") -> str:
-    """Code in the theme's colours."""
+    """Render code in the colours of the theme, labelled with its language."""
     label = f'<span class="label">{escape(language)}</span>' if language else ""
-    return f'{label}<pre class="code{_length(text)}">{_coloured(text.rstrip(chr(10)), language)}</pre>'
+    return f'{label}<pre class="code{_length_class(text)}">{_highlight(text.rstrip(chr(10)), language)}</pre>'
 
 
-def _length(text: str) -> str:
+def _length_class(text: str) -> str:
     return " long" if text.count("\n") > 40 else ""
 
 
-def _coloured(text: str, language: str) -> str:
+def _highlight(text: str, language: str) -> str:
     lexer = _lexer(language.lower())
     if (
         lexer is None
@@ -151,7 +151,7 @@ def _lexer(language: str) -> Lexer | None:
     from pygments.util import ClassNotFound  # type: ignore[import-untyped]
 
     try:
-        # With a newline at the end, which a browser does not show: some know no last line without one.
+        # Keep newlines: some lexers do not recognise a last line without one. Browsers do not show it.
         return get_lexer_by_name(language, stripnl=False) if language else None
     except ClassNotFound:
         return None
@@ -169,17 +169,19 @@ def _name_of(sort: TokenType) -> str:
 
 # --------------------------------------------------------------------------- diffs and terminals
 
-_SIDES = {"+": "diff-added", "-": "diff-removed", "@": "diff-fold", "\\": "diff-fold"}
+_DIFF_CLASSES = {"+": "diff-added", "-": "diff-removed", "@": "diff-fold", "\\": "diff-fold"}
 
 
 def diff(lines: Iterable[str]) -> str:
-    """Lines with their signs, removed and added ones marked."""
-    rows = [f'<span class="{_SIDES.get(line[:1], "diff-context")}">{escape(line)}</span>' for line in lines]
+    """Render the lines of a unified diff."""
+    rows = [
+        f'<span class="{_DIFF_CLASSES.get(line[:1], "diff-context")}">{escape(line)}</span>' for line in lines
+    ]
     return f'<pre class="diff{" long" if len(rows) > 40 else ""}"><code>{"".join(rows)}</code></pre>'
 
 
 def terminal(lines: Iterable[Line], before: str, after: str) -> str:
-    """The output of a command, in its colours."""
+    """Render the output of a command in its colours."""
     rows = ["".join(_span(text, look) for text, look in line) for line in lines]
     body = "".join(f"{row}\n" for row in rows)
     return f'<pre class="terminal{" long" if len(rows) > 40 else ""}">{before}\n{body}{after}</pre>'
@@ -201,9 +203,9 @@ def _opening(look: Style) -> str:
             classes.append(f"{letter}{colour}")
         elif colour is not None:
             rules.append(f"{name}:#{_rgb(colour)}")
-        elif look.reverse:  # the page's own colours change places
+        elif look.reverse:  # swap the default colours of the page
             rules.append(f"{name}:var(--{'page' if letter == 'f' else 'ink'})")
-    rules += [rule for name, rule in _LOOKS.items() if getattr(look, name)]
+    rules += [rule for name, rule in _STYLE_RULES.items() if getattr(look, name)]
     if look.underline or look.strike:
         lines = [word for word, on in (("underline", look.underline), ("line-through", look.strike)) if on]
         rules.append(f"text-decoration:{' '.join(lines)}")
@@ -214,12 +216,12 @@ def _opening(look: Style) -> str:
     return f"<span{of_class}{style}>"
 
 
-_LOOKS = {"bold": "font-weight:bold", "dim": "opacity:.7", "italic": "font-style:italic"}
+_STYLE_RULES = {"bold": "font-weight:bold", "dim": "opacity:.7", "italic": "font-style:italic"}
 _LEVELS = (0, 95, 135, 175, 215, 255)
 
 
 def _rgb(colour: Color) -> str:
-    """One of the 240 colours that are the same everywhere, or one given whole."""
+    """Return the hex code of an RGB colour or of one of the 240 fixed colours of xterm."""
     if isinstance(colour, int):
         if colour >= 232:
             colour = (8 + 10 * (colour - 232),) * 3

@@ -1,4 +1,4 @@
-"""What an entry consists of, in the order in which Markdown and HTML show it."""
+"""The parts of an entry, in the order in which the Markdown and HTML exports show them."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
 
 
 class Piece(NamedTuple):
-    """One thing that a tool call shows."""
+    """One part of a tool call."""
 
     sort: Literal["places", "command", "diff", "terminal", "content", "raw"]
     what: Any
     label: str = ""
-    first: int = 1  # the number of a diff's first line; 0: not known
+    first: int = 1  # the line number at which a diff begins; 0 if unknown
 
 
 class ShortEntry(NamedTuple):
-    """A short entry: how bad it is, one line, and what is folded below it."""
+    """An entry of one line, with details that can be unfolded below it."""
 
     level: Literal["info", "success", "warning", "error"]
     sign: str
@@ -58,7 +58,7 @@ class ShortEntry(NamedTuple):
 
 
 def header_facts(session: Session, metadata: SessionMetadata) -> list[tuple[str, str]]:
-    """What stands above the conversation."""
+    """Return the labels and values above the conversation."""
     agent = session.agent
     name = metadata.agent or (agent and (agent.title or agent.name)) or ""
     version = f" {agent.version}" if agent is not None and agent.version else ""
@@ -66,19 +66,19 @@ def header_facts(session: Session, metadata: SessionMetadata) -> list[tuple[str,
     known = [
         ("Agent", visible_line(f"{name}{version}" if name else "")),
         ("Folder", visible_line(working_folder(session, metadata))),
-        ("Begun", _day(at) if at is not None else ""),
+        ("Started", _day(at) if at is not None else ""),
         ("Session", visible_line(metadata.id)),
     ]
     return [(label, text) for label, text in known if text]
 
 
 def document_title(session: Session, metadata: SessionMetadata) -> str:
-    """What the conversation is called."""
-    return visible_line(session.title or metadata.title) or "A conversation with an agent"
+    """Return the title of the document."""
+    return visible_line(session.title or metadata.title) or "Conversation with an agent"
 
 
 def working_folder(session: Session, metadata: SessionMetadata) -> str:
-    """Where it was held."""
+    """Return the working folder of the session."""
     return session.cwd or metadata.cwd
 
 
@@ -94,7 +94,7 @@ def _day(at: float) -> str:
 
 
 def call_pieces(call: ToolCall, session: Session, cwd: str) -> Iterator[Piece]:
-    """All that a tool call holds."""
+    """Yield the parts of a tool call. Raw input and output appear only if there is no other content."""
     name = call_title(call, cwd)
     diffs = {item.path for item in call.content if isinstance(item, Diff)}
     places = [
@@ -132,20 +132,20 @@ def _content_piece(
 
 
 def call_facts(call: ToolCall) -> list[str]:
-    """Beside its title: how it ended and how long it took."""
+    """Return the facts beside the title: exit code and duration."""
     took = call.ended_at - call.began if call.ended_at is not None else 0
     ended = [f"exit code {call.exit_code}"] if call.exit_code and not shows_terminal(call) else []
     return [*ended, format_duration(took)] if took > 0.1 else ended
 
 
 def terminal_title(terminal: Terminal, cwd: str) -> str:
-    """What it ran."""
+    """Return the command line of a terminal, or its id if the command is unknown."""
     command = visible_line(terminal_command(terminal, cwd))
     return f"$ {command}" if command else f"terminal {visible_line(terminal.terminal_id)}"
 
 
 def exit_fact(terminal: Terminal) -> str:
-    """How a command ended."""
+    """Say how a command ended."""
     if terminal.signal:
         return f"ended by {visible_line(terminal.signal)}"
     if terminal.exit_code is not None:
@@ -154,7 +154,7 @@ def exit_fact(terminal: Terminal) -> str:
 
 
 def content_facts(content: Content) -> str:
-    """What a block of content is, in a line."""
+    """Describe a content block in one line."""
     parts = [content.title or content.name or "", content.mime or "", content.description or ""]
     if content.data is not None:
         parts.append(f"{len(content.data.rstrip('=')) * 3 // 4:,} bytes")
@@ -164,12 +164,12 @@ def content_facts(content: Content) -> str:
 
 
 def is_cleared(plan: Plan) -> bool:
-    """Is nothing planned any more?"""
+    """Return True if the plan is empty or was removed."""
     return plan.removed or not (plan.items or plan.markdown or plan.uri)
 
 
 def thought_title(thought: Thought) -> str:
-    """The line that is shown of a thought that is folded."""
+    """Return the line that a folded thought shows."""
     if thought.ended_at is None:
         return "thought"
     return f"thought for {format_duration(max(1, round(thought.ended_at - thought.at)))}"
@@ -179,9 +179,9 @@ def thought_title(thought: Thought) -> str:
 
 _ENDS = {
     "cancelled": "stopped",
-    "max_tokens": "stopped: the answer reached the limit of tokens",
-    "max_turn_requests": "stopped: the turn reached the agent's limit of requests to its model",
-    "refusal": "the agent refused; the prompt and what followed are not in its context",
+    "max_tokens": "stopped: token limit reached",
+    "max_turn_requests": "stopped: the agent reached its limit of model requests per turn",
+    "refusal": "the agent refused; the prompt and its answer are no longer in its context",
 }
 _NOTICES: dict[str, tuple[Literal["info", "warning", "error"], str]] = {
     "warning": ("warning", "!"),
@@ -190,7 +190,7 @@ _NOTICES: dict[str, tuple[Literal["info", "warning", "error"], str]] = {
 
 
 def short_entry(entry: Any, session: Session, cwd: str) -> ShortEntry | None:
-    """The entries that are one line; None for a turn that ended as it should."""
+    """Return an entry that takes one line; None for a turn that ended normally."""
     match entry:
         case Permission():
             return _permission(entry, session, cwd)
@@ -208,7 +208,7 @@ def short_entry(entry: Any, session: Session, cwd: str) -> ShortEntry | None:
             level = "error" if entry.status == "failed" else "info"
             detail = "\n".join(filter(None, (entry.error, str(entry.summary))))
             return ShortEntry(
-                level, "·", f"the agent condensed its context ({visible_line(entry.status)})", detail
+                level, "·", f"the agent compacted its context ({visible_line(entry.status)})", detail
             )
     return ShortEntry("info", "·", f"not recognised: {visible_line(entry.what)}", visible_json(entry.raw))
 
@@ -228,7 +228,7 @@ def _turn_end(entry: TurnEnd) -> ShortEntry | None:
         code = f" (error {entry.error.code})" if entry.error.code else ""
         return ShortEntry("error", "✘", f"{visible_line(text)}{code}", visible(entry.error.detail or ""))
     if entry.empty:
-        return ShortEntry("warning", "!", "nothing came back")
+        return ShortEntry("warning", "!", "no answer")
     if entry.stop_reason in (None, "end_turn"):
         return None
     words = _ENDS.get(entry.stop_reason, f"ended: {visible_line(entry.stop_reason)}")

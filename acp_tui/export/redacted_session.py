@@ -1,4 +1,4 @@
-"""From the log to the session that is exported."""
+"""Rebuild a session from its wire log, without secrets, for export."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def build_redacted_session(records: Iterable[Record], is_sensitive: Callable[[str], object]) -> Session:
-    """The session that these records give, without secrets.
+    """Return the session that these records describe, with secrets redacted.
 
-    Our own logs have been redacted already, those of others have not. And a secret that came in two chunks
-    is whole only here.
+    acp-tui redacts its own logs when it writes them, but a recording may come from another program. A secret
+    that was split between two chunks can only be recognised here, where the chunks are joined.
     """
     redactor, state = Redactor(is_sensitive), Fold()
     for record in records:
@@ -29,13 +29,13 @@ def build_redacted_session(records: Iterable[Record], is_sensitive: Callable[[st
         state.apply(record if frame is record.frame else Record(record.at, record.direction, frame))
     for entry in state.session.entries:
         if isinstance(entry, Message):
-            entry.parts = [_clean(part) if type(part) is GrowingText else part for part in entry.parts]
+            entry.parts = [_redact(part) if type(part) is GrowingText else part for part in entry.parts]
         elif isinstance(entry, Compaction):
-            entry.summary = _clean(entry.summary)
+            entry.summary = _redact(entry.summary)
     return state.session
 
 
-def _clean(text: GrowingText) -> GrowingText:
+def _redact(text: GrowingText) -> GrowingText:
     whole = str(text)
     clean = redact_text(whole)
     return text if clean is whole else GrowingText(clean)

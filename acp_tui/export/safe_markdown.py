@@ -1,8 +1,8 @@
-"""Somebody else's Markdown inside a document of ours: it may look as it likes, and nothing more.
+"""Embed untrusted Markdown in a document so that it cannot affect what surrounds it.
 
-No HTML (not even a `</details>` that would close ours), and what it leaves open is closed at its end. The
-text is parsed once as if HTML were unknown, which tells where code is; everywhere else each `<` becomes
-`&lt;`, and then whoever parses it knows of no HTML either.
+HTML is disabled (an agent's `</details>` would close one of the document's), and a code fence left open is
+closed. The text is parsed with HTML switched off to find out where code is; everywhere else `<` is replaced
+with `&lt;`, so that a renderer that allows HTML finds none.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MAX_NESTING = 60
-_MEANT = re.compile(r"[\\`*\[\]|<>~$]|&(?=[#\w])|(?<!\w)_|_(?!\w)")
-_AT_START = re.compile(r"(?:[#+=:-]|\d+(?=[.)]))")
+_SPECIAL = re.compile(r"[\\`*\[\]|<>~$]|&(?=[#\w])|(?<!\w)_|_(?!\w)")
+_SPECIAL_AT_START = re.compile(r"(?:[#+=:-]|\d+(?=[.)]))")
 _STEP = re.compile(r"\\.|(?P<ticks>`+)|(?P<less><)|[^\\`<]+|.", re.DOTALL)
 _LINE_START = re.compile(r"(\n[ \t>]*)<")
 _CELL = re.compile(r"(?<!\\)\|")
@@ -25,7 +25,7 @@ _CELL = re.compile(r"(?<!\\)\|")
 
 @cache
 def parser() -> MarkdownIt:
-    """CommonMark with tables and strikethrough; HTML is text like any other."""
+    """Return a parser for CommonMark with tables and strikethrough, without HTML."""
     from markdown_it import MarkdownIt
 
     made = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
@@ -33,19 +33,19 @@ def parser() -> MarkdownIt:
     return made.enable(["table", "strikethrough"])
 
 
-def _any_link(url: str) -> bool:  # noqa: ARG001  # the parser's signature
-    """Where a link may lead is decided where links are written; its text is text in any case."""
+def _any_link(url: str) -> bool:  # noqa: ARG001 - the parser's signature
+    """Accept every link: `html_text.is_safe_link` decides which of them stay links."""
     return True
 
 
 def parse_blocks(text: str) -> list[Token] | None:
-    """The text in blocks; None when it is nested too deep to be understood."""
+    """Parse the text; None if it is nested more deeply than `MAX_NESTING`."""
     tokens = parser().parse(text)
     return None if any(token.level >= MAX_NESTING - 1 for token in tokens) else tokens
 
 
 def contain(text: str) -> str:
-    """The text as Markdown that stays within its place."""
+    """Return Markdown that cannot affect the document around it."""
     if not text.strip():
         return ""
     text = text.strip("\n")
@@ -70,11 +70,11 @@ def contain(text: str) -> str:
     for number, line in enumerate(lines):
         if number not in code and number not in done:
             lines[number] = line.replace("<", "&lt;")
-    return "\n".join([*lines, *_end_of(tokens, lines)])
+    return "\n".join([*lines, *_closing_fence(tokens, lines)])
 
 
-def _end_of(tokens: list[Token], lines: list[str]) -> list[str]:
-    """The end of a block of code that was left open; it would swallow all that follows."""
+def _closing_fence(tokens: list[Token], lines: list[str]) -> list[str]:
+    """Return the fence that closes a code block left open, which would swallow the rest of the document."""
     fences = [token for token in tokens if token.type == "fence"]
     if not fences or fences[-1].map is None:
         return []
@@ -87,7 +87,7 @@ def _end_of(tokens: list[Token], lines: list[str]) -> list[str]:
 
 
 def _cells(rows: str) -> str:
-    """Code ends with its cell, whatever comes behind."""
+    """Escape table rows cell by cell: a code span ends with its cell."""
     return "\n".join("|".join(map(_without_html, _CELL.split(row))) for row in rows.split("\n"))
 
 
@@ -100,8 +100,8 @@ def _without_html(text: str) -> str:
         at = step.end()
         if step["less"]:
             pieces.append("&lt;")
-        elif step["ticks"] and (end := _end_of_code(text, at, step["ticks"])):
-            # A line that begins with a tag is HTML, also where the paragraph before it had begun a code span.
+        elif step["ticks"] and (end := _code_span_end(text, at, step["ticks"])):
+            # A line that begins with a tag is HTML even within a code span that began on an earlier line.
             pieces.append(_LINE_START.sub(r"\1&lt;", text[step.start() : end]))
             at = end
         else:
@@ -109,16 +109,16 @@ def _without_html(text: str) -> str:
     return "".join(pieces)
 
 
-def _end_of_code(text: str, start: int, ticks: str) -> int:
-    """Where code that began with these ends; 0: it does not, and they are ordinary letters."""
+def _code_span_end(text: str, start: int, ticks: str) -> int:
+    """Return the end of the code span opened by these backticks; 0 if it is never closed."""
     closing = re.compile(rf"(?<!`){ticks}(?!`)").search(text, start)
     return closing.end() if closing else 0
 
 
 def escape_markdown(text: str) -> str:
-    """Any text on one line, as it is."""
-    line = _MEANT.sub(r"\\\g<0>", " ".join(text.split()))
-    start = _AT_START.match(line)
+    """Escape a text so that Markdown shows it literally, on one line."""
+    line = _SPECIAL.sub(r"\\\g<0>", " ".join(text.split()))
+    start = _SPECIAL_AT_START.match(line)
     if start is None:
         return line
     at = start.end() if line[0].isdigit() else 0
@@ -126,7 +126,7 @@ def escape_markdown(text: str) -> str:
 
 
 def code_span(text: str) -> str:
-    """Any text on one line as code."""
+    """Return the text as a code span, on one line."""
     line = " ".join(text.split())
     ticks = "`" * (_longest_run(line) + 1)
     space = " " if line[:1] == "`" or line[-1:] == "`" else ""
@@ -134,7 +134,7 @@ def code_span(text: str) -> str:
 
 
 def code_block(text: str, language: str = "") -> str:
-    """Any text as a block of code, between fences longer than any in it."""
+    """Return the text as a fenced code block; the fence is longer than any in the text."""
     fence = "`" * max(3, _longest_run(text) + 1)
     return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}"
 

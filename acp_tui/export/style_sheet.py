@@ -1,4 +1,4 @@
-"""The style sheet of a theme: the same TOML files that colour the screen."""
+"""Generate the style sheet of the HTML export from a theme file, the same that colours the screen."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _TABLES = ("colors", "styles", "syntax", "terminal")
 
 
 def style_sheet(theme: str) -> str:
-    """The rules for one theme. What a file of the user's gets wrong is as in its base."""
+    """Return the CSS for a theme. Invalid values in a user's theme fall back to those of its base."""
     data = _read(theme, own=True)
     rules = [*_rules(data), _LAYOUT]
-    if data["dark"]:  # nobody prints on black paper
+    if data["dark"]:  # print in light colours
         rules += ["@media print{", *_rules(_read("light", own=False)), "}"]
     return "\n".join(rules)
 
 
 def _rules(data: dict[str, Any]) -> list[str]:
-    """The colours of one theme."""
+    """Return the rules for the colours of a theme."""
     colours = {name: value for name, value in data["colors"].items() if _colour(value, {})}
     rules = [f":root{{color-scheme:{'dark' if data['dark'] else 'light'}}}"]
     rules += [f":root{{--{name}:{colours[name]}}}" for name in _USED if name in colours]
@@ -47,21 +47,21 @@ def _rules(data: dict[str, Any]) -> list[str]:
 
 
 def _read(name: str, *, own: bool) -> dict[str, Any]:
-    """A theme with everything its base says."""
+    """Read a theme, completed with the values of its base."""
     file = _file(name, own=own)
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise UserError(f"There is no theme {name!r}.", exit_code=2) from None
+        raise UserError(f'No theme "{name}".', exit_code=2) from None
     except (OSError, ValueError) as error:
-        raise UserError(f"The theme {name!r} cannot be read: {error} ({file}).", exit_code=2) from None
+        raise UserError(f'Cannot read the theme "{name}" ({file}): {error}.', exit_code=2) from None
     base = data.get("base")
     if file.parent == _own_themes() and not (isinstance(base, str) and _file(base, own=False).is_file()):
         base = "light" if data.get("dark") is False else "dark"
     if base is None:
         return data
     below = _read(base, own=False)
-    if data.get("ansi") is True:  # colours that only a terminal knows
+    if data.get("ansi") is True:  # its colours are those of the terminal, which CSS does not know
         return below
     merged: dict[str, Any] = {table: _over(below[table], data.get(table)) for table in _TABLES}
     dark = data.get("dark")
@@ -77,9 +77,9 @@ def _own_themes() -> Path:
 
 
 def _file(name: str, *, own: bool) -> Path:
-    """The user's, else that in the installed package, or beside it in a working copy."""
+    """Find a theme: the user's own, else the one in the package, or beside it in a source checkout."""
     if not _NAME.fullmatch(name):
-        raise UserError(f"{name!r} is no name of a theme.", exit_code=2)
+        raise UserError(f'"{name}" is not a valid theme name.', exit_code=2)
     package = Path(__file__).parent.parent
     places = [package / "themes", package.parent / "themes"]
     if own:
@@ -89,7 +89,7 @@ def _file(name: str, *, own: bool) -> Path:
 
 
 def _declarations(style: Any, colours: dict[str, str]) -> str:
-    """`bold blue on panel` in the words of CSS."""
+    """Translate a style such as `bold blue on panel` to CSS declarations."""
     found: list[str] = []
     behind = False
     for word in style.split() if isinstance(style, str) else ():
@@ -103,7 +103,7 @@ def _declarations(style: Any, colours: dict[str, str]) -> str:
 
 
 def _colour(value: Any, colours: dict[str, str]) -> str:
-    """Nothing but a colour gets into the sheet."""
+    """Resolve a colour; anything that is not `#rrggbb` becomes empty, to keep CSS injection out."""
     value = colours.get(value, value) if isinstance(value, str) else ""
     return value if _COLOUR.fullmatch(value) else ""
 

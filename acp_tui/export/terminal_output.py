@@ -1,4 +1,4 @@
-"""What a terminal showed, all that was kept of it."""
+"""The stored output of a terminal, as styled lines or plain text."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 def output_lines(output: TerminalText, *, styles: bool = True) -> Iterator[Line]:
-    """Its lines in colour. Secrets are looked for in whole lines, as they may have come in pieces."""
+    """Yield the lines of the output. Secrets are redacted per line, as a chunk may end within one."""
     if not output.skipped:
         yield from _lines(output.head + output.tail, styles=styles)
         return
     yield from _lines(output.head, styles=styles)
-    yield ((f"… {output.skipped:,} characters are not kept …", PLAIN),)
+    yield ((f"… {output.skipped:,} characters omitted …", PLAIN),)
     yield from _lines(output.tail, styles=styles)
 
 
 def output_text(output: TerminalText) -> str:
-    """The same as text."""
+    """Return the output as plain text."""
     lines = output_lines(output, styles=False)
     return "".join("".join(text for text, _ in line) + "\n" for line in lines)
 

@@ -80,7 +80,7 @@ def test_a_page_has_the_colours_of_the_settings(
     assert main(["export", folder.id, "--html"]) == 0
     shown = capsys.readouterr()
     assert "color-scheme:dark" in shown.out
-    assert "There is no theme 'gone'; 'dark' is used." in shown.err
+    assert "No theme \"gone\"; 'dark' is used." in shown.err
 
 
 @pytest.mark.parametrize("name", ["wire.jsonl", "meta.json", "new.md"])
@@ -105,8 +105,13 @@ def test_a_file_whose_name_says_nothing_needs_the_form(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+<<<<<<< HEAD
         (["nothing"], 'There is no session "nothing"'),
         ([str(RECORDED), "--html", "--theme", "none"], "There is no theme 'none'"),
+=======
+        (["nothing"], "There is no session “nothing”"),
+        ([str(RECORDED), "--html", "--theme", "none"], 'No theme "none"'),
+>>>>>>> 3972770 (Word the exporter's documentation and texts plainly)
         ([str(RECORDED), "-o", "/dev/null/x.md"], "/dev/null/x.md cannot be written"),
     ],
 )

@@ -200,7 +200,7 @@ def test_files_that_came_or_went_and_commands_of_the_user_are_told() -> None:
     content = [{"type": "diff", "path": path, **texts} for path, texts in files]
     talk.tool("edit", kind="edit", status="completed", content=content)
     talk.client(TerminalCreated("u1", command="ls", cwd="/w", owner="user"))
-    for form, words in (("html", "a command of yours"), ("md", "*A command of yours:*")):
+    for form, words in (("html", "Your command"), ("md", "*Your command:*")):
         text = export(talk.records, form)
         assert "new.py (new)" in text
         assert words in text
