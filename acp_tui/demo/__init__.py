@@ -1,7 +1,7 @@
-"""The embedded demo agent: a real ACP agent in its own process, scripted and honest about it.
+"""The demo agent: a scripted ACP agent that runs in its own process, without a model or a network.
 
-It is also meant to be read by people who write agents. A good order: `agent` (what the protocol
-asks of an agent), `turn` (what one prompt can say), `work` (files and commands), then the `tour`.
+It is also an example for people who write agents. A good reading order: `agent` (the methods of the
+protocol), `turn` (what can be sent while a prompt is answered), `commands.work` (files and commands), `tour`.
 
-This module and `sample` import nothing of the SDK, because the client imports them.
+This module and `sample` must not import the SDK, because the client imports them.
 """

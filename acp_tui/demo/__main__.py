@@ -1,4 +1,4 @@
-"""`python -m acp_tui.demo`: the demo agent on standard input and output."""
+"""`python -m acp_tui.demo`: run the demo agent on standard input and output."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ SPEEDS = ("relaxed", "quick", "instant")
 
 
 def main() -> int:
-    """Serve a client until it closes our standard input."""
+    """Serve a client until it closes standard input; return the exit code."""
     prepare_streams()
     args = _arguments()
     sign_in = SignIn(args.store, wanted=args.auth)
     if args.sign_in:
         return ask_in_terminal(sign_in)
     if sys.stdin.isatty():
-        print("This is an ACP agent: it waits for a client on its standard input.", file=sys.stderr)
-        print("To see it at work: acp-tui exec demo tour", file=sys.stderr)
+        print("This is an ACP agent. It is waiting for a client on standard input.", file=sys.stderr)
+        print("To try it: acp-tui exec demo tour", file=sys.stderr)
     try:
         asyncio.run(_serve(args.store, sign_in, args.speed))
     except asyncio.CancelledError:
-        pass  # a signal came before any client
+        pass  # a signal arrived before a client did
     except UserError as error:
         print(f"acp_tui.demo: {error}", file=sys.stderr)
         return error.exit_code
@@ -40,36 +40,36 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m acp_tui.demo",
-        description="A scripted ACP agent that shows what the protocol can do: no model, no network.",
+        description="A scripted ACP agent that demonstrates the protocol, without a model or a network.",
     )
     parser.add_argument(
         "--speed",
         choices=SPEEDS,
         default=os.environ.get("ACP_TUI_DEMO_SPEED", "relaxed"),
-        help="the pace that sessions begin with (or $ACP_TUI_DEMO_SPEED)",
+        help="initial pace of new sessions (or $ACP_TUI_DEMO_SPEED)",
     )
     parser.add_argument(
         "--store",
         type=Path,
         default=os.environ.get("ACP_TUI_DEMO_STORE") or paths().state / "demo",
         metavar="DIR",
-        help="where sessions are kept (or $ACP_TUI_DEMO_STORE)",
+        help="folder for saved sessions (or $ACP_TUI_DEMO_STORE)",
     )
     parser.add_argument(
         "--auth",
         action="store_true",
         default=os.environ.get("ACP_TUI_DEMO_AUTH", "") not in ("", "0"),
-        help="want a sign-in first (or $ACP_TUI_DEMO_AUTH=1)",
+        help="require a sign-in (or $ACP_TUI_DEMO_AUTH=1)",
     )
-    parser.add_argument("--sign-in", action="store_true", help="sign in here, in a terminal, and end")
+    parser.add_argument("--sign-in", action="store_true", help="sign in on this terminal and exit")
     args = parser.parse_args()
-    if args.speed not in SPEEDS:  # argparse does not look at what came from the environment
+    if args.speed not in SPEEDS:  # argparse does not check defaults
         parser.error(f"ACP_TUI_DEMO_SPEED is {args.speed!r}, but must be one of {', '.join(SPEEDS)}")
     return args
 
 
 async def _serve(folder: Path, sign_in: SignIn, speed: str) -> None:
-    # The SDK takes half a second to load: not for --help or --sign-in.
+    # Imported here because the SDK takes half a second to load, which --help and --sign-in need not wait for.
     from acp.agent.connection import AgentSideConnection
 
     from acp_tui.demo.agent import DemoAgent
@@ -77,7 +77,7 @@ async def _serve(folder: Path, sign_in: SignIn, speed: str) -> None:
     from acp_tui.demo.store import SessionStore
     from acp_tui.demo.wire import Wire
 
-    # Die in order: a command that still runs must not outlive us.
+    # Shut down properly on signals: a running command must not outlive the agent.
     this = asyncio.current_task()
     assert this is not None
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -1,7 +1,7 @@
-"""What the protocol asks of an agent: to say what it is, to keep sessions, to answer prompts.
+"""The methods an agent implements: initialization, sign-in, sessions, settings and prompts.
 
-The SDK checks the parameters, calls the method and sends what it returns; a `RequestError` becomes an
-error answer. What the SDK's router does not know comes in through `ext_method` and `ext_notification`.
+The SDK validates the parameters, calls the method and sends back what it returns. A `RequestError` becomes
+an error response. Methods that the SDK's router does not know arrive at `ext_method` and `ext_notification`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ SIGN_IN_IN_TERMINAL = "demo-terminal"
 
 
 class DemoAgent:
-    """The methods of `acp.Agent`."""
+    """Implements `acp.Agent`."""
 
     def __init__(self, wire: Wire, store: SessionStore, sign_in: SignIn, settings: Settings) -> None:
         self._wire = wire
@@ -77,10 +77,10 @@ class DemoAgent:
         self._turns: dict[str, Turn] = {}  # the running turn of each session that has one
 
     def on_connect(self, conn: Client) -> None:
-        """The SDK hands over the way to the client."""
+        """Store the connection to the client; the SDK calls this first."""
         self._client = conn
 
-    # ------------------------------------------------------------------ who we are
+    # ------------------------------------------------------------------ initialization
 
     async def initialize(
         self,
@@ -89,7 +89,7 @@ class DemoAgent:
         client_info: Implementation | None = None,  # noqa: ARG002 - likewise
         **_meta: Any,
     ) -> InitializeResponse:
-        """Answer with the version we speak, whatever was asked for: the client decides whether to go on."""
+        """Answer with our protocol version, whatever was requested; the client decides what to do."""
         self._capabilities = client_capabilities or ClientCapabilities()
         return InitializeResponse(
             protocol_version=PROTOCOL_VERSION,
@@ -116,26 +116,26 @@ class DemoAgent:
             return []
         methods: list[AuthMethodAgent | TerminalAuthMethod] = [
             AuthMethodAgent(
-                id=SIGN_IN, name="Sign in", description="Succeeds at once: the demo knows no accounts"
+                id=SIGN_IN, name="Sign in", description="Always succeeds: the demo has no accounts"
             )
         ]
-        # A client that cannot run it in a terminal must not be offered it.
+        # Only offered to clients that can run it in a terminal.
         if self._capabilities.auth and self._capabilities.auth.terminal:
             methods.append(
                 TerminalAuthMethod(
                     type="terminal",
                     id=SIGN_IN_IN_TERMINAL,
-                    name="Sign in in a terminal",
-                    description="Asks one question in a real terminal",
+                    name="Sign in on a terminal",
+                    description="Asks one question on a real terminal",
                     args=["--sign-in"],
                 )
             )
         return methods
 
     async def authenticate(self, method_id: str, **_meta: Any) -> AuthenticateResponse:
-        """Sign in. The terminal method never comes here: the client runs it."""
+        """Sign in. The client runs the terminal method itself, so it never arrives here."""
         if method_id != SIGN_IN:
-            raise RequestError.invalid_params({"details": f"{method_id!r} cannot be used with authenticate"})
+            raise RequestError.invalid_params({"details": f'"{method_id}" is not a method for authenticate'})
         self._sign_in.enter()
         return AuthenticateResponse()
 
@@ -153,7 +153,7 @@ class DemoAgent:
         mcp_servers: list[McpServer] | None = None,
         **_meta: Any,
     ) -> NewSessionResponse:
-        """Begin."""
+        """Start a session."""
         self._check_sign_in()
         settings = type(self._settings)(**vars(self._settings))
         session = self._open(self._store.new(cwd, additional_directories or [], settings), mcp_servers)
@@ -167,7 +167,7 @@ class DemoAgent:
         additional_directories: list[str] | None = None,
         **_meta: Any,
     ) -> LoadSessionResponse:
-        """Go on with a session, and tell again what happened in it before answering."""
+        """Reopen a session and replay its history before answering."""
         session = self._reopen(session_id, cwd, additional_directories, mcp_servers)
         for update in session.stored.history.updates:
             await self._client.session_update(session_id, update_from_history(session_id, update))
@@ -181,7 +181,7 @@ class DemoAgent:
         mcp_servers: list[McpServer] | None = None,
         **_meta: Any,
     ) -> ResumeSessionResponse:
-        """Go on with a session without telling it again."""
+        """Reopen a session without replaying its history."""
         session = self._reopen(session_id, cwd, additional_directories, mcp_servers)
         return ResumeSessionResponse(**self._state(session.stored))
 
@@ -193,7 +193,7 @@ class DemoAgent:
         mcp_servers: list[McpServer] | None = None,
         **_meta: Any,
     ) -> ForkSessionResponse:
-        """Begin another session with the same past."""
+        """Start a session with a copy of another one's history."""
         self._check_sign_in()
         original = self._sessions[session_id].stored if session_id in self._sessions else None
         copy = self._store.fork(original or self._store.load(session_id), cwd, additional_directories or [])
@@ -203,7 +203,7 @@ class DemoAgent:
     async def list_sessions(
         self, cwd: str | None = None, cursor: str | None = None, **_meta: Any
     ) -> ListSessionsResponse:
-        """One page of the sessions that have a past, the latest first."""
+        """Return one page of the sessions with a history, most recent first."""
         self._check_sign_in()
         page, next_cursor = self._store.page(cwd, cursor)
         return ListSessionsResponse(
@@ -221,8 +221,8 @@ class DemoAgent:
         )
 
     async def close_session(self, session_id: str, **_meta: Any) -> CloseSessionResponse:
-        """Stop what goes on in a session and let go of it. It stays on disk."""
-        await self._close(self._known(session_id))
+        """Stop the running turn and close the session. It stays on disk."""
+        await self._close(self._open_session(session_id))
         return CloseSessionResponse()
 
     async def _delete_session(self, session_id: str) -> None:
@@ -246,22 +246,22 @@ class DemoAgent:
     ) -> OpenSession:
         self._check_sign_in()
         if session_id in self._turns:
-            raise RequestError(-32600, "A turn is running in this session")
+            raise RequestError(-32600, "A turn is already running in this session")
         stored = self._store.load(session_id)
         stored.cwd, stored.directories = cwd, directories or []
         return self._open(stored, mcp_servers)
 
     async def _introduce(self, session: OpenSession) -> None:
-        """What a client wants to know of a session once it has its id."""
+        """Send the commands and the usage, once the client knows the session's id."""
         await self._client.session_update(
             session.stored.id, update_available_commands(available_commands(few=session.few_commands))
         )
         await announce.usage(self._client, session.stored)
 
-    def _known(self, session_id: str) -> OpenSession:
+    def _open_session(self, session_id: str) -> OpenSession:
         session = self._sessions.get(session_id)
         if session is None:
-            raise RequestError(-32002, f"No such open session: {session_id}", {"sessionId": session_id})
+            raise RequestError(-32002, f"Session is not open: {session_id}", {"sessionId": session_id})
         return session
 
     # ------------------------------------------------------------------ settings
@@ -273,8 +273,8 @@ class DemoAgent:
         }
 
     async def set_session_mode(self, session_id: str, mode_id: str, **_meta: Any) -> SetSessionModeResponse:
-        """Change the mode; the notifications keep the config option of the same meaning in step."""
-        session = self._known(session_id)
+        """Change the mode. The notifications also update the config option for it."""
+        session = self._open_session(session_id)
         session.stored.settings.set("mode", mode_id)
         self._store.save(session.stored)
         await announce.settings(self._client, session.stored, self._capabilities)
@@ -283,8 +283,8 @@ class DemoAgent:
     async def set_config_option(
         self, config_id: str, session_id: str, value: str | bool, **_meta: Any
     ) -> SetSessionConfigOptionResponse:
-        """Change an option, and answer with the complete state, as one may change another."""
-        stored = self._known(session_id).stored
+        """Change an option and return all options, as changing one may change another."""
+        stored = self._open_session(session_id).stored
         stored.settings.set(config_id, value)
         self._store.save(stored)
         if config_id == "mode":
@@ -298,9 +298,9 @@ class DemoAgent:
     # ------------------------------------------------------------------ prompts
 
     async def prompt(self, session_id: str, prompt: list[ContentBlock], **meta: Any) -> PromptResponse:
-        """Answer a prompt. The work runs in a task of its own, so that a cancel can end it at any point."""
+        """Answer a prompt. The work runs in its own task, so that it can be cancelled at any point."""
         self._check_sign_in()
-        session = self._known(session_id)
+        session = self._open_session(session_id)
         if session_id in self._turns:
             raise RequestError(-32600, "A turn is already running in this session")
         turn = Turn(self._client, self._wire, session, self._capabilities, blocks=prompt, meta=meta)
@@ -316,9 +316,9 @@ class DemoAgent:
         finally:
             del self._turns[session_id]
             session.work = None
-            self._remember(session)
+            self._save_turn(session)
         if reason == "refusal":
-            # What was refused, and the refusal, are not part of the conversation from now on.
+            # A refused prompt and the refusal are removed from the conversation.
             session.stored.history.drop(before)
             self._store.save(session.stored)
         return PromptResponse(stop_reason=reason, usage=turn.tokens)
@@ -327,16 +327,16 @@ class DemoAgent:
         for block in turn.blocks:
             turn.keep(update_user_message(block))
         await self._give_title(turn)
-        self._store.save(turn.stored)  # so that the prompt is there, should the process die now
+        self._store.save(turn.stored)  # the prompt must survive a crash during the turn
         try:
             reason = await commands.answer(turn)
-        except EndTurn as over:
-            reason = over.reason
+        except EndTurn as end:
+            reason = end.reason
         await turn.count()
         return reason
 
     async def _give_title(self, turn: Turn) -> None:
-        """A session is named after its first prompt."""
+        """Name the session after its first prompt."""
         stored = turn.stored
         if stored.title is None and (text := " ".join(turn.text.split())):
             stored.title = text if len(text) <= 60 else text[:59] + "…"
@@ -346,14 +346,14 @@ class DemoAgent:
                 )
             )
 
-    def _remember(self, session: OpenSession) -> None:
+    def _save_turn(self, session: OpenSession) -> None:
         session.stored.history.close_calls()
-        # A session that was deleted while it worked must not come back.
+        # Do not save a session that was deleted during the turn.
         if self._sessions.get(session.stored.id) is session:
             self._store.save(session.stored)
 
     async def cancel(self, session_id: str, **_meta: Any) -> None:
-        """`session/cancel`: the prompt is answered with `cancelled`."""
+        """Cancel the running turn; its prompt is answered with `cancelled`."""
         session = self._sessions.get(session_id)
         turn = self._turns.get(session_id)
         if session is not None and not (turn and turn.ignores_cancel):
@@ -362,7 +362,7 @@ class DemoAgent:
     # ------------------------------------------------------------------ beyond the SDK's router
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """`session/delete` and `logout`, which the wire hands on this way."""
+        """Handle `session/delete` and `logout`, which `Wire` passes on as extensions."""
         if method == "session/delete" and isinstance(params.get("sessionId"), str):
             self._check_sign_in()
             await self._delete_session(params["sessionId"])
@@ -373,7 +373,7 @@ class DemoAgent:
         return {}
 
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
-        """`$/cancel_request`: only a prompt lasts long enough to be taken back; anything else is answered."""
+        """Handle `$/cancel_request` for prompts; other requests are answered too quickly to be cancelled."""
         if method != "$/cancel_request":
             return
         for turn in self._turns.values():

@@ -1,4 +1,4 @@
-"""State that the client is told in full whenever it changes."""
+"""Notifications about state: options, mode and usage, each sent in full when it changes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def config_options(stored: StoredSession, capabilities: ClientCapabilities) -> list[ConfigOption]:
-    """The config options that this client can show."""
+    """Return the config options that this client supports."""
     known = capabilities.session and capabilities.session.config_options
     return stored.settings.options(booleans=bool(known and known.boolean))
 
 
 async def settings(client: Client, stored: StoredSession, capabilities: ClientCapabilities) -> None:
-    """Mode and options, after either changed in whatever way: both ways of telling the mode agree."""
+    """Send the mode and the options. The mode is part of both, and they must agree."""
     await client.session_update(stored.id, update_current_mode(stored.settings.mode))
     await client.session_update(
         stored.id,
@@ -35,7 +35,7 @@ async def settings(client: Client, stored: StoredSession, capabilities: ClientCa
 
 
 async def usage(client: Client, stored: StoredSession) -> None:
-    """The context window and the cost, both made up."""
+    """Send the context window usage and the cost, both made up."""
     window = MODELS[stored.settings.model].window
     cost = Cost(amount=round(stored.cost, 6), currency=CURRENCY)
     used = min(stored.used, window)

@@ -1,7 +1,7 @@
-"""Reading and editing files: through the client where it offers that, else by ourselves.
+"""Read and edit files: through the client if it offers that, otherwise directly.
 
-The client's editor may hold unsaved text, and it may want to guard its files: so its way goes first,
-and a refusal of the client is never worked around.
+The client may have unsaved changes or restrict access, so its file methods take precedence. If it refuses
+a request, the file is not accessed directly instead.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 async def read(turn: Turn, path: Path, *, line: int | None = None, limit: int | None = None) -> str | None:
-    """Read a file or part of it, as a visible tool call. None: it could not be read."""
+    """Read a file or part of it, as a tool call. Returns None if it cannot be read."""
     raw_input = {"path": str(path), "line": line, "limit": limit}
     call = ToolCall(
         turn,
@@ -33,16 +33,16 @@ async def read(turn: Turn, path: Path, *, line: int | None = None, limit: int | 
     )
     await call.start("in_progress")
     try:
-        text = await _text(turn, path, line, limit)
+        text = await _read_text(turn, path, line, limit)
     except (RequestError, OSError, ValueError) as error:
-        await call.fail(f"Could not be read: {_readable(error)}")
+        await call.fail(f"Could not read the file: {_describe(error)}")
         return None
     await call.done(content=[tool_content(text_block(f"````\n{text.rstrip()}\n````"))])
     return text
 
 
 async def edit(turn: Turn, path: Path, old: str | None, new: str) -> bool:
-    """Write a file, as a visible tool call with a diff, once the user agrees. Did it happen?"""
+    """Write a file, as a tool call with a diff that needs permission. Returns True if it was written."""
     call = ToolCall(
         turn,
         f"{'Create' if old is None else 'Edit'} {path.name}",
@@ -61,19 +61,19 @@ async def edit(turn: Turn, path: Path, old: str | None, new: str) -> bool:
     try:
         await _write(turn, path, new)
     except (RequestError, OSError, ValueError) as error:
-        await call.fail(f"Could not be written: {_readable(error)}")
+        await call.fail(f"Could not write the file: {_describe(error)}")
         return False
     await call.done()
     return True
 
 
 def in_session_folders(turn: Turn, path: Path) -> bool:
-    """Is this within the folders that the client gave?"""
+    """Return True if the path is in one of the folders that the client gave."""
     roots = [turn.cwd, *map(type(path), turn.stored.directories)]
     return any(path.resolve().is_relative_to(root.resolve()) for root in roots)
 
 
-async def _text(turn: Turn, path: Path, line: int | None, limit: int | None) -> str:
+async def _read_text(turn: Turn, path: Path, line: int | None, limit: int | None) -> str:
     fs = turn.capabilities.fs
     if fs and fs.read_text_file:
         answer = await turn.client.read_text_file(turn.session_id, str(path), line=line, limit=limit)
@@ -95,14 +95,14 @@ async def _write(turn: Turn, path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="")
 
 
-def _readable(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     if isinstance(error, RequestError):
         return f"the client answered {error.code}, {error}"
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def _first_difference(old: str, new: str) -> int:
-    """The line an editor should show, 1-based."""
+    """Return the 1-based line at which the change begins."""
     pairs = zip(old.splitlines(), new.splitlines(), strict=False)
     return next(
         (number for number, (one, other) in enumerate(pairs, 1) if one != other), len(old.splitlines()) or 1

@@ -1,4 +1,4 @@
-"""What happened in a session, condensed: what `session/load` replays."""
+"""The history of a session, which `session/load` replays."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _REPLAYED = frozenset(
         "plan",
     }
 )
-"""The rest (commands, modes, usage …) is state: it is sent as it is now, not as it was."""
+"""Other updates (commands, modes, usage …) describe state; on load the current state is sent instead."""
 
 
 class History:
-    """Session updates as they went over the wire, merged: whole messages, one entry for a tool call."""
+    """Session updates in wire format, merged to whole messages and one entry per tool call."""
 
     def __init__(self, updates: list[Update] | None = None) -> None:
         self.updates = updates or []
 
     def add(self, update: Update) -> None:
-        """Take one in, unless it is of a kind that is not replayed."""
+        """Add or merge an update; kinds that are not replayed are ignored."""
         kind = update["sessionUpdate"]
         if kind not in _REPLAYED:
             return
@@ -38,13 +38,13 @@ class History:
         elif kind == "plan" and earlier is not None:
             earlier["entries"] = update["entries"]
         else:
-            # A copy down to the text of a chunk, the only part that grows in place.
+            # Copy the content of a chunk too: its text is extended in place.
             self.updates.append(
                 update | {"content": dict(update["content"])} if "_chunk" in kind else {**update}
             )
 
     def _earlier(self, update: Update) -> Update | None:
-        """What this update continues."""
+        """Return the entry that this update is merged into, if any."""
         kind = update["sessionUpdate"]
         last = self.updates[-1] if self.updates else None
         if kind.endswith("_chunk"):
@@ -57,15 +57,15 @@ class History:
         return None
 
     def mark(self) -> int:
-        """A point to come back to."""
+        """Return a position for `drop`."""
         return len(self.updates)
 
     def drop(self, mark: int) -> None:
-        """Forget what happened since: a refused prompt is not part of the conversation."""
+        """Forget everything after the mark, such as a refused prompt."""
         del self.updates[mark:]
 
     def close_calls(self) -> None:
-        """Nothing is still running when a turn is over: a replay must not say so."""
+        """Mark unfinished tool calls as failed, so that a replay does not show them as running."""
         for update in self.updates:
             if "toolCallId" in update and update.get("status") in ("pending", "in_progress"):
                 update["status"] = "failed"

@@ -1,4 +1,4 @@
-"""A picture and a sound, made from arithmetic."""
+"""Generates a sample image and a sample sound."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import zlib
 
 
 def gradient_png(width: int = 64, height: int = 32) -> str:
-    """A PNG of a colour gradient, as base64."""
+    """Return a PNG of a colour gradient, as base64."""
     rows = b"".join(
         b"\0" + b"".join(bytes((255 * x // width, 255 * y // height, 160)) for x in range(width))
         for y in range(height)
@@ -26,7 +26,7 @@ def _chunk(name: bytes, data: bytes) -> bytes:
 
 
 def tone_wav(seconds: float = 0.5, pitch: float = 440.0, rate: int = 8000) -> str:
-    """A WAV of one tone, as base64."""
+    """Return a WAV of one tone, as base64."""
     samples = (
         int(12000 * math.sin(2 * math.pi * pitch * index / rate)) for index in range(int(seconds * rate))
     )

@@ -1,4 +1,4 @@
-"""A session that a client has open."""
+"""The state of a session while a client has it open."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class OpenSession:
-    """What is remembered of it, and what goes on in it."""
+    """A stored session with the state that lasts until it is closed."""
 
     stored: StoredSession
     sign_out: Callable[[], None]
@@ -28,12 +28,12 @@ class OpenSession:
     _background: set[asyncio.Task[None]] = field(init=False, default_factory=set)
 
     def cancel(self) -> None:
-        """Stop what is going on, if anything."""
+        """Cancel the running turn, if any."""
         if self.work is not None:
             self.work.cancel()
 
     def later(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something beside or after the turn."""
+        """Run a coroutine in the background, independent of the turn."""
         task = asyncio.create_task(work)
-        self._background.add(task)  # the event loop alone would let it be collected
+        self._background.add(task)  # the event loop keeps only a weak reference
         task.add_done_callback(self._background.discard)

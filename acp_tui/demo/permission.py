@@ -1,4 +1,4 @@
-"""Asking the user: the mode and the remembered answers first, then the client."""
+"""Permission for tool calls: decided by the mode, by remembered answers, or by asking the client."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def standard_options(kind: ToolKind) -> list[PermissionOption]:
-    """One option of each kind. "Always" is for all calls of this kind, and says so."""
+    """Return one option of each kind. The "always" options apply to all tool calls of this kind."""
     what = {"edit": "edits", "execute": "commands"}.get(kind, f"calls of kind {kind}")
     return [
         PermissionOption(option_id="allow", name="Allow", kind="allow_once"),
@@ -30,10 +30,10 @@ def standard_options(kind: ToolKind) -> list[PermissionOption]:
 
 
 async def request_permission(turn: Turn, call: ToolCallUpdate) -> str | None:
-    """May this tool call go ahead? None: yes, else the reason why not, in words."""
+    """Ask for permission if the mode requires it. Returns None if allowed, otherwise the reason."""
     mode = turn.stored.settings.mode
     if mode == "plan":
-        return "Refused: in plan mode the demo changes nothing. Switch to another mode first."
+        return "Refused: the demo changes nothing in plan mode. Switch to another mode first."
     if mode == "auto":
         return None
     kind: ToolKind = call.kind or "other"
@@ -49,9 +49,9 @@ async def request_permission(turn: Turn, call: ToolCallUpdate) -> str | None:
 async def ask_client(
     turn: Turn, call: ToolCallUpdate, options: Sequence[PermissionOption]
 ) -> PermissionOption:
-    """Ask the client, and return the option that was chosen.
+    """Ask the client and return the option that was chosen.
 
-    A client answers `cancelled` when the turn was cancelled, so there is nothing left to do then.
+    Ends the turn if the client answers `cancelled`, because then the turn was cancelled.
     """
     answer = await turn.client.request_permission(turn.session_id, call, list(options))
     if not isinstance(answer.outcome, AllowedOutcome):
@@ -59,5 +59,5 @@ async def ask_client(
     for option in options:
         if option.option_id == answer.outcome.option_id:
             return option
-    await turn.say(f"Your client chose `{answer.outcome.option_id}`, which was not among the options.")
+    await turn.say(f"Your client chose `{answer.outcome.option_id}`, which is not one of the options.")
     raise EndTurn("end_turn")

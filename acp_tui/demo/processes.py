@@ -1,4 +1,4 @@
-"""Running commands: in a terminal of the client where it offers that, else by ourselves."""
+"""Run commands: in a terminal of the client if it offers that, otherwise in a subprocess."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn
 
 OUTPUT_BYTE_LIMIT = 64 * 1024
-"""Bytes of output that are of interest to the agent; the user sees it all."""
+"""Bytes of output that the agent keeps; the user sees all of it."""
 
 
 @dataclass(frozen=True)
 class CommandResult:
-    """How a command ended."""
+    """The exit status and the output of a command."""
 
     exit_code: int | None
     signal: str | None
@@ -38,19 +38,19 @@ class CommandResult:
 
     @property
     def succeeded(self) -> bool:
-        """Did it succeed?"""
+        """True if the exit code is 0."""
         return self.exit_code == 0
 
     @property
     def raw(self) -> dict[str, Any]:
-        """For `rawOutput`."""
+        """The value for `rawOutput`."""
         return {"exitCode": self.exit_code, "signal": self.signal}
 
 
 async def run(
     turn: Turn, argv: Sequence[str], *, title: str | None = None, env: Mapping[str, str] | None = None
 ) -> CommandResult | None:
-    """Run a command as a visible tool call, once the user agrees. None: it never ran."""
+    """Run a command, as a tool call that needs permission. Returns None if it did not run."""
     env = env or {}
     command = shlex.join(argv)
     raw_input: dict[str, Any] = {"command": command, "cwd": str(turn.cwd)}
@@ -65,11 +65,11 @@ async def run(
     await call.go()
     try:
         in_client = bool(turn.capabilities.terminal)
-        ended = await (_run_in_client if in_client else _run_ourselves)(turn, call, argv, env)
+        ended = await (_run_in_client if in_client else _run_in_subprocess)(turn, call, argv, env)
     except (RequestError, OSError, ValueError) as error:
-        await call.fail(f"Could not be run: {error}")
+        await call.fail(f"Could not run the command: {error}")
         return None
-    # The history keeps the text: nobody can show a terminal again that is gone.
+    # The history stores the output as text, because the terminal will not exist when it is replayed.
     status: ToolCallStatus = "completed" if ended.succeeded else "failed"
     turn.keep(call.ended(status, [tool_content(text_block(ended.output))], ended.raw))
     await turn.update(call.ended(status, None, ended.raw), keep=False)
@@ -77,7 +77,7 @@ async def run(
     return ended
 
 
-# --------------------------------------------------------------------------- the client's terminal
+# --------------------------------------------------------------------------- in the client's terminal
 
 
 async def _run_in_client(
@@ -100,8 +100,8 @@ async def _run_in_client(
         output: TerminalOutputResponse = await client.terminal_output(session_id, terminal_id)
         return CommandResult(end.exit_code, end.signal, output.output)
     finally:
-        # Releasing kills what still runs, and the screen keeps the output. Nobody waits for the answer,
-        # because this happens also when the turn was cancelled and has to end at once.
+        # Releasing kills the command if it still runs; the client keeps showing its output. Do not wait for
+        # the response: a cancelled turn has to end at once.
         turn.session.later(_release(turn, terminal_id))
 
 
@@ -110,10 +110,10 @@ async def _release(turn: Turn, terminal_id: str) -> None:
         await turn.client.release_terminal(turn.session_id, terminal_id)
 
 
-# --------------------------------------------------------------------------- our own process
+# --------------------------------------------------------------------------- in a subprocess
 
 
-async def _run_ourselves(
+async def _run_in_subprocess(
     turn: Turn, call: ToolCall, argv: Sequence[str], env: Mapping[str, str]
 ) -> CommandResult:
     process = await asyncio.create_subprocess_exec(
@@ -134,26 +134,26 @@ async def _run_ourselves(
                 os.killpg(process.pid, signal.SIGKILL)
             await asyncio.shield(process.wait())
     name = signal.Signals(-code).name if code < 0 else None
-    await _tell(turn, call, "terminal_exit", exit_code=None if name else code, signal=name)
+    await _send_terminal_meta(turn, call, "terminal_exit", exit_code=None if name else code, signal=name)
     return CommandResult(None if name else code, name, output)
 
 
 async def _stream(turn: Turn, call: ToolCall, process: asyncio.subprocess.Process) -> str:
-    """Pass the output on while it comes.
+    """Send the output to the client as it arrives, and return it.
 
-    A client that shows terminals of agents (`_meta.terminal_output`) gets the pieces; any other gets
-    text content, which replaces what was there, so all of it each time.
+    Clients that display agent terminals (`_meta.terminal_output`) get each piece. For other clients the
+    output is text content; an update replaces the previous content, so it is sent in full each time.
     """
     assert process.stdout is not None
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     kept = ""
-    await _tell(turn, call, "terminal_info", cwd=str(turn.cwd))
+    await _send_terminal_meta(turn, call, "terminal_info", cwd=str(turn.cwd))
     while True:
         data = await process.stdout.read(OUTPUT_BYTE_LIMIT)
         piece = decoder.decode(data, final=not data)
         kept = (kept + piece)[-OUTPUT_BYTE_LIMIT:]
         if piece and _shows_terminals(turn):
-            await _tell(turn, call, "terminal_output", data=piece)
+            await _send_terminal_meta(turn, call, "terminal_output", data=piece)
         elif piece:
             await turn.update(update_tool_call(call.id, content=[tool_content(text_block(kept))]), keep=False)
         if not data:
@@ -164,7 +164,7 @@ def _shows_terminals(turn: Turn) -> bool:
     return bool((turn.capabilities.field_meta or {}).get("terminal_output"))
 
 
-async def _tell(turn: Turn, call: ToolCall, what: str, **facts: Any) -> None:
+async def _send_terminal_meta(turn: Turn, call: ToolCall, what: str, **facts: Any) -> None:
     if not _shows_terminals(turn):
         return
     update = update_tool_call(call.id)

@@ -1,4 +1,4 @@
-"""A small Python project with a bug: what the demo agent works on when nobody gives it a folder."""
+"""Creates the sample project: a small Python project with a bug, which the demo works on by default."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from acp_tui.errors import UserError
 
 PROJECT_NAME = "basket"
 MAX_AGE_DAYS = 14
-"""Long enough to come back to a session; copies nobody touched since then go away."""
+"""Age after which unused copies are removed; long enough for sessions to be resumed."""
 
 
 def make_project() -> Path:
-    """A fresh copy of the sample project, in a folder of its own below the cache directory."""
+    """Create a copy of the sample project in a new folder in the cache directory; return its path."""
     home = paths().cache / "demo"
     try:
         private_directory(home)
@@ -29,13 +29,15 @@ def make_project() -> Path:
         for name, text in FILES.items():
             (project / name).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UserError(f"The demo's project cannot be made in {home}: {error.strerror or error}.") from error
+        raise UserError(
+            f"Cannot create the demo's sample project in {home}: {error.strerror or error}."
+        ) from error
     _make_repository(project)
     return project.resolve()
 
 
 def is_sample(folder: Path) -> bool:
-    """Is this a copy of the sample project, with the bug or without? Anywhere else hands are kept off."""
+    """Return True if the folder is a copy of the sample project, with or without the bug."""
     try:
         text = (folder / MODULE).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -49,14 +51,14 @@ def _remove_old_copies(home: Path) -> None:
         try:
             touched = max(entry.stat().st_mtime for entry in (copy, *copy.rglob("*")))
         except OSError:
-            continue  # somebody else is removing it
+            continue  # another process is removing it
         if touched < oldest:
             shutil.rmtree(copy, ignore_errors=True)
 
 
 def _make_repository(project: Path) -> None:
-    """Make it a git repository where there is a git; nobody's configuration, hooks or names are used."""
-    # Without these a `GIT_DIR` of the caller (say, in a hook) would be committed to.
+    """Initialize a git repository if git is installed, without using the user's configuration or hooks."""
+    # Otherwise a `GIT_DIR` of the caller (for example in a hook) would receive the commit.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     identity = ("-c", "user.name=acp-tui demo", "-c", "user.email=demo@example.invalid")

@@ -1,4 +1,4 @@
-"""What the sample project consists of, and the one line that is wrong in it."""
+"""The files of the sample project, and the line with the bug."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ _BASKET = f'''\
 
 
 class Basket:
-    """Things to buy, and how much they cost together."""
+    """A list of items with prices and quantities."""
 
     def __init__(self, discount=0):
         self.discount = discount  # in percent
         self.items = []
 
     def add(self, name, price, quantity=1):
-        """Put something in."""
+        """Add an item."""
         if quantity < 1:
             raise ValueError("quantity must be at least 1")
         self.items.append((name, price, quantity))
 
     def remove(self, name):
-        """Take everything of that name out."""
+        """Remove all items of this name."""
         self.items = [item for item in self.items if item[0] != name]
 
     def count(self):
-        """How many things are in the basket."""
+        """Return the number of items."""
         return sum(quantity for _, _, quantity in self.items)
 
     def total(self):
-        """What it all costs, with the discount."""
+        """Return the total price, less the discount."""
         total = sum(price * quantity for _, price, quantity in self.items)
 {BUG}'''
 
@@ -64,13 +64,13 @@ class BasketTest(unittest.TestCase):
         self.basket.add("bread", 250)
         self.assertEqual(self.basket.total(), 340)
 
-    def test_what_is_removed_costs_nothing(self):
+    def test_removed_items_cost_nothing(self):
         self.basket.add("apple", 30)
         self.basket.add("bread", 250)
         self.basket.remove("bread")
         self.assertEqual(self.basket.total(), 30)
 
-    def test_nothing_less_than_one_can_be_added(self):
+    def test_the_quantity_must_be_positive(self):
         with self.assertRaises(ValueError):
             self.basket.add("apple", 30, quantity=0)
 
@@ -90,7 +90,7 @@ if __name__ == "__main__":
 '''
 
 _CHECK = '''\
-"""Runs the tests in colour, with a progress bar. `--pause SECONDS` rests between them, to watch."""
+"""Runs the tests in colour, with a progress bar. `--pause SECONDS` waits between tests."""
 
 import sys
 import time
@@ -100,7 +100,7 @@ GREEN, RED, DIM, BOLD, RESET = "\\x1b[32m", "\\x1b[31m", "\\x1b[2m", "\\x1b[1m",
 
 
 class ColourResult(unittest.TestResult):
-    """Prints a line for each test and keeps the bar on the last one."""
+    """Prints a line for each test, with a progress bar below."""
 
     def __init__(self, count, pause):
         super().__init__()
@@ -127,7 +127,7 @@ class ColourResult(unittest.TestResult):
 
 
 def main():
-    sys.stdout.reconfigure(encoding="utf-8")  # the marks exist in no other locale
+    sys.stdout.reconfigure(encoding="utf-8")  # for the marks and the bar
     pause = float(sys.argv[sys.argv.index("--pause") + 1]) if "--pause" in sys.argv else 0.0
     tests = unittest.defaultTestLoader.discover(".")
     result = ColourResult(tests.countTestCases(), pause)
@@ -153,9 +153,9 @@ A sample project for the demo agent of acp-tui: a shopping basket with a bug in 
 
 - `basket.py`: the basket
 - `test_basket.py`: its tests, run with `python -m unittest`
-- `check.py`: the same in colour, run with `python check.py`
+- `check.py`: the same tests in colour, run with `python check.py`
 
-This is a copy of your own. Change what you like: the next start makes a new one.
+This copy is yours. Change what you like: the next start creates a new one.
 """
 
 FILES = {

@@ -1,7 +1,7 @@
-"""What the user can set in a session: the mode and the config options.
+"""The settings of a session: the mode and the config options.
 
-The protocol knows modes in two places: `modes`, and a config option of category `mode` that newer
-clients prefer. The demo offers both and keeps them the same.
+The protocol has two ways to offer modes: `modes`, and a config option of the category `mode`, which newer
+clients prefer. The demo offers both and keeps them in sync.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from acp.schema import (
 ConfigOption = SessionConfigOptionSelect | SessionConfigOptionBoolean
 
 MODES = {
-    "ask": ("Ask", "Asks before it edits or runs anything"),
-    "auto": ("Auto", "Edits and runs without asking"),
-    "plan": ("Plan", "Only reads: edits and commands are refused"),
+    "ask": ("Ask", "Ask before editing files or running commands"),
+    "auto": ("Auto", "Edit files and run commands without asking"),
+    "plan": ("Plan", "Read only; refuse edits and commands"),
 }
 PACES = {
     "relaxed": ("Relaxed", "Slow enough to watch", 0.03),
@@ -34,26 +34,26 @@ PACES = {
 
 @dataclass(frozen=True)
 class Model:
-    """A language model that does not exist, with numbers for `usage_update`."""
+    """An imaginary language model, with numbers for `usage_update`."""
 
     name: str
     description: str
     window: int  # tokens
-    price: float  # for a thousand tokens, in a currency that does not exist either
+    price: float  # per 1000 tokens, in `CURRENCY`
 
 
 MODELS = {
-    "abacus-8k": Model("Abacus 8k", "Made up; a small window that fills quickly", 8_000, 0.01),
-    "abacus-32k": Model("Abacus 32k", "Made up; a bit of everything", 32_000, 0.05),
-    "orrery-200k": Model("Orrery 200k", "Made up; large, slow to fill, dear", 200_000, 0.25),
+    "abacus-8k": Model("Abacus 8k", "Made up; small window, cheap", 8_000, 0.01),
+    "abacus-32k": Model("Abacus 32k", "Made up; medium window", 32_000, 0.05),
+    "orrery-200k": Model("Orrery 200k", "Made up; large window, expensive", 200_000, 0.25),
 }
 CURRENCY = "XTS"
-"""ISO 4217 keeps this code for tests: no money is involved."""
+"""The ISO 4217 code reserved for testing."""
 
 
 @dataclass
 class Settings:
-    """The values in force in one session."""
+    """The current values of one session."""
 
     mode: str = "ask"
     pace: str = "relaxed"
@@ -66,7 +66,7 @@ class Settings:
         return PACES[self.pace][2]
 
     def modes(self) -> SessionModeState:
-        """The modes, the way `session/new` tells them."""
+        """Return the modes as `session/new` reports them."""
         return SessionModeState(
             current_mode_id=self.mode,
             available_modes=[
@@ -76,14 +76,14 @@ class Settings:
         )
 
     def options(self, *, booleans: bool) -> list[ConfigOption]:
-        """All config options. Booleans only for a client that said it knows them."""
+        """Return all config options. Boolean ones only if the client supports them."""
         selects: list[ConfigOption] = [
             _select("mode", "Mode", "mode", self.mode, [_choice(key, *MODES[key]) for key in MODES]),
             SessionConfigOptionSelect(
                 type="select",
                 id="model",
                 name="Model",
-                description="Made up: the demo has no language model. It changes the usage numbers",
+                description="Made up: the demo has no language model. Affects the usage numbers only",
                 category="model",
                 current_value=self.model,
                 options=[
@@ -101,20 +101,20 @@ class Settings:
                 type="boolean",
                 id="thoughts",
                 name="Thoughts",
-                description="Whether the demo pretends to think aloud",
+                description="Send pretended thoughts",
                 current_value=self.thoughts,
             ),
         ]
 
     def set(self, option: str, value: str | bool) -> None:
-        """Change one; an unknown option or value is the caller's mistake."""
+        """Change an option. Raises an "invalid params" error for unknown options or values."""
         known: dict[str, dict[str, object]] = {"mode": {**MODES}, "model": {**MODELS}, "pace": {**PACES}}
         if option == "thoughts" and isinstance(value, bool):
             self.thoughts = value
         elif option in known and value in known[option]:
             setattr(self, option, value)
         else:
-            raise RequestError.invalid_params({"details": f"{option!r} cannot be set to {value!r}"})
+            raise RequestError.invalid_params({"details": f"Cannot set {option!r} to {value!r}"})
 
 
 def _choice(value: str, name: str, description: str) -> SessionConfigSelectOption:

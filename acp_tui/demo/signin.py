@@ -1,4 +1,4 @@
-"""The optional sign-in. It protects nothing: it is there to show how signing in looks."""
+"""The optional sign-in. It protects nothing and only demonstrates how clients sign in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class SignIn:
-    """Whether the demo wants a sign-in, and whether there was one."""
+    """Stores whether the user has signed in."""
 
     def __init__(self, folder: Path, *, wanted: bool) -> None:
         self._file = folder / "signed-in"
@@ -20,21 +20,21 @@ class SignIn:
 
     @property
     def missing(self) -> bool:
-        """True: calls have to be refused."""
+        """True if a sign-in is required but has not happened; requests must be refused then."""
         return self.wanted and not self._file.exists()
 
     def enter(self) -> None:
-        """Remember that the user signed in; the next process knows it too."""
-        write_private(self._file, "There is no account and no secret: the demo agent only pretends.\n")
+        """Store the sign-in on disk, so that other processes see it."""
+        write_private(self._file, "No account and no secret: the demo agent only pretends to sign in.\n")
 
     def leave(self) -> None:
-        """Forget it."""
+        """Forget the sign-in."""
         self._file.unlink(missing_ok=True)
 
 
 def ask_in_terminal(sign_in: SignIn) -> int:
-    """The `terminal` method: a client runs us in a real terminal for it; exit code 0 is success."""
-    print("This is the demo agent of acp-tui. There is no account: signing in only shows how it looks.")
+    """Sign in on a terminal, for the `terminal` method. Returns the exit code; 0 means signed in."""
+    print("This is the demo agent of acp-tui. It has no accounts: this only demonstrates signing in.")
     print("Sign in? [y/N] ", end="", flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         print("Not signed in.")

@@ -1,4 +1,4 @@
-"""Sessions on disk: one JSON file each, so that several demo agents can share the folder."""
+"""Stores sessions on disk, one JSON file each, so that several demo agents can share the folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 PAGE_SIZE = 20
 MAX_SESSIONS = 200
-"""The demo is no archive: the oldest sessions beyond this go away."""
+"""Number of sessions to keep; older ones are removed."""
 
 _ID = re.compile(r"demo-[0-9a-f]{12}")
 
@@ -37,7 +37,7 @@ def _now() -> str:
 
 @dataclass
 class StoredSession:
-    """What is remembered of one session."""
+    """The data of one session."""
 
     id: str
     cwd: str
@@ -52,20 +52,20 @@ class StoredSession:
 
 
 class SessionStore:
-    """The folder they are in."""
+    """The folder with the stored sessions."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def new(self, cwd: str, directories: list[str], settings: Settings) -> StoredSession:
-        """A session that did not exist."""
+        """Create and save a session."""
         session = StoredSession(_new_id(), cwd, directories, settings=settings)
         self._prune()
         self.save(session)
         return session
 
     def fork(self, session: StoredSession, cwd: str, directories: list[str]) -> StoredSession:
-        """Another session with the same past."""
+        """Create a session with a copy of another one's history."""
         copy = _from_json(json.loads(json.dumps(_to_json(session))))
         copy.id = _new_id()
         copy.cwd, copy.directories = cwd, directories
@@ -74,47 +74,47 @@ class SessionStore:
         return copy
 
     def save(self, session: StoredSession) -> None:
-        """Write it down; where that is impossible the conversation goes on all the same."""
+        """Write a session to disk. A failure is only reported, so that the conversation can continue."""
         session.updated_at = _now()
         try:
             write_private(self._file(session.id), json.dumps(_to_json(session)))
         except OSError as error:
-            print(f"demo: the session could not be saved: {error}", file=sys.stderr)
+            print(f"demo: cannot save the session: {error}", file=sys.stderr)
 
     def load(self, session_id: str) -> StoredSession:
-        """Read it; a clear protocol error when it is not there."""
+        """Read a session. Raises a `RequestError` if it does not exist or is damaged."""
         try:
             return self._read(self._file(session_id))
         except (OSError, ValueError, KeyError, TypeError):
             raise RequestError(-32002, f"No such session: {session_id}", {"sessionId": session_id}) from None
 
     def delete(self, session_id: str) -> None:
-        """Remove it. One that never was is as good as removed, says the protocol."""
+        """Remove a session. The protocol treats deleting an unknown session as success."""
         with contextlib.suppress(ValueError, OSError):
             self._file(session_id).unlink()
 
     def page(self, cwd: str | None, cursor: str | None) -> tuple[list[StoredSession], str | None]:
-        """Sessions with a past, the latest first, and the cursor of the next page.
+        """Return sessions with a history, most recent first, and the cursor of the next page.
 
-        The cursor is the place of the last one given, so that new sessions do not shift the pages.
+        The cursor is the sort key of the last session on the page, so new sessions do not shift the pages.
         """
         sessions = [
             session
             for session in self._all()
             if session.history.updates and (cwd is None or session.cwd == cwd)
         ]
-        sessions.sort(key=_place, reverse=True)
+        sessions.sort(key=_sort_key, reverse=True)
         if cursor is not None:
-            sessions = [session for session in sessions if _place(session) < cursor]
+            sessions = [session for session in sessions if _sort_key(session) < cursor]
         page = sessions[:PAGE_SIZE]
-        return page, _place(page[-1]) if len(sessions) > PAGE_SIZE else None
+        return page, _sort_key(page[-1]) if len(sessions) > PAGE_SIZE else None
 
     # ------------------------------------------------------------------ files
 
     def _file(self, session_id: str) -> Path:
-        # An id from outside must not lead to anything but a session.
+        # Ids come from the client and must not be used to reach other files.
         if not _ID.fullmatch(session_id):
-            raise ValueError("not an id of ours")
+            raise ValueError("not a session id")
         return self._folder / f"{session_id}.json"
 
     def _read(self, file: Path) -> StoredSession:
@@ -126,11 +126,11 @@ class SessionStore:
             try:
                 found.append(self._read(file))
             except (OSError, ValueError, KeyError, TypeError):
-                continue  # another process removed it, or somebody edited it: it is only a demo's session
+                continue  # removed by another process, or damaged
         return found
 
     def _prune(self) -> None:
-        """Remove what is too old. By the files' times, which costs no reading of whole sessions."""
+        """Remove the oldest sessions beyond `MAX_SESSIONS`, by modification time, without reading them."""
         files = sorted(self._folder.glob("*.json"), key=_modified, reverse=True)
         for file in files[MAX_SESSIONS:]:
             with contextlib.suppress(OSError):
@@ -141,10 +141,10 @@ def _modified(file: Path) -> float:
     try:
         return file.stat().st_mtime
     except OSError:
-        return 0.0  # another process was quicker
+        return 0.0  # another process removed it
 
 
-def _place(session: StoredSession) -> str:
+def _sort_key(session: StoredSession) -> str:
     return f"{session.updated_at} {session.id}"
 
 

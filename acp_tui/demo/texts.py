@@ -1,4 +1,4 @@
-"""Texts that are hard on a renderer."""
+"""Texts that are difficult to render: Markdown, Unicode and hostile control sequences."""
 
 from __future__ import annotations
 

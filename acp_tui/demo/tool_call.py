@@ -1,4 +1,4 @@
-"""One tool call, from its announcement to its end."""
+"""The life of a tool call, from its announcement to its end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class ToolCall:
-    """Announced with `start`; every later word is an update by the same id."""
+    """Sends a tool call and its updates. `start` comes first; the updates refer to its id."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class ToolCall:
         self.locations = [ToolCallLocation(path=str(path), line=line)] if path else None
 
     async def start(self, status: ToolCallStatus = "pending") -> ToolCall:
-        """Announce it."""
+        """Announce the tool call to the client."""
         await self._turn.update(
             start_tool_call(
                 self.id,
@@ -65,16 +65,16 @@ class ToolCall:
         return self
 
     async def go(self) -> None:
-        """It runs now."""
+        """Set the status to `in_progress`."""
         await self._turn.update(update_tool_call(self.id, status="in_progress"))
 
     async def done(self, *, content: Sequence[Content] | None = None, raw_output: Any = None) -> None:
-        """It succeeded. Without content, what it showed before stays."""
+        """Set the status to `completed`. Without new content the client keeps the previous one."""
         await self._turn.update(self.ended("completed", content, raw_output))
         await self._turn.rest(15)
 
     async def fail(self, reason: str, *, raw_output: Any = None) -> None:
-        """It did not happen, or went wrong; what it showed stays, with the reason below it."""
+        """Set the status to `failed` and add the reason below the content."""
         content = [*self.content, tool_content(text_block(reason))]
         await self._turn.update(self.ended("failed", content, raw_output))
         await self._turn.rest(15)
@@ -82,11 +82,11 @@ class ToolCall:
     def ended(
         self, status: ToolCallStatus, content: Sequence[Content] | None, raw_output: Any
     ) -> ToolCallProgress:
-        """The last update of it."""
+        """Build the last update, without sending it."""
         return update_tool_call(self.id, status=status, content=content, raw_output=raw_output)
 
     def question(self) -> ToolCallUpdate:
-        """What a permission request says of it: everything, so that nothing is hidden from the user."""
+        """Build the tool call for a permission request, with everything the user needs to decide."""
         return ToolCallUpdate(
             tool_call_id=self.id,
             title=self.title,
