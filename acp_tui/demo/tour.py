@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from acp_tui.demo.processes import CommandResult
     from acp_tui.demo.turn import Turn
 
-STEPS = ("Look around", "Read a file", "Make one edit", "Run a command", "Sum it up")
+STEPS = ("Look around", "Read a file", "Make one edit", "Run a command", "Sum up")
 
 NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
-"""Running Python in a folder would otherwise leave `__pycache__` there."""
+"""Keeps Python from leaving a `__pycache__` in the folder."""
 
 
 async def tour(turn: Turn) -> None:
-    """Look, read, edit, run, tell."""
+    """Think, plan, read a file, edit one, run a command and sum up."""
     job = plan_job(turn.cwd, turn.stored.settings.delay * 10)
     await turn.say(_WELCOME if job.sample else _WELCOME_ELSEWHERE)
     await turn.plan(STEPS, 0)
@@ -46,11 +46,11 @@ async def _edit(turn: Turn, job: Job, text: str | None) -> bool:
 
 
 async def edit_target(turn: Turn, job: Job) -> bool:
-    """Make the edit of a job whose target was not read yet. Did it happen?"""
+    """Read and edit the target of a job. Returns True if it was edited."""
     old = None
     if job.target.is_file():
         old = await files.read(turn, job.target)
-        if old is None:  # what cannot be read must not be overwritten
+        if old is None:  # do not overwrite what cannot be read
             return False
     return await files.edit(turn, job.target, old, job.changed(old))
 
@@ -72,47 +72,47 @@ def _summary(job: Job, read: bool, edited: bool, ended: CommandResult | None) ->
     if job.fixes_bug and edited:
         lines.append(_REPAIRED)
     elif job.fixes_bug:
-        lines.append("The bug is still there, so two tests go on failing.\n")
+        lines.append("The bug is still there, so two tests keep failing.\n")
     return "\n".join(lines)
 
 
 def _next(turn: Turn) -> str:
-    """Recommended is only what the client can show."""
+    """Suggest commands that this client supports."""
     asks = "`/permission` and `/elicit`" if turn.capabilities.elicitation else "`/permission`"
     return _NEXT.format(asks=asks)
 
 
 _WELCOME = """\
-Welcome! I am a **script**, not a language model: everything I say was written beforehand. \
-What you see is real all the same. I read, edit and run in a scratch copy of a small project.
+Welcome! I am a **script**, not a language model: everything I say was written in advance. \
+The actions are real: I read, edit and run files in a scratch copy of a small project.
 """
 
 _WELCOME_ELSEWHERE = f"""\
-Welcome! I am a **script**, not a language model: everything I say was written beforehand. \
-This folder is yours, not my sample project, so I only look at one file, offer to write \
+Welcome! I am a **script**, not a language model: everything I say was written in advance. \
+This folder is not my sample project, so I only read one file, offer to write \
 `{OWN_FILE}`, and run a command that prints.
 """
 
 _ONE_FILE = f"I only ever write one file here, `{OWN_FILE}`, and only if you agree.\n"
 
-_REPAIRED_BEFORE = f"The bug is repaired already, so I offer to write a line into `{OWN_FILE}` instead.\n"
+_REPAIRED_BEFORE = f"The bug is already fixed, so I offer to write a line into `{OWN_FILE}` instead.\n"
 
 _THOUGHT = """\
-The README speaks of a shopping basket with a bug. A discount of 10 percent on 250 cents should come \
-to 225. I would look at how `total` uses the discount, then change one line and let the tests judge.
+The README mentions a shopping basket with a bug. With a discount of 10 percent, 250 cents should become \
+225. I will check how `total` uses the discount, change one line and run the tests.
 """
 
 _THOUGHT_ELSEWHERE = """\
-A real agent would now search this folder for what the prompt is about. I have nothing to find out, \
-so I take the first file that most projects have.
+A real agent would now search this folder for the code that the prompt is about. \
+I just read the first file that most projects have.
 """
 
 _REPAIRED = """\
-The repair is one line. The discount is a percentage, and the code took it for a factor:
+The fix is one line. The discount is a percentage, but the code used it as a factor:
 
 ```python
 def total(self):
-    \"\"\"What it all costs, with the discount.\"\"\"
+    \"\"\"Return the total price, less the discount.\"\"\"
     total = sum(price * quantity for _, price, quantity in self.items)
     return total - total * self.discount / 100
 ```
@@ -121,7 +121,7 @@ def total(self):
 _NEXT = """
 Try next:
 
-1. {asks}: what an agent may ask you
-2. `/escape` and `/crash`: what a client must survive
+1. {asks}: questions an agent can ask you
+2. `/escape` and `/crash`: things a client must survive
 3. `/help`: everything else
 """

@@ -1,4 +1,4 @@
-"""One prompt being answered: everything a command can say, and what it knows of its session."""
+"""One turn: the updates that can be sent while a prompt is answered."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ _PIECES: dict[Chunking, Callable[[str], list[str]]] = {
     "word": re.compile(r"\S+\s*|\s+").findall,
     "line": lambda text: text.splitlines(keepends=True),
 }
-"""How a text is cut into chunks; joined again they are the text."""
+"""Functions that split a text into chunks."""
 
 
-class EndTurn(Exception):  # noqa: N818 - an end, not an error
-    """Raised anywhere below a command to end the turn with this reason."""
+class EndTurn(Exception):  # noqa: N818 - not an error
+    """Raised by a command to end the turn with a stop reason."""
 
     def __init__(self, reason: StopReason) -> None:
         super().__init__(reason)
@@ -66,7 +66,7 @@ class EndTurn(Exception):  # noqa: N818 - an end, not an error
 
 
 class Turn:
-    """What one prompt may use: the client, the session, a voice and a pace."""
+    """The context of one prompt: the client, the session, and methods to send updates."""
 
     def __init__(
         self,
@@ -86,17 +86,17 @@ class Turn:
         self.meta = meta
         self.request_id = wire.request_id
         self.argument = ""
-        """What followed the name of the command."""
+        """The text after the name of the command."""
         self.ignores_cancel = False
-        """True: `session/cancel` is ignored. Only the command that shows such an agent sets it."""
+        """Set by `/hang` to ignore `session/cancel`."""
         self.withdrawn = False
-        """True: the client took the prompt back with `$/cancel_request`."""
+        """Set if the client cancelled the prompt with `$/cancel_request`."""
         self.characters_sent = 0
-        """Characters sent in this turn: the basis of the made-up usage."""
+        """Basis of the made-up token usage."""
 
     @property
     def text(self) -> str:
-        """What the user wrote, without what they attached."""
+        """The text of the prompt, without attachments."""
         return " ".join(block.text for block in self.blocks if isinstance(block, TextContentBlock)).strip()
 
     @property
@@ -106,23 +106,23 @@ class Turn:
 
     @property
     def cwd(self) -> Path:
-        """The folder the client gave."""
+        """The working folder of the session."""
         return Path(self.stored.cwd)
 
     # ------------------------------------------------------------------ updates
 
     async def update(self, update: Any, *, keep: bool = True) -> None:
-        """Send a session update; kept ones are replayed when the session is loaded."""
+        """Send a session update; if `keep` is true, store it for replay."""
         await self.client.session_update(self.session_id, update)
         if keep:
             self.keep(update)
 
     def keep(self, update: Any) -> None:
-        """Put an update into the history without sending it."""
+        """Store an update in the history without sending it."""
         self.stored.history.add(serialize_params(update))
 
     async def update_raw(self, update: dict[str, Any]) -> None:
-        """Send an update that the SDK has no model for."""
+        """Send an update for which the SDK has no model."""
         await self.notify("session/update", {"sessionId": self.session_id, "update": update})
 
     async def notify(self, method: str, params: dict[str, Any]) -> None:
@@ -132,16 +132,16 @@ class Turn:
     # ------------------------------------------------------------------ speech
 
     async def say(self, text: str, *, by: Chunking = "word") -> None:
-        """Speak: one message, in chunks."""
+        """Send a message in chunks."""
         await self._stream(AgentMessageChunk, "agent_message_chunk", _PIECES[by](text))
 
     async def think(self, text: str) -> None:
-        """Think aloud, if the user wants to see it."""
+        """Send a thought in chunks, unless the user turned thoughts off."""
         if self.stored.settings.thoughts:
             await self._stream(AgentThoughtChunk, "agent_thought_chunk", _PIECES["word"](text))
 
     async def show(self, block: ContentBlock) -> None:
-        """Put a picture, a sound, a file … into the conversation, as a message of its own."""
+        """Send an image, a sound or a resource as a separate message."""
         chunk = AgentMessageChunk(
             session_update="agent_message_chunk", content=block, message_id=str(uuid.uuid4())
         )
@@ -157,7 +157,7 @@ class Turn:
             await self.rest()
 
     async def plan(self, steps: Sequence[str], done: int) -> None:
-        """Show the plan with so many steps done and the next one begun. It always replaces the whole plan."""
+        """Send the whole plan, with the first `done` steps completed and the next one in progress."""
 
         def status(position: int) -> PlanEntryStatus:
             if position < done:
@@ -175,12 +175,12 @@ class Turn:
 
     @property
     def tokens(self) -> Usage:
-        """What this turn used, at four characters for a token. No model counted them."""
+        """The usage of this turn, estimated at four characters per token."""
         read, said = len(self.text) // 4, self.characters_sent // 4
         return Usage(input_tokens=read, output_tokens=said, total_tokens=read + said)
 
     async def count(self) -> None:
-        """Add this turn to the session's usage, and tell it."""
+        """Add this turn to the session's usage and send the new total."""
         tokens = self.tokens.total_tokens
         self.stored.used += tokens
         self.stored.cost += tokens * MODELS[self.stored.settings.model].price / 1000
@@ -189,10 +189,10 @@ class Turn:
     # ------------------------------------------------------------------ pace
 
     async def rest(self, beats: float = 1) -> None:
-        """Pause as the user's pace wants it; at least let a cancel come through."""
+        """Pause according to the pace setting; a cancel can arrive meanwhile."""
         await asyncio.sleep(beats * self.stored.settings.delay)
 
 
 def update_from_history(session_id: str, update: dict[str, Any]) -> Any:
-    """The model of an update that was kept in the history."""
+    """Build the SDK's model of an update from the history."""
     return SessionNotification.model_validate({"sessionId": session_id, "update": update}).update

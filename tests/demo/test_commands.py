@@ -153,7 +153,7 @@ async def test_commands_run_where_they_fail_too(
     if capabilities is not None:
         assert ran["content"][0]["content"]["text"].split() == ["one", "two", str(folder)]
         await demo.prompt(session, "/terminal a\0b")
-        assert "Could not be run" in demo.calls()[-1]["content"][0]["content"]["text"]
+        assert "Could not run the command" in demo.calls()[-1]["content"][0]["content"]["text"]
         await demo.prompt(session, "/terminal kill -TERM $$")
         assert demo.calls()[-1]["rawOutput"]["signal"] == "SIGTERM"
 
@@ -209,7 +209,7 @@ async def test_permissions_with_odd_options(demo: Driver) -> None:
         "outcome": {"outcome": "selected", "optionId": "made-up"}
     }
     await demo.prompt(session, "/permission")
-    assert "`made-up`, which was not among the options" in demo.text()
+    assert "`made-up`, which is not one of the options" in demo.text()
 
 
 async def test_a_question_is_taken_back(demo: Driver) -> None:

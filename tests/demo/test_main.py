@@ -49,7 +49,7 @@ def test_a_file_for_output_is_refused_in_a_sentence(tmp_path: Path) -> None:
             check=False,
         )
     assert run.returncode == 2
-    assert "have to be pipes" in run.stderr
+    assert "must be pipes" in run.stderr
     assert "Traceback" not in run.stderr
 
 

@@ -289,7 +289,7 @@ async def test_without_a_place_to_save_the_conversation_goes_on(start: Start, fo
     demo.odd = True
     assert (await demo.prompt(await demo.open(), "tour"))["stopReason"] == "end_turn"
     assert "| Ran |" in demo.text()
-    await demo.until(lambda: "the session could not be saved" in demo.stderr)
+    await demo.until(lambda: "cannot save the session" in demo.stderr)
     assert "Traceback" not in demo.stderr
 
 

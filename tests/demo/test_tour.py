@@ -77,7 +77,7 @@ async def test_it_does_it_all_itself_for_a_client_that_offers_nothing(demo: Driv
 
 async def test_it_recommends_only_what_the_client_can_show(demo: Driver, sample: Path) -> None:
     await demo.prompt(await demo.open(capabilities={}), "tour")
-    assert "`/permission`: what an agent may ask you" in demo.text()
+    assert "`/permission`: questions an agent can ask you" in demo.text()
     assert "/elicit" not in demo.text()
 
 
@@ -164,7 +164,7 @@ async def test_a_second_tour_finds_the_bug_repaired(demo: Driver, sample: Path) 
     assert (await demo.prompt(session, "tour"))["stopReason"] == "end_turn"
     assert (sample / "basket.py").read_text() == before
     assert (sample / "acp-tui-demo.txt").exists()
-    assert "The bug is repaired already" in demo.text()
+    assert "The bug is already fixed" in demo.text()
     assert demo.text().count("The repair is one line") == 1
 
 

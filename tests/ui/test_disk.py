@@ -77,7 +77,7 @@ def test_the_demo_says_that_it_has_no_place_for_its_project(tmp_path: Path, nowh
     with Terminal("demo", cwd=tmp_path) as terminal:
         assert terminal.ended() == 1
         told = " ".join(terminal.raw[terminal.raw.rindex(OFF[-1]) :].decode().split())
-        assert "acp-tui: The demo's project cannot be made in " in told
+        assert "acp-tui: Cannot create the demo's sample project in " in told
         assert terminal.settings == terminal.before
 
 
