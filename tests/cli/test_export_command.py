@@ -105,13 +105,8 @@ def test_a_file_whose_name_says_nothing_needs_the_form(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-<<<<<<< HEAD
         (["nothing"], 'There is no session "nothing"'),
-        ([str(RECORDED), "--html", "--theme", "none"], "There is no theme 'none'"),
-=======
-        (["nothing"], "There is no session “nothing”"),
         ([str(RECORDED), "--html", "--theme", "none"], 'No theme "none"'),
->>>>>>> 3972770 (Word the exporter's documentation and texts plainly)
         ([str(RECORDED), "-o", "/dev/null/x.md"], "/dev/null/x.md cannot be written"),
     ],
 )

@@ -165,7 +165,7 @@ async def test_a_second_tour_finds_the_bug_repaired(demo: Driver, sample: Path) 
     assert (sample / "basket.py").read_text() == before
     assert (sample / "acp-tui-demo.txt").exists()
     assert "The bug is already fixed" in demo.text()
-    assert demo.text().count("The repair is one line") == 1
+    assert demo.text().count("The fix is one line") == 1
 
 
 async def test_a_file_that_cannot_be_read_is_not_overwritten(demo: Driver, folder: Path) -> None:
