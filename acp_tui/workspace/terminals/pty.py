@@ -1,4 +1,4 @@
-"""One program on a pseudo terminal of its own: started, read, written to, ended with its whole group."""
+"""One program on a pseudo terminal of its own: started, read, ended with its whole group."""
 
 from __future__ import annotations
 
@@ -60,7 +60,6 @@ class PtyProcess:
         self._master = master
         self._on_data = on_data
         self._on_exit = on_exit
-        self._unwritten = bytearray()
         self._group_is_gone = False
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(master, self._read)
@@ -111,13 +110,6 @@ class PtyProcess:
         """Wait until the program itself has ended."""
         return await asyncio.shield(self._ended)
 
-    def write(self, data: bytes) -> None:
-        """Type something. Without a reader it is kept until there is room."""
-        if self._master < 0:
-            return
-        self._unwritten += data
-        self._write()
-
     async def kill(self, grace: float) -> None:
         """End the process group with SIGTERM, and after `grace` seconds with SIGKILL."""
         self._signal(signal.SIGTERM)
@@ -140,7 +132,6 @@ class PtyProcess:
         """Close the terminal; nothing more is read."""
         if self._master >= 0:
             self._loop.remove_reader(self._master)
-            self._loop.remove_writer(self._master)
             os.close(self._master)
             self._master = -1
 
@@ -206,21 +197,6 @@ class PtyProcess:
     def _look_again(self) -> None:
         if self._master >= 0:
             self._loop.add_reader(self._master, self._read)
-
-    def _write(self) -> None:
-        try:
-            while self._unwritten:
-                del self._unwritten[: os.write(self._master, self._unwritten)]
-        except BlockingIOError:
-            pass
-        except OSError as error:
-            if error.errno != errno.EIO:
-                raise
-            self._unwritten.clear()
-        if self._unwritten:
-            self._loop.add_writer(self._master, self._write)
-        else:
-            self._loop.remove_writer(self._master)
 
 
 def _odd_variables(env: Mapping[str, str]) -> list[str]:

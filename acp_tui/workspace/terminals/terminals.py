@@ -154,10 +154,6 @@ class Terminals:
         del self._terminals[terminal_id]
         await self._end(terminal)
 
-    def write(self, terminal_id: str, text: str) -> None:
-        """Type something into the terminal, as its user."""
-        self._find(terminal_id).process.write(text.encode(errors="replace"))
-
     async def release_all(self) -> None:
         """End and release all terminals, because the agent is gone."""
         everything = self._living.union(self._terminals.values())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +36,7 @@ OPTIONS = offers(
         ]
     }
 )
-READ = "import sys; print('ready'); sys.stdout.flush(); print('got', input()); input()"
+READ = "import sys; print('ready'); sys.stdout.flush(); print('got', open(sys.argv[1]).read()); input()"
 
 
 def call(path: Path, status: str) -> list[object]:
@@ -147,9 +149,11 @@ async def test_enter_opens_the_file_at_the_line_in_the_editor(
         await one.until(lambda: asked == [(str(file), 3)])
 
 
-async def test_output_is_followed_and_the_command_ended(open_desk: Open) -> None:
+async def test_output_is_followed_and_the_command_ended(open_desk: Open, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
     async with open_desk(options=("--policy", "yolo"), size=(120, 30)) as one:
-        create = {"command": sys.executable, "args": ["-c", READ]}
+        create = {"command": sys.executable, "args": ["-c", READ, str(gate)]}
         wait = ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}]
         await one.send(["ask", "terminal/create", create], wait)
         await one.until(lambda: one.session.terminals)
@@ -160,7 +164,7 @@ async def test_output_is_followed_and_the_command_ended(open_desk: Open) -> None
         await one.until(lambda: isinstance(one.app.screen, OutputScreen))
         page = one.app.screen.query_one(Page)
         await one.until(lambda: "ready" in page.copy_text())
-        one.made[0].conversation._terminals.write(terminal.terminal_id, "a word\n")
+        await asyncio.to_thread(gate.write_text, "a word\n")
         await one.until(lambda: "got a word" in page.copy_text())
         await one.press("escape", "k")
         await one.until(lambda: terminal.ended_at is not None)
