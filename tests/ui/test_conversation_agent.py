@@ -126,9 +126,9 @@ async def test_f5_gives_up_a_start_that_hangs_and_begins_another(open_desk: Open
 @pytest.mark.parametrize(
     ("behaviour", "words"),
     [
-        ("dies_mid_turn", "exit code 7"),
+        ("dies_mid_turn", "exited with code 7"),
         ("killed_mid_turn", "SIGKILL"),
-        ("exits_zero_mid_turn", "exit code 0"),
+        ("exits_zero_mid_turn", "exited with code 0"),
     ],
 )
 async def test_an_agent_that_dies_in_a_turn_says_why_and_the_prompt_comes_back(
