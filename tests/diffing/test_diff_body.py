@@ -113,7 +113,7 @@ def test_several_files_have_their_names_above() -> None:
 
 
 def test_what_is_no_line_is_told() -> None:
-    assert lines(DiffBody(Diff("a", "x\n", "x\n"), context())) == ["    no difference in the text"]
+    assert lines(DiffBody(Diff("a", "x\n", "x\n"), context())) == ["    no text changes"]
     assert lines(DiffBody(Diff("a", None, ""), context())) == ["    an empty file"]
     ends = DiffBody(Diff("a", "x\n", "x\n", line_ends=("CRLF", "LF")), context())
     assert lines(ends) == ["    line ends: CRLF → LF"]

@@ -281,8 +281,8 @@ def ends(desk: Desk) -> list[TurnEnd]:
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        ("max_tokens", "the limit of tokens"),
-        ("max_turn_requests", "limit of requests"),
+        ("max_tokens", "token limit"),
+        ("max_turn_requests", "limit of model requests"),
         ("exhausted", "ended: exhausted"),
     ],
 )
@@ -377,7 +377,7 @@ async def test_f6_sends_a_failed_prompt_again_and_empties_the_editor(open_desk: 
 async def test_an_empty_answer_offers_to_send_again(open_desk: Open) -> None:
     async with open_desk() as desk:
         await desk.send('[["stop", "end_turn"]]')
-        await desk.sees("Nothing came back", "F6 send again")
+        await desk.sees("The agent returned nothing", "F6 send again")
         await desk.press("f6")
         await desk.until(lambda: len(desk.prompts()) == 2)
 

@@ -1,4 +1,4 @@
-"""The colours of terminal output in those of the theme."""
+"""Styled terminal output in the colours of the theme."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 THEME_COLOURS = 16
-"""How many colours belong to the theme; those above are the same everywhere."""
+"""The first 16 colours belong to the theme; the others are fixed."""
 
 
 def line_segments(line: Line, palette: Palette) -> list[Segment]:
-    """One line of output."""
+    """The styled segments of one line of output."""
     return join_graphemes(Segment(text, rich_style(look, palette.terminal)) for text, look in line)
 
 
 @lru_cache(maxsize=4096)
 def rich_style(look: Look, terminal: tuple[str, ...]) -> Style:
-    """One style of the line model; `terminal` are the theme's 16 colours."""
+    """Convert a style of the line model; `terminal` holds the theme's 16 colours."""
     return Style(
         color=_color(look.fg, terminal),
         bgcolor=_color(look.bg, terminal),

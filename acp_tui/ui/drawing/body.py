@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 Spans = list[Segment]
-"""Pieces of one logical line of text: a text and a Rich style each, no control segments."""
+"""One logical line as styled segments, without control segments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Preferences:
 
 @dataclass(frozen=True, slots=True)
 class DrawContext:
-    """All that a body may depend on, beside its entry. A change of any of it makes bodies anew."""
+    """Everything besides the entry that a body depends on. A change of any of it means new bodies."""
 
     width: int  # cells, without the scrollbar; at least 20
     palette: Palette
@@ -48,20 +48,20 @@ class DrawContext:
 
 
 class Body(Protocol):
-    """One entry, drawn. All texts in entries are safe already; what is raw goes through `visible…`."""
+    """One drawn entry. Texts in entries are already safe to display; raw values go through `visible…`."""
 
     @property
     def height(self) -> int:
-        """How many lines there are now; 0: nothing to see."""
+        """The current number of lines; 0 if nothing is shown."""
 
     def line(self, number: int) -> Strip:
         """One line, at most as wide as the context's width; cached by the body where it pays."""
 
     def copy_text(self) -> str:
-        """What a copy of the whole entry gives: its source text, not its looks."""
+        """The source text of the entry, for copying."""
 
     def update(self) -> bool:
-        """The entry has changed: take it in, at the cost of what is new. False: make a new body instead."""
+        """Apply a change of the entry, at the cost of what is new. Return False if a new body is needed."""
 
 
 class LongBody(Body, Protocol):
@@ -81,7 +81,7 @@ class LongBody(Body, Protocol):
 
 
 class LinesBody:
-    """A body whose lines are made at once: right for everything that is short."""
+    """A body whose lines are all drawn at once, for short entries."""
 
     def __init__(self, lines: list[Strip], text: str) -> None:
         self._lines = lines
@@ -89,22 +89,22 @@ class LinesBody:
 
     @property
     def height(self) -> int:
-        """All of them."""
+        """The number of lines."""
         return len(self._lines)
 
     def line(self, number: int) -> Strip:
-        """A ready one."""
+        """One of the lines."""
         return self._lines[number]
 
     def copy_text(self) -> str:
-        """The text it was made from."""
+        """The source text."""
         return self._text
 
     def update(self) -> bool:
-        """It is cheap to make anew."""
+        """Return False: making a new body is cheap."""
         return False
 
 
 def expander(text: str, look: Style) -> Segment:
-    """What stands for what is not shown here; a click on it shows all of the entry."""
+    """A marker for omitted lines. A click on it opens the full entry."""
     return Segment(text, look + Style.from_meta({"whole": True}))

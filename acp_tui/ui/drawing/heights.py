@@ -1,4 +1,4 @@
-"""Where each entry begins, with heights that change."""
+"""Vertical positions of stacked items whose heights change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Heights:
-    """Heights of things below each other. Changing the last one costs nothing, whatever came before."""
+    """Heights of stacked items. Changing the last one does not depend on the number of items."""
 
     def __init__(self) -> None:
         self._heights: list[int] = []
@@ -28,7 +28,7 @@ class Heights:
         return iter(self._heights)
 
     def append(self, height: int) -> None:
-        """One more at the end."""
+        """Append an item."""
         self._heights.append(height)
 
     def __setitem__(self, index: int, height: int) -> None:
@@ -37,30 +37,30 @@ class Heights:
             self._valid = min(self._valid, index)
 
     def reset(self, heights: list[int]) -> None:
-        """Begin anew."""
+        """Replace all heights."""
         self._heights = heights
         self._ends = []
         self._valid = 0
 
     def truncate(self, count: int) -> None:
-        """Keep so many."""
+        """Keep only the first `count` items."""
         del self._heights[count:]
         del self._ends[count:]
         self._valid = min(self._valid, count)
 
     @property
     def total(self) -> int:
-        """The height of all."""
+        """The total height."""
         self._refresh()
         return self._ends[-1] if self._ends else 0
 
     def top(self, index: int) -> int:
-        """Where one begins."""
+        """The first row of an item."""
         self._refresh()
         return self._ends[index - 1] if index else 0
 
     def at(self, y: int) -> tuple[int, int]:
-        """Which one is at `y`, and how far below its top; past the end: the last line of the last one."""
+        """The item at row `y` and the row within it; past the end, the last row of the last item."""
         self._refresh()
         if not self._heights:
             return 0, 0

@@ -1,4 +1,4 @@
-"""Any JSON value as lines: what a call was given and gave back, and what we do not know."""
+"""JSON values as coloured lines: input and output of tool calls, unknown content."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 INDENT = 4
 PREVIEW_LINES = 12
-"""Lines that are shown where it is only one part of something."""
+"""Lines shown in the transcript."""
 MAX_CHARACTERS = 100_000
-"""Characters that are ever shown of one value."""
+"""Characters shown of one value at most."""
 
 
 def json_body(value: Any, context: DrawContext, *, label: str = "") -> LinesBody:

@@ -1,4 +1,4 @@
-"""What every line of the transcript is drawn with."""
+"""The base style and colour filters of transcript lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class LineStyle:
-    """The page below the text, and what the terminal cannot show."""
+    """The background style, width and colour filters that lines are drawn with."""
 
     def __init__(self, style: Style, width: int, background: Color, filters: Sequence[LineFilter]) -> None:
         self.style = style
@@ -23,10 +23,10 @@ class LineStyle:
         self._background = background
         self._filters = filters
         self.blank = self.filtered(Strip.blank(width, style))
-        """A line with nothing on it."""
+        """An empty line."""
 
     def is_of(self, style: Style, width: int, background: Color, filters: Sequence[LineFilter]) -> bool:
-        """Was it made of these?"""
+        """Return True if it was made from these values."""
         return (self.style, self.width, self._background, self._filters) == (
             style,
             width,
@@ -35,11 +35,11 @@ class LineStyle:
         )
 
     def spread(self, strip: Strip) -> Strip:
-        """A line over the whole width of the page."""
+        """Extend a line to the full width."""
         return strip.apply_style(self.style).crop_extend(0, self.width, self.style)
 
     def filtered(self, strip: Strip) -> Strip:
-        """A line as the terminal gets it: with fewer colours, or none."""
+        """Apply the colour filters, such as NO_COLOR or ANSI colours."""
         for line_filter in self._filters:
             strip = strip.apply_filter(line_filter, self._background)
         return strip

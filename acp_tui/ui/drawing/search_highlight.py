@@ -1,4 +1,4 @@
-"""What the search has found, laid over the lines that are drawn."""
+"""Highlighting of search matches in drawn lines."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 class SearchHighlight:
-    """The text searched for, and the hit that is looked at."""
+    """The text searched for, and the current match."""
 
     def __init__(self) -> None:
         self.needle = ""
-        """In lower case; nothing is marked when it is empty."""
+        """The text in lower case; empty means no search."""
         self.current: tuple[int, int] | None = None
-        """Entry and line of the hit that is looked at."""
+        """Entry id and line of the current match."""
 
     def laid_over(self, strip: Strip, entry_id: int, line: int, palette: Palette) -> Strip:
-        """The line with its hits marked."""
+        """The line with its matches highlighted."""
         text = strip.text.lower()
         at = text.find(self.needle)
         style = palette.match_current if self.current == (entry_id, line) else palette.match
@@ -34,7 +34,7 @@ class SearchHighlight:
 
 
 def restyle(strip: Strip, start: int, end: int, style: Style) -> Strip:
-    """A stretch of a line, counted in characters, with another style laid over its own."""
+    """Apply a style to the characters from `start` to `end` of a line."""
     segments: list[Segment] = []
     at = 0
     for text, own, _ in strip:

@@ -1,4 +1,4 @@
-"""What the short bodies have in common: a first line with a sign, and text below it."""
+"""Layout of short texts: hanging indents, wrapping and line limits."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     Wrapper = Callable[[Iterable[Segment], int], list[list[Segment]]]
 
 MAX_LINES_FULL = 5_000
-"""Lines of one text on a screen of its own: all of them are made at once."""
+"""Lines of a text on its own screen, where all are drawn at once."""
 INDENT = 2
-"""Cells before the text of an entry, for its signs."""
+"""Cells before the text of an entry, for its sign."""
 MAX_LINES_SHORT = 6
-"""Lines of an error or a notice that are shown in the transcript."""
+"""Lines of an error or a notice shown in the transcript."""
 MAX_LINES = 400
-"""Lines of one text that are shown in the transcript; all of it is on a screen of its own."""
+"""Lines of a text shown in the transcript; the full text is on its own screen."""
 
 
 def hanging_lines(first: Spans, spans: Spans, width: int, indent: int = INDENT) -> list[Strip]:
-    """Text that begins after a sign; its other lines are indented as far as its first."""
+    """Wrap text after a sign, with a hanging indent."""
     lead = [Segment(" " * indent)]
     lines = wrap(spans, width - indent)
     return [make_strip(line, first if number == 0 else lead) for number, line in enumerate(lines)]
 
 
 def short_hanging_lines(first: Spans, spans: Spans, context: DrawContext) -> list[Strip]:
-    """As `headed`, but only the first lines of a text that is long; a key or a click shows all of it."""
+    """Like `hanging_lines`, but limited; a marker names the key that shows the full text."""
     lines = hanging_lines(first, spans, context.width)
     missing = len(lines) - MAX_LINES_SHORT
     if context.whole or missing <= 1:
@@ -51,17 +51,17 @@ def short_hanging_lines(first: Spans, spans: Spans, context: DrawContext) -> lis
 
 
 def wrapped_lines(text: str, style: Style, width: int, indent: int = INDENT) -> Iterator[Strip]:
-    """Text of several lines, wrapped."""
+    """Wrap a text of several lines."""
     return _lines(text, style, width, indent, cut=wrap)
 
 
 def hard_wrapped_lines(text: str, style: Style, width: int, indent: int = INDENT) -> Iterator[Strip]:
-    """Text whose columns matter, cut where the width ends."""
+    """Hard-wrap a text whose columns matter."""
     return _lines(text, style, width, indent, cut=hard_wrap)
 
 
 def limit_lines(lines: Iterable[Strip], context: DrawContext, most: int = MAX_LINES) -> list[Strip]:
-    """The first lines, unless all are wanted; that there are more is said."""
+    """The first lines, with a marker if there are more. The limit is higher in a `whole` context."""
     most = MAX_LINES_FULL if context.whole else most
     kept = list(islice(lines, most + 1))
     if len(kept) > most:
@@ -77,7 +77,7 @@ def _lines(text: str, style: Style, width: int, indent: int, cut: Wrapper) -> It
 
 
 class LazyCopyBody(LinesBody):
-    """Lines whose source is made only when it is copied."""
+    """Lines whose source text is computed only when copied."""
 
     def __init__(self, lines: list[Strip], make: Callable[[], str]) -> None:
         super().__init__(lines, "")

@@ -21,7 +21,7 @@ MAX_LINE_LENGTH = 20_000
 """Characters of one logical line that are drawn; the rest is counted. It fills 250 lines of 80 cells."""
 _JOINER = "\u200d"
 _JOINING = (_JOINER, "\ufe0f")
-"""What makes one sign of several characters, or a narrow one wide."""
+"""Characters that join others into one grapheme or make it wide."""
 
 
 def wrap(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
@@ -38,12 +38,12 @@ def hard_wrap(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
 
 
 def hard_wrap_count(text: str, width: int) -> int:
-    """How many lines `fold` makes of it, without making them."""
+    """The number of lines that `hard_wrap` would return."""
     return len(_broken(expand_tabs(truncate_line(text)), max(1, width), at_spaces=False))
 
 
 def truncate_line(text: str) -> str:
-    """The text up to `MAX_LINE_LENGTH`, and how much was cut off: drawing the rest would take seconds."""
+    """Cut a text at `MAX_LINE_LENGTH` and say how much was cut: drawing the rest would take seconds."""
     return (
         text
         if len(text) <= MAX_LINE_LENGTH
@@ -56,7 +56,7 @@ def _cut_off(characters: int) -> str:
 
 
 def join_graphemes(spans: Iterable[Segment]) -> list[Segment]:
-    """The same, but with no sign divided between two spans: as wide together as each by itself."""
+    """Move joiners so that no grapheme is split between two segments, which would change its width."""
     found: list[Segment] = []
     for text, style, _ in spans:
         while text and found and (text[0] in _JOINING or found[-1].text[-1] == _JOINER):
@@ -68,12 +68,12 @@ def join_graphemes(spans: Iterable[Segment]) -> list[Segment]:
 
 
 def make_strip(spans: Iterable[Segment], indent: Iterable[Segment] = ()) -> Strip:
-    """One line, ready to be drawn."""
+    """Make a strip from an indent and spans."""
     return Strip([*indent, *spans])
 
 
 def padded_strip(spans: Iterable[Segment], width: int, style: Style) -> Strip:
-    """One line on a background that reaches to the edge."""
+    """Make a strip padded to `width` cells with `style`."""
     segments = list(spans)
     missing = width - sum(cell_len(segment.text) for segment in segments)
     if missing > 0:
@@ -82,7 +82,7 @@ def padded_strip(spans: Iterable[Segment], width: int, style: Style) -> Strip:
 
 
 def shorten(text: str, width: int) -> str:
-    """The text in so many cells; … stands for what is cut off."""
+    """Shorten a text to `width` cells, ending in … if it was cut."""
     if cell_len(text) <= width:
         return text
     kept, room = [], width - 1
@@ -95,7 +95,7 @@ def shorten(text: str, width: int) -> str:
 
 
 def shorten_path(path: str, width: int) -> str:
-    """The end of a path matters most, so its beginning goes first."""
+    """Shorten a path to `width` cells by cutting its beginning."""
     if cell_len(path) <= width:
         return path
     kept: list[str] = []
@@ -109,7 +109,7 @@ def shorten_path(path: str, width: int) -> str:
 
 
 def expand_tabs(text: str, column: int = 0) -> str:
-    """Tabs as spaces, up to the next stop."""
+    """Replace tabs by spaces up to the next tab stop."""
     if "\t" not in text:
         return text
     parts: list[str] = []

@@ -1,1 +1,1 @@
-"""What each kind of entry looks like: one small module per kind, found through `registry`."""
+"""Renderers of entries: one module per kind, listed in `registry`."""

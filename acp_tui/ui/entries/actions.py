@@ -1,4 +1,4 @@
-"""What can be done with one entry of the transcript: what is copied of it, shown raw, or opened."""
+"""What the actions on an entry need: its title, raw JSON, code, location, media and output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Entry
 
 MAX_OUTPUT_CHARACTERS = 100_000
-"""Characters of a command's output that an agent is given."""
+"""Characters of a command's output that are attached to a prompt."""
 
 
 _NAMES = {
@@ -27,13 +27,13 @@ _NAMES = {
 
 
 def kind_title(entry: Entry) -> str:
-    """What kind of thing it is."""
+    """The name of the entry's kind, for titles."""
     kind = type(entry).__name__
     return _NAMES.get(kind, kind)
 
 
 def raw_text(entry: Entry) -> str:
-    """All that is known of an entry, as JSON that is safe to display."""
+    """All fields of an entry as JSON that is safe to display."""
     return visible_json({"entry": type(entry).__name__, **_plain(entry)})
 
 
@@ -52,12 +52,12 @@ def _plain(value: Any) -> Any:
 
 
 def prompt_text(entry: Message) -> str:
-    """What was written, without what came along with it."""
+    """The text of a prompt, without its attachments."""
     return next((str(part) for part in entry.parts if isinstance(part, GrowingText)), "")
 
 
 def attachment_blocks(entry: Message) -> list[dict[str, Any]]:
-    """What came along with it, as blocks of a prompt."""
+    """The attachments of a prompt, as content blocks."""
     contents = [part for part in entry.parts if isinstance(part, Content)]
     return [
         {
@@ -72,7 +72,7 @@ def attachment_blocks(entry: Message) -> list[dict[str, Any]]:
 
 
 def code_blocks(entry: Entry) -> list[str]:
-    """The code blocks of a message, the command of a call, the new text of a diff."""
+    """The code to copy: blocks of a message, the command or new file text of a call."""
     if isinstance(entry, Message):
         from acp_tui.ui.markdown.sections import code_blocks
 
@@ -85,7 +85,7 @@ def code_blocks(entry: Entry) -> list[str]:
 
 
 def file_location(entry: Entry) -> tuple[str, int | None] | None:
-    """The file an entry is about, and the line."""
+    """The file and line that an entry is about, if any."""
     if not isinstance(entry, ToolCall):
         return None
     for place in entry.locations:
@@ -95,14 +95,14 @@ def file_location(entry: Entry) -> tuple[str, int | None] | None:
 
 
 def first_media(entry: Entry) -> Content | None:
-    """The first image, sound or link in an entry."""
+    """The first image, audio, link or resource in an entry."""
     parts = entry.content if isinstance(entry, ToolCall) else getattr(entry, "parts", [])
     kinds = ("image", "audio", "resource_link", "resource")
     return next((part for part in parts if isinstance(part, Content) and part.kind in kinds), None)
 
 
 def command_output(terminal: Terminal) -> str:
-    """A command and all that it wrote as plain text, for an agent: what is too long loses its middle."""
+    """A command and its output as plain text to attach; the middle of a long output is cut."""
     from acp_tui.ui.entries.terminal.output import OutputLines, omission_text, original_length
 
     lines = ["".join(text for text, _ in line).rstrip() for line in OutputLines(terminal).all()]

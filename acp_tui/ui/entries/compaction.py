@@ -1,4 +1,4 @@
-"""The agent condensed its context: a line, and its summary when it is unfolded."""
+"""A compaction of the agent's context: one line, and the summary when unfolded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORDS = {
 
 
 def body(entry: Compaction, context: DrawContext) -> Body:
-    """How it went."""
+    """Draw the status, an error, and the summary unless folded."""
     palette, width = context.palette, context.width
     summary = str(entry.summary)
     words = _WORDS.get(entry.status, f"condensing the context: {entry.status}")

@@ -1,4 +1,4 @@
-"""What comes with a message and is not text: a line that tells what it is, and the text in it, if any."""
+"""Images, files, links and other content: one line that describes it, and its text, if any."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INDENT = "  "
 SIGNS = {"image": "▣", "audio": "♪", "resource_link": "↗", "resource": "▤"}
 WORDS = {"resource_link": "link", "resource": "file"}
 MAX_TEXT_LINES = 5
-"""Lines of an embedded text that are shown with a message; the rest is on a screen of its own."""
+"""Lines of an embedded text shown with a message; the full text is on its own screen."""
 EXCERPT_CHARACTERS = 2000
 
 
@@ -48,7 +48,7 @@ def content_lines(content: Content, context: DrawContext, before: Spans) -> list
 
 
 def withheld_lines(what: str, text: str, context: DrawContext, before: Spans) -> list[Strip]:
-    """What the sender meant for the agent alone: one line says that it is there."""
+    """A line in place of content whose annotations address the agent only."""
     size = f", {len(text):,} characters" if text else ""
     return [_note(f"▸ {visible_line(what)} for the agent only{size}", context, before)]
 
@@ -57,7 +57,7 @@ def _headline(content: Content, context: DrawContext, before: Spans) -> Strip:
     palette = context.palette
     unknown = content.kind not in SIGNS and content.kind != "text"
     kind = visible_line(content.kind)
-    facts = [f"unknown content “{kind}”" if unknown else WORDS.get(kind, kind)]
+    facts = [f'unknown content "{kind}"' if unknown else WORDS.get(kind, kind)]
     facts += [visible_line(content.mime)] if content.mime else []
     size = _size(content)
     facts += [_readable(size)] if size is not None else []
@@ -83,7 +83,7 @@ def _text_lines(text: str, language: str, context: DrawContext, before: Spans) -
     width = context.width - sum(span.cell_length for span in before)
     rows = code_lines("\n".join(shown) + "\n", language, context.palette, width)[bool(language) :]
     missing = len(lines) - len(shown)
-    if not context.whole and len(rows) > 2 * MAX_TEXT_LINES:  # long lines, that became many
+    if not context.whole and len(rows) > 2 * MAX_TEXT_LINES:  # long lines wrap to many rows
         rows, missing = rows[: 2 * MAX_TEXT_LINES], max(1, missing)
     strips = [Strip([*before, *row]) for row in rows]
     if missing:
@@ -98,7 +98,7 @@ def _note(text: str, context: DrawContext, before: Spans) -> Strip:
 
 
 def _path(uri: str) -> str:
-    """An address as a person would write it: a file by its path."""
+    """The URI as text; the path of a file: URI."""
     return (
         visible_line(unquote(uri.removeprefix("file://")))
         if uri.startswith("file:///")
@@ -107,7 +107,7 @@ def _path(uri: str) -> str:
 
 
 def _size(content: Content) -> int | None:
-    """In bytes, as told or as it is."""
+    """The size in bytes: as declared, else computed from the content."""
     if content.size is not None:
         return content.size
     if content.data is not None:

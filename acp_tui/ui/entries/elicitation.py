@@ -1,4 +1,4 @@
-"""Questions of the agent, as a form or behind an address; the answers are never shown."""
+"""Questions of the agent, asked with a form or a URL. The answers are never shown."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 _HOST = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/*(?:[^/?#\\]*@)?(?P<host>[^/?#\\:]*)")
-"""What stands before an @ is no host, however much it looks like one."""
+"""The part of a URL before an @ is user information, not the host, even if it looks like one."""
 
 
 def body(entry: Elicitation, context: DrawContext) -> Body:
-    """What was asked, where it leads, and what became of it."""
+    """The question, its URL or fields, and the outcome."""
     palette, width = context.palette, context.width
     sign, outcome, look = _outcome(entry, palette)
     asks = Segment("the agent asks: ", palette.dim)
-    message = " ".join(entry.message.split()) or "a question without words"
+    message = " ".join(entry.message.split()) or "(no message)"
     lines = hanging_lines([Segment(f"{sign} ", look)], [asks, Segment(message, palette.text)], width)
     url = visible_line(entry.url) if entry.url else ""
     if url:
@@ -42,7 +42,7 @@ def body(entry: Elicitation, context: DrawContext) -> Body:
 
 
 def _address(url: str, palette: Palette, width: int) -> list[Strip]:
-    """Whole, with its host marked; not a link, because opening it needs consent."""
+    """The full URL with its host highlighted. Not a link, because opening it needs consent."""
     found = _HOST.match(url)
     start, end = found.span("host") if found else (0, 0)
     parts = [(url[:start], palette.dim), (url[start:end], palette.strong), (url[end:], palette.dim)]
@@ -59,12 +59,12 @@ def _outcome(entry: Elicitation, palette: Palette) -> tuple[str, str, Style]:
     if entry.outcome == "decline":
         return "✘", "declined", palette.warning
     if entry.outcome == "cancel":
-        return "⊘", "put away unanswered", palette.warning
+        return "⊘", "dismissed without an answer", palette.warning
     return "✘", "answered with an error", palette.error
 
 
 def _asked_for(entry: Elicitation) -> str:
-    """The names of a form's fields."""
+    """The titles of the form's fields, separated by commas."""
     properties = (entry.schema or {}).get("properties")
     if not isinstance(properties, dict):
         return ""

@@ -1,4 +1,4 @@
-"""A body that turns into the raw content of its entry when it fails."""
+"""A body that shows the raw content of its entry if drawing fails."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _counts: Counter[tuple[str, int, str]] = Counter()
 
 
 class GuardedBody:
-    """Passes everything on to the body of an entry. Whatever that raises, it is not asked again."""
+    """Delegates to the body of an entry. If that raises, the raw content replaces it."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class GuardedBody:
         context: DrawContext,
         replaced: Callable[[int], object] | None = None,
     ) -> None:
-        """`replaced` is told the entry's id when the body fails after it was made: its height changes."""
+        """`replaced` is called with the entry's id if the body fails later, because its height changes."""
         self._entry = entry
         self._context = context
         self._replaced = replaced
@@ -50,7 +50,7 @@ class GuardedBody:
         self._body = LinesBody([*note, *limit_lines(content, context)], text)
 
     def _call(self, name: str, *arguments: Any) -> Any:
-        """Call a method that the body may lack; None: it lacks it, or has just failed."""
+        """Call a method of the body. Return None if it has no such method or has just failed."""
         try:
             method = getattr(self._body, name, None)
             return method(*arguments) if method is not None else None
@@ -62,7 +62,6 @@ class GuardedBody:
 
     @property
     def height(self) -> int:
-        """Of the body, or of what replaces it."""
         try:
             return self._body.height
         except Exception as error:
@@ -70,28 +69,26 @@ class GuardedBody:
             return self._body.height
 
     def line(self, number: int) -> Strip:
-        """Of the body, or of what replaces it."""
         strip: Strip | None = self._call("line", number)
         return strip if strip is not None else self._body.line(min(number, self._body.height - 1))
 
     def copy_text(self) -> str:
-        """Of the body, or of what replaces it."""
         text: str | None = self._call("copy_text")
         return text if text is not None else self._body.copy_text()
 
     def update(self) -> bool:
-        """False after a failure: the entry has changed, so another body may succeed."""
+        """Return False after a failure too: the entry has changed, so a new body may succeed."""
         return bool(self._call("update"))
 
     def settle(self, first: int, last: int) -> None:
-        """Of a long body; others need none."""
+        """Settle a long body; does nothing for others."""
         self._call("settle", first, last)
 
     def place_of(self, line: int) -> Any:
-        """Of a long body; None for others."""
+        """A position in a long body; None for others."""
         return self._call("place_of", line)
 
     def line_of(self, place: Any) -> int:
-        """Of a long body, whose `place_of` has named the place."""
+        """The current line number of a position in a long body."""
         line: int | None = self._call("line_of", place)
         return line if line is not None else 0

@@ -1,4 +1,4 @@
-"""What the agent said."""
+"""A message of the agent."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ INDENT = "  "
 
 
 def body(entry: AgentMessage, context: DrawContext) -> Body:
-    """Markdown, and what came with it."""
+    """Draw the Markdown text and the other content of the message."""
     return MessageParts(entry, context, [Segment(INDENT, context.palette.text)])
 
 
 def code_blocks(message: Message) -> list[str]:
-    """The code in a message, block by block, as it was written."""
+    """The source of each code block in a message."""
     return [
         code
         for part in message.parts

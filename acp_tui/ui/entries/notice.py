@@ -1,4 +1,4 @@
-"""One line about something that happened; what else is to be said about it below, when it is unfolded."""
+"""A notice: one line, and its details when unfolded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SOURCES = {"agent": "the agent: "}
 
 
 def body(entry: Notice, context: DrawContext) -> Body:
-    """A notice of the client, of the agent, of a rule or a policy."""
+    """Draw a notice of the client, the agent, a rule or a policy."""
     palette, width = context.palette, context.width
     sign = _SIGNS.get(entry.level, "·")
     look = {"warning": palette.warning, "error": palette.error}.get(entry.level, palette.dim)

@@ -1,4 +1,4 @@
-"""The parts of a message below each other: its text, and what else came with it."""
+"""The parts of a message, one below the other: text, files, images."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class MessageParts:
-    """Draws the parts of a message. `before` stands before each line; `plain`: its text is not Markdown."""
+    """Draws the parts of a message. `before` prefixes each line; `plain` text is not Markdown."""
 
     def __init__(self, message: Message, context: DrawContext, before: Spans, *, plain: bool = False) -> None:
         self._message = message
@@ -36,11 +36,11 @@ class MessageParts:
 
     @property
     def height(self) -> int:
-        """Exact where it was settled, else estimated."""
+        """The height, exact for settled parts and estimated for the others."""
         return self._heights.total
 
     def update(self) -> bool:
-        """Take in what is new, at the end of the last part and after it."""
+        """Read text appended to the last part, and new parts."""
         known = len(self._parts)
         if known:
             if isinstance(self._message.parts[known - 1], AnnotatedText):
@@ -56,7 +56,7 @@ class MessageParts:
         return True
 
     def settle(self, first: int, last: int) -> None:
-        """Make the heights of these lines, and so their numbers, exact."""
+        """Compute the exact heights of these lines."""
         index, row = self._heights.at(first)
         while index < len(self._parts) and (top := self._heights.top(index)) <= last:
             part = self._parts[index]
@@ -67,7 +67,7 @@ class MessageParts:
             index, row = index + 1, 0
 
     def line(self, number: int) -> Strip:
-        """One line."""
+        """Draw one line."""
         index, row = self._heights.at(number)
         if index < len(self._parts):
             row -= self._gaps[index]
@@ -77,18 +77,18 @@ class MessageParts:
         return Strip(self._before)
 
     def copy_text(self) -> str:
-        """The text as it was written."""
+        """The source text of the message."""
         return self._message.text
 
     def place_of(self, line: int) -> PartPosition:
-        """Where a line is, whatever the heights above it become."""
+        """A position that stays valid when heights above it change."""
         index, row = self._heights.at(line)
         part = self._parts[index] if index < len(self._parts) else None
         row -= self._gaps[index] if part is not None else 0
         return (index, part.place_of(row)) if row >= 0 and isinstance(part, Document) else (index, (0, row))
 
     def line_of(self, place: PartPosition) -> int:
-        """The number of the line at such a place now."""
+        """The current line number of a position."""
         index, inside = place
         part = self._parts[index] if index < len(self._parts) else None
         row = part.line_of(inside) if inside[1] >= 0 and isinstance(part, Document) else inside[1]
@@ -103,7 +103,7 @@ class MessageParts:
         return Document(part, context.palette, context.width, before, plain=self._plain)
 
     def _gap(self, index: int) -> int:
-        """What came with the text follows the user's words closely, and each other."""
+        """Blank lines above a part: none in a user message or between attachments."""
         if index == 0 or self._plain:
             return 0
         return int(any(isinstance(part, Document) for part in self._parts[index - 1 : index + 1]))

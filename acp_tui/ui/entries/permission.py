@@ -1,4 +1,4 @@
-"""What the agent asked to be allowed, who answered, and how."""
+"""A permission request: what was asked, the answer, and who gave it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def body(entry: Permission, context: DrawContext) -> Body:
-    """A line or a few: the answer, what it was about, and by whom or why."""
+    """Draw the answer, its subject, and who or which rule gave it."""
     sign, _, good = permission_verdict(entry)
     look: Style = getattr(context.palette, good)
     spans = _spans(entry, context, None if context.whole else context.width)
@@ -28,7 +28,7 @@ def body(entry: Permission, context: DrawContext) -> Body:
 
 
 def _spans(entry: Permission, context: DrawContext, most: int | None) -> Spans:
-    """`most`: so many cells of the agent's own words."""
+    """The text of the entry. `most` limits the agent's own words, in cells."""
     _, words, good = permission_verdict(entry)
     what, by = _what(entry, context), answered_by(entry, most)
     if most is not None:

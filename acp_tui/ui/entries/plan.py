@@ -1,4 +1,4 @@
-"""The agent's plan: how far it has come, and its steps."""
+"""The agent's plan: its progress and its steps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COPIED = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]"}
 
 
 def body(entry: Plan, context: DrawContext) -> Body:
-    """A plan; one that another has followed folds to its first line."""
+    """Draw a plan. One that a later plan replaces is folded to its first line."""
     superseded = _superseded(entry, context)
     lines = _header(entry, context, superseded=superseded)
     if not (context.folded or superseded or entry.removed):
@@ -33,7 +33,7 @@ def body(entry: Plan, context: DrawContext) -> Body:
 
 
 def _superseded(entry: Plan, context: DrawContext) -> bool:
-    """Has the same plan come again in a later turn?"""
+    """Return True if a later entry holds a newer version of this plan."""
     newest = context.session.plan
     return newest is not None and newest.id > entry.id and newest.plan_id == entry.plan_id
 
@@ -46,7 +46,7 @@ def _header(entry: Plan, context: DrawContext, *, superseded: bool) -> list[Stri
         done = sum(item.status == "completed" for item in entry.items)
         spans.append(Segment(f" {done}/{len(entry.items)}", palette.dim))
     if entry.removed:
-        spans.append(Segment(" · taken back by the agent", palette.dim))
+        spans.append(Segment(" · withdrawn by the agent", palette.dim))
     elif superseded:
         spans.append(Segment(" · continued below", palette.dim))
     elif folded and (current := next((i for i in entry.items if i.status == "in_progress"), None)):
@@ -56,7 +56,7 @@ def _header(entry: Plan, context: DrawContext, *, superseded: bool) -> list[Stri
 
 
 def steps(entry: Plan, context: DrawContext) -> list[Strip]:
-    """What is to be done, step by step, and what else the plan says."""
+    """The steps of the plan, then its Markdown text and link, if any."""
     palette, width = context.palette, context.width
     lines: list[Strip] = []
     for item in entry.items:

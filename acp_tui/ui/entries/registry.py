@@ -1,4 +1,4 @@
-"""Which module draws which kind of entry, and what is folded from the beginning."""
+"""The table that maps each kind of entry to the module that draws it."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ MODULES: dict[type[Entry], str] = {
     Compaction: "compaction",
     Unrecognised: "unrecognised",
 }
-"""Imported when the first entry of the kind is drawn: the first frame needs none of them."""
+"""Modules are imported when the first entry of the kind is drawn: the first frame needs none of them."""
 
 
 def make_body(entry: Entry, context: DrawContext, replaced: Callable[[int], object] | None = None) -> Body:
-    """What this entry looks like. See `GuardedBody` for what happens when drawing it fails."""
+    """Make the body that draws an entry. `GuardedBody` describes what happens if drawing fails."""
     from acp_tui.ui.entries.guarded_body import GuardedBody
 
     return GuardedBody(lambda: _maker(MODULES[type(entry)])(entry, context), entry, context, replaced)
 
 
 def prepare() -> None:
-    """Load what draws answers and their code while there is nothing to draw, so that no word waits for it."""
+    """Import the renderers ahead of time, so that the first answer does not wait for them."""
     from acp_tui.ui.markdown.parser import parser
     from acp_tui.ui.theme.syntax import lexer_of
 

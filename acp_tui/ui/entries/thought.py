@@ -1,4 +1,4 @@
-"""What the agent thought: one line that tells how long, and below it, unless it is folded, the thought."""
+"""A thought of the agent: one line with its duration, and the text unless folded."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def body(entry: Thought, context: DrawContext) -> Body:
-    """A thought in the transcript."""
+    """Draw a thought."""
     return ThoughtBody(entry, context)
 
 
 class ThoughtBody:
-    """The line and the text; the text is not looked at while it is folded."""
+    """The headline and the text. While folded, the text is not parsed."""
 
     def __init__(self, thought: Thought, context: DrawContext) -> None:
         self._thought = thought
@@ -39,16 +39,16 @@ class ThoughtBody:
 
     @property
     def height(self) -> int:
-        """The line, and those of the text."""
+        """The height of the headline and the text."""
         return 1 + (self._text.height if self._text is not None else 0)
 
     def settle(self, first: int, last: int) -> None:
-        """Make the heights of these lines, and so their numbers, exact."""
+        """Compute the exact heights of these lines."""
         if self._text is not None and last > 0:
             self._text.settle(max(0, first - 1), last - 1)
 
     def line(self, number: int) -> Strip:
-        """One line."""
+        """Draw one line."""
         if number > 0 and self._text is not None:
             return self._text.line(number - 1)
         sign = FOLDED if self._text is None else OPEN
@@ -56,21 +56,21 @@ class ThoughtBody:
         return Strip([Segment(shorten(f"{sign} {self._summary()}", self._context.width), style)])
 
     def copy_text(self) -> str:
-        """The thought."""
+        """The text of the thought."""
         return self._thought.text
 
     def update(self) -> bool:
-        """Take in what is new; that it has ended may fold it."""
+        """Read new text. Return False when the thought has ended, because that may fold it."""
         if self._ended != (self._thought.ended_at is not None):
             return False
         return self._text is None or self._text.update()
 
     def place_of(self, line: int) -> PartPosition:
-        """Where a line is, whatever the heights above it become."""
+        """A position that stays valid when heights above it change."""
         return self._text.place_of(line - 1) if line > 0 and self._text is not None else (-1, (0, 0))
 
     def line_of(self, place: PartPosition) -> int:
-        """The number of the line at such a place now."""
+        """The current line number of a position."""
         return 1 + self._text.line_of(place) if place[0] >= 0 and self._text is not None else 0
 
     def _summary(self) -> str:
@@ -83,7 +83,7 @@ class ThoughtBody:
 
 
 def muted(palette: Palette) -> Palette:
-    """The same palette with one colour for everything but links."""
+    """A palette with one colour for everything but links."""
     own = palette.thought
     return replace(
         palette,

@@ -1,4 +1,4 @@
-"""How a turn ended, where that deserves a word: most end well, and say nothing."""
+"""The end of a turn. A turn that ended normally takes no lines."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 _REASONS = {
     "cancelled": ("⊘", "stopped"),
-    "max_tokens": ("!", "stopped: the answer reached the limit of tokens. Send “continue” to go on"),
-    "max_turn_requests": ("!", "stopped: the turn reached the agent's limit of requests to its model"),
+    "max_tokens": ("!", 'stopped: token limit reached. Send "continue" to continue'),
+    "max_turn_requests": ("!", "stopped: the agent reached its limit of model requests per turn"),
 }
 _REFUSAL = "The agent refused. Your prompt and what followed are not in its context."
-_EMPTY = "Nothing came back: send it again?"
+_EMPTY = "The agent returned nothing. Send the prompt again?"
 
 
 def body(entry: TurnEnd, context: DrawContext) -> Body:
@@ -49,7 +49,7 @@ def body(entry: TurnEnd, context: DrawContext) -> Body:
 
 
 def _offer(sign: str, words: str, keys: list[tuple[str, str]], context: DrawContext) -> Body:
-    """What can be done about it, with the keys that do it."""
+    """The reason, and the keys that act on it."""
     palette = context.palette
     lines = hanging_lines(
         [Segment(f"{sign} ", palette.warning)], [Segment(words, palette.warning)], context.width
@@ -61,7 +61,7 @@ def _offer(sign: str, words: str, keys: list[tuple[str, str]], context: DrawCont
 
 
 def _failed(error: RpcError, context: DrawContext) -> Body:
-    """The most readable text first; the code and all that was sent when it is unfolded."""
+    """The error message; the code and the raw error are shown when unfolded."""
     palette, width = context.palette, context.width
     what, *rest = (error.message or "the agent gave no reason").strip().split("\n")
     lines = short_hanging_lines([Segment("✘ ", palette.error)], [Segment(what, palette.error)], context)
@@ -69,7 +69,7 @@ def _failed(error: RpcError, context: DrawContext) -> Body:
     if detail:
         lines += limit_lines(wrapped_lines(detail, palette.text, width), context, 12)
     if error.raw is None and not error.detail:
-        pass  # ours, and all of it
+        pass  # an error of acp-tui itself has no details
     elif context.folded:
         lines += hanging_lines([Segment("▸ ", palette.faint)], [Segment(_code(error), palette.dim)], width)
     else:
@@ -80,8 +80,8 @@ def _failed(error: RpcError, context: DrawContext) -> Body:
 def _code(error: RpcError) -> str:
     if error.raw is None:
         return "its last lines on stderr"
-    signed_out = "the agent wants a sign-in · " if error.auth_required else ""
-    return f"{signed_out}{f'error {error.code}' if error.code else 'an error without a code'}: details"
+    signed_out = "sign-in required · " if error.auth_required else ""
+    return f"{signed_out}{f'error {error.code}' if error.code else 'error without a code'}: details"
 
 
 def _everything(error: RpcError, context: DrawContext) -> list[Strip]:

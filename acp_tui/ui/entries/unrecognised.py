@@ -1,4 +1,4 @@
-"""Something nobody here understands: named, and shown as it was sent when it is unfolded."""
+"""An update that acp-tui does not recognise: its name, and the JSON when unfolded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def body(entry: Unrecognised, context: DrawContext) -> Body:
-    """Its name; the JSON below."""
+    """Draw the name, and the JSON unless folded."""
     palette, width = context.palette, context.width
     spans = [Segment("not recognised: ", palette.dim), Segment(entry.what, palette.text)]
     lines = hanging_lines([Segment("▸ " if context.folded else "▾ ", palette.faint)], spans, width)

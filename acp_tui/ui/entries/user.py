@@ -1,4 +1,4 @@
-"""What the user said: as it was typed, not as Markdown would have it."""
+"""A prompt of the user, drawn as plain text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def body(entry: UserMessage, context: DrawContext) -> Body:
-    """The text beside a bar, and its attachments."""
+    """Draw the text beside a bar, and its attachments."""
     palette = context.palette
     own = replace(context, palette=replace(palette, text=palette.user))
     return MessageParts(entry, own, [Segment("┃ ", palette.user_bar)], plain=True)

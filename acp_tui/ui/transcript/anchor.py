@@ -1,4 +1,4 @@
-"""A line that is to stay where it is on the screen, whatever happens above it and to its own entry."""
+"""A line that stays in place on the screen while heights above it change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """One line of one entry, held on to in the way that lasts longest."""
+    """One line of one entry, identified in the most stable way available."""
 
     place: int  # of the entry
     line: int  # of the entry, the blank lines above it counted
@@ -22,7 +22,7 @@ class Anchor:
     part: float | None = None  # after a resize: how far down in the entry
 
     def line_in(self, body: Body, gap: int) -> int:
-        """Where the line is now, when this is the entry's body."""
+        """The current number of the line in the entry with this body."""
         height = gap + body.height
         line = self.line + (gap - self.gap if self.line >= self.gap else 0)
         line_of = getattr(body, "line_of", None)

@@ -1,4 +1,4 @@
-"""The entries of a conversation as the view keeps them: with a body when they were near the screen."""
+"""One entry in the layout, with its body once it has been near the viewport."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Body
 
 COMPACT_KINDS = (ToolCall, Notice, Permission, Terminal, Thought)
-"""Kinds that stand below each other without a blank line, unless one of them shows more than its title."""
+"""Kinds drawn without a blank line between them, unless one of them shows more than its title."""
 REMARK_KINDS = (Notice, Permission)
-"""They say something about what stands above them."""
+"""Kinds that comment on the entry above them."""
 
 
 @dataclass(slots=True)
 class EntryBlock:
-    """One entry in the view."""
+    """One entry in the layout."""
 
     entry: Entry
     folded: bool | None = None  # the user's wish; None: as its kind is
@@ -40,13 +40,13 @@ class EntryBlock:
     drawn: dict[int, tuple[Strip, Strip]] = field(default_factory=dict)  # a body's line, and as it is shown
 
     def forget(self) -> None:
-        """Width, theme or fold are others now."""
+        """Drop the body after a change of width, theme or fold."""
         self.body = None
         self.drawn.clear()
 
 
 def gap_between(before: Entry | None, entry: Entry) -> int:
-    """Blank lines between two entries, and above the first. What the user folds changes none."""
+    """Blank lines above an entry. Folding by the user does not change them."""
     if not (isinstance(before, COMPACT_KINDS) and isinstance(entry, COMPACT_KINDS)):
         return 1
     if isinstance(entry, REMARK_KINDS):
@@ -55,12 +55,12 @@ def gap_between(before: Entry | None, entry: Entry) -> int:
 
 
 def _is_short(entry: Entry) -> bool:
-    """Is it, or will it be, a line or two?"""
+    """Return True if the entry takes one or two lines."""
     return isinstance(entry, (Thought, *REMARK_KINDS)) or default_folded(entry)
 
 
 def estimated_height(entry: Entry, width: int) -> int:
-    """A guess for an entry that nobody has seen yet. It must be cheap, not right."""
+    """Estimate the height of an entry that has not been drawn. Cheap rather than exact."""
     if isinstance(entry, Thought):
         return 1
     if isinstance(entry, Message):

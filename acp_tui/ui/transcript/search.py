@@ -1,4 +1,4 @@
-"""The search in a transcript: hits, and the way from one to the next."""
+"""Search in a transcript: counts matches and moves between them."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.transcript.view import TranscriptView
 
 _MARKS = r"(?<!\w)[*_`~]+|[*_`~]+(?!\w)"
-"""Of Markdown: written around words, and not seen there. Within one they are: `snake_case`, `2*3`."""
+"""Markdown marks around words, which are not displayed. Inside words they are: `snake_case`, `2*3`."""
 
 
 class TranscriptSearch:
-    """Finds a text in the entries. Only entries that hold it are ever drawn for that."""
+    """Finds a text in the entries. Only entries with matches are drawn for it."""
 
     def __init__(self, view: TranscriptView) -> None:
         self._view = view
@@ -43,12 +43,12 @@ class TranscriptSearch:
 
     @property
     def total(self) -> int:
-        """How many hits there are."""
+        """The number of matches."""
         return sum(self._counts.values())
 
     @property
     def number(self) -> int:
-        """Which of them is looked at; 0: none yet."""
+        """The number of the current match; 0 if there is none."""
         if self._at is None:
             return 0
         looked_at, hit = self._at
@@ -56,7 +56,7 @@ class TranscriptSearch:
         return before + min(hit + 1, self._counts.get(looked_at, 1))
 
     def search(self, needle: str) -> None:
-        """Look for a text, capitals or not."""
+        """Search for a text, ignoring case."""
         self._view.marking.needle = needle.lower()
         self._view.marking.current = None
         self._at = None
@@ -64,11 +64,11 @@ class TranscriptSearch:
         self._view.refresh()
 
     def clear(self) -> None:
-        """No search any more."""
+        """End the search."""
         self.search("")
 
     def _count(self) -> None:
-        """Also what has come since the search began."""
+        """Count the matches, including those in new entries."""
         layout, needle = self._view.entry_layout, self._view.marking.needle
         self._counts = {}
         for block in layout.blocks if needle else ():
@@ -76,7 +76,7 @@ class TranscriptSearch:
                 self._counts[block.entry.id] = count
 
     def move(self, step: int) -> bool:
-        """To the next (1) or previous (-1) line with a hit, around the ends; False: there is none."""
+        """Move to the next (1) or previous (-1) line with a match. Return False if there is none."""
         self._count()
         if not self._counts:
             return False
@@ -99,7 +99,7 @@ class TranscriptSearch:
         return next(iter(self._counts)), 0 if step > 0 else -1
 
     def _beside(self, entry: int, step: int) -> int:
-        """The next entry with hits, or the one before, around the ends."""
+        """The next or previous entry with matches, wrapping around."""
         entries = list(self._counts)
         return entries[(entries.index(entry) + step) % len(entries)]
 
@@ -116,7 +116,7 @@ class TranscriptSearch:
 
 
 def _count_in(entry: Entry, session: Session, needle: str) -> int:
-    """How often an entry holds it, also as it is seen as Markdown: `a word` is in `a **word**`."""
+    """Count the matches in an entry. Markdown marks are ignored: `a word` matches `a **word**`."""
     text = source_text(entry, session).lower()
     found = text.count(needle)
     if found or not isinstance(entry, AgentMessage | Thought):
@@ -126,7 +126,7 @@ def _count_in(entry: Entry, session: Session, needle: str) -> int:
 
 
 def source_text(entry: Entry, session: Session) -> str:
-    """What is said in an entry, without its looks."""
+    """The text of an entry that is searched."""
     return "\n".join(_texts(entry, session))
 
 

@@ -1,4 +1,4 @@
-"""What the user has selected with the mouse: from one line of an entry to another, wherever they move."""
+"""The text selected with the mouse, tied to entries so that it survives scrolling and reflow."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from acp_tui.ui.transcript.entry_layout import EntryLayout
 
 LINE_NUMBER_BITS = 20
-"""A place in a selection is an entry and a line of it in one number, so that it does not move with them."""
+"""A selection row is `entry id << LINE_NUMBER_BITS | line`: independent of the scroll position."""
 MAX_ENTRY_LINES = 1 << LINE_NUMBER_BITS
-"""More lines than an entry has."""
+"""An upper bound of the lines of an entry."""
 
 
 def selection_row(block: EntryBlock, line: int) -> int:
-    """Of a line of an entry."""
+    """The selection row of a line of an entry."""
     return (block.entry.id << LINE_NUMBER_BITS) + line
 
 
 def selected_lines(layout: EntryLayout, selection: Selection, margin: int) -> list[str]:
-    """The selected text as it is drawn, without the margin before it."""
+    """The selected lines as drawn, without the margin."""
     blocks = layout.blocks
     if not blocks:
         return []

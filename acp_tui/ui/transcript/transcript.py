@@ -1,4 +1,4 @@
-"""The transcript with its keys: a cursor from entry to entry, and what can be done with an entry."""
+"""The transcript widget with its keys: a cursor over entries, and actions on the current one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Transcript(TranscriptView):
-    """What the user moves about in. Letters act here, and anything else that is typed goes to the prompt."""
+    """The focusable transcript. Bound letters run actions; other typed text goes to the prompt."""
 
     BINDINGS: ClassVar = keys.bindings("transcript")
     FOCUS_ON_CLICK = False  # who selects with the mouse and goes on typing means no commands
@@ -44,7 +44,7 @@ class Transcript(TranscriptView):
 
     @property
     def chosen(self) -> Entry | None:
-        """The entry the cursor is on; without a cursor the last one."""
+        """The entry at the cursor, else the last entry."""
         if (entry := self.entry(self.cursor)) is not None:
             return entry
         return self.entry_layout.blocks[-1].entry if self.entry_layout.blocks else None
@@ -64,17 +64,17 @@ class Transcript(TranscriptView):
             await self.app._check_bindings(event.key)
 
     def on_focus(self) -> None:
-        """Letters act again."""
+        """Treat letters as keys again."""
         self._typing = False
 
     def on_click(self, event: events.Click) -> None:
-        """What stands for something that is left out shows it."""
+        """Show the full entry if a marker for omitted lines was clicked."""
         if "whole" in event.style.meta:
             place, _ = self.entry_layout.heights.at(self.scroll_offset.y + event.y)
             self.post_message(self.Wanted("whole", self.entry_layout.blocks[place].entry))
 
     def on_paste(self, event: events.Paste) -> None:
-        """So does what is pasted."""
+        """Pass pasted text to the prompt."""
         event.stop()
         self.post_message(self.Typed(event.text))
 
@@ -84,7 +84,7 @@ class Transcript(TranscriptView):
     # ------------------------------------------------------------------------- the cursor
 
     def move_cursor(self, step: int, wanted: str | None = None) -> bool:
-        """To the next (1) or previous (-1) visible entry, of some sort only; False: there is none."""
+        """Move to the next (1) or previous (-1) entry of a sort. Return False if there is none."""
         places = range(len(self.entry_layout))
         start = self._start(step)
         for place in places[start + 1 :] if step > 0 else reversed(places[: max(0, start)]):
@@ -96,7 +96,7 @@ class Transcript(TranscriptView):
         return False
 
     def _start(self, step: int) -> int:
-        """Where the cursor is; when it was left behind, just outside of what is in sight."""
+        """The position of the cursor, or just outside the viewport if the cursor is not visible."""
         top = self.scroll_offset.y
         first, last = (self.entry_layout.heights.at(row)[0] for row in (top, top + self.size.height - 1))
         place = self.entry_layout.place_of(self.cursor)
@@ -105,12 +105,12 @@ class Transcript(TranscriptView):
         return last + 1 if step < 0 else first - 1
 
     def action_jump(self, wanted: str, step: int) -> None:
-        """To the next prompt, tool call or error, or to the one before."""
+        """Move to the next or previous prompt, tool call or error."""
         if not self.move_cursor(step, wanted):
             self.app.bell()
 
     def links(self, entry_id: int) -> list[str]:
-        """What an entry links to, as it is drawn: each once, in order."""
+        """The links in an entry, in order and without duplicates."""
         place = self.entry_layout.place_of(entry_id)
         if place is None:
             return []
@@ -124,49 +124,49 @@ class Transcript(TranscriptView):
     # Without animation: a screen of text that glides cannot be read, and costs a frame for each step.
 
     def action_scroll_up(self) -> None:
-        """A line up."""
+        """Scroll up one line."""
         self.scroll_lines(-1)
 
     def action_scroll_down(self) -> None:
-        """A line down."""
+        """Scroll down one line."""
         self.scroll_lines(1)
 
     def action_page_up(self) -> None:
-        """A screen up."""
+        """Scroll up one page."""
         self.scroll_lines(1 - self.size.height)
 
     def action_page_down(self) -> None:
-        """A screen down."""
+        """Scroll down one page."""
         self.scroll_lines(self.size.height - 1)
 
     def action_scroll_home(self) -> None:
-        """To the beginning."""
+        """Scroll to the beginning."""
         self._jump(0)
 
     def action_scroll_end(self) -> None:
-        """To the end."""
+        """Scroll to the end and follow it."""
         self.follow()
 
     # ------------------------------------------------------------------------- folding
 
     def action_fold(self) -> None:
-        """Fold or unfold the entry."""
+        """Fold or unfold the current entry."""
         if (entry := self.chosen) is not None:
             self.toggle_fold(entry.id)
 
     def action_fold_kind(self) -> None:
-        """All entries of its kind."""
+        """Fold or unfold all entries of the current kind."""
         if (entry := self.chosen) is not None:
             self.toggle_kind(type(entry))
 
     def action_fold_all(self) -> None:
-        """Everything that folds, as the newest of them."""
+        """Fold or unfold all foldable entries."""
         self.toggle_all()
 
     # ------------------------------------------------------------------------- for others to do
 
     def action_copy_entry(self) -> None:
-        """Copy its source text."""
+        """Copy the source text of the current entry."""
         self.post_message(self.Wanted("copy", self.chosen))
 
     def action_copy_answer(self) -> None:
@@ -178,39 +178,39 @@ class Transcript(TranscriptView):
         return next((entry for entry in entries if isinstance(entry, AgentMessage)), None)
 
     def action_copy_code(self) -> None:
-        """Copy its code."""
+        """Copy the code of the current entry."""
         self.post_message(self.Wanted("copy code", self.chosen))
 
     def action_raw(self) -> None:
-        """Show it as it was sent."""
+        """Show the raw JSON of the current entry."""
         self.post_message(self.Wanted("raw", self.chosen))
 
     def action_open_in_editor(self) -> None:
-        """Open the place it is about."""
+        """Open the file of the current entry in the editor."""
         self.post_message(self.Wanted("edit", self.chosen))
 
     def action_open(self) -> None:
-        """Open what it links to."""
+        """Open the link or media of the current entry."""
         self.post_message(self.Wanted("open", self.chosen))
 
     def action_whole(self) -> None:
-        """Show all of it."""
+        """Show the full entry."""
         self.post_message(self.Wanted("whole", self.chosen))
 
     def action_kill(self) -> None:
-        """End a command of the user's."""
+        """Stop a running command of the user."""
         self.post_message(self.Wanted("kill", self.chosen))
 
     def action_attach(self) -> None:
-        """Attach what a command wrote."""
+        """Attach a command's output to the prompt."""
         self.post_message(self.Wanted("attach", self.chosen))
 
     def action_find_next(self, step: int) -> None:
-        """The next hit."""
+        """Move to the next or previous match."""
         self.post_message(self.Wanted("find", step=step))
 
     def action_leave(self) -> None:
-        """Back to the prompt."""
+        """Move the focus to the prompt."""
         self.post_message(self.Wanted("leave"))
 
 

@@ -41,18 +41,18 @@ if TYPE_CHECKING:
     from acp_tui.ui.transcript.entry_block import EntryBlock
 
 CURSOR_MARGIN = 1
-"""Cells at the left for the bar of the cursor."""
+"""Cells reserved at the left for the cursor bar."""
 MIN_WIDTH = 20
 WHEEL_LINES = 3
-"""Lines for one notch of the mouse wheel."""
+"""Lines scrolled per notch of the mouse wheel."""
 FOLD_CLICK_WIDTH = 6
-"""Cells at the left of an entry's first line that fold it when they are clicked."""
+"""A click on this many cells at the left of an entry's first line folds it."""
 MAX_CACHED_LINES = 500
-"""Of one entry, ready for the screen: some screenfuls."""
+"""Drawn lines kept per entry: a few screens."""
 
 
 def scrollbar_thumb(total: int, page: int, y: int) -> tuple[int, int]:
-    """Where the thumb of a scrollbar begins and ends, in eighths of a cell."""
+    """The start and end of the scrollbar's thumb, in eighths of a cell."""
     if page >= total:
         return 0, 0
     length = max(1.0, page * page / total)
@@ -75,7 +75,7 @@ class TranscriptView(ScrollView, can_focus=True):
     """
 
     unseen: reactive[int] = reactive(0)
-    """Lines that came below what is on the screen since the user left the end."""
+    """New lines below the viewport since the user scrolled away from the end."""
     cursor: reactive[int | None] = reactive(None)
     """The id of the entry that keys act on."""
 
@@ -89,10 +89,10 @@ class TranscriptView(ScrollView, can_focus=True):
     def __init__(self, session: Session, palette: Palette, *, cwd: str = "") -> None:
         super().__init__()
         self.entry_layout = EntryLayout(session, palette, cwd)
-        """The entries; to be changed through the view only."""
+        """The layout of the entries. Change it through the view only."""
         self.entry_layout.body_replaced = lambda entry_id: self.call_later(self._remeasure, entry_id)
         self.marking = SearchHighlight()
-        """What the search has found."""
+        """Highlights the matches of the search."""
         self._following = True
         self._seen = ReadMarker()
         self._moving = False  # we scroll, not the user
@@ -101,7 +101,7 @@ class TranscriptView(ScrollView, can_focus=True):
         self._look = LineStyle(Style(), 0, TRANSPARENT, [])
 
     def use_session(self, session: Session, cwd: str) -> None:
-        """Show this session from its beginning on."""
+        """Show this session from the beginning."""
         self.entry_layout.session, self.entry_layout.cwd = session, cwd
         self.entry_layout.rebuild()
         self._arrange(None)
@@ -109,7 +109,7 @@ class TranscriptView(ScrollView, can_focus=True):
     # ------------------------------------------------------------------------- what happens
 
     def take(self, changes: Iterable[Change]) -> None:
-        """Take in what has changed in the session; called once a frame."""
+        """Apply changes of the session. Called once per frame."""
         touched: set[int] = set()
         for change in changes:
             if change.kind == "reset":
@@ -131,13 +131,13 @@ class TranscriptView(ScrollView, can_focus=True):
         self._arrange(anchor)
 
     def use_palette(self, palette: Palette) -> None:
-        """The theme has changed."""
+        """Redraw all with the palette of a new theme."""
         self.entry_layout.palette = palette
         self.entry_layout.forget()
         self._arrange(self._anchor())
 
     def on_resize(self) -> None:
-        """Lines break elsewhere now; what was at the top stays there."""
+        """Wrap lines to the new width, keeping the top line in place."""
         anchor = self._anchor()
         width = max(MIN_WIDTH, self.scrollable_content_region.width - CURSOR_MARGIN)
         if width != self.entry_layout.width:
@@ -145,11 +145,11 @@ class TranscriptView(ScrollView, can_focus=True):
         self._arrange(anchor)
 
     def _anchor(self) -> Anchor | None:
-        """The line at the top of the screen."""
+        """The line at the top of the viewport."""
         return self.entry_layout.anchor_at(self.scroll_offset.y)
 
     def _arrange(self, anchor: Anchor | None) -> None:
-        """After any change: show what was shown, or the end."""
+        """Update heights after a change and keep the anchor in place, or follow the end."""
         page = self.size.height
         if not self.entry_layout.width or not page:
             return
@@ -168,22 +168,22 @@ class TranscriptView(ScrollView, can_focus=True):
         self.refresh()
 
     def _remeasure(self, entry_id: int) -> None:
-        """An entry could not be drawn, and what is shown instead has another height."""
+        """Measure an entry again whose body was replaced because drawing failed."""
         anchor = self._anchor()
         self.entry_layout.remeasure(entry_id)
         self._arrange(anchor)
 
     def use_clock(self, clock: Callable[[], float]) -> None:
-        """Show for how long things have been going on, by this clock."""
+        """Use this clock for the duration of running entries."""
         self.entry_layout.clock = clock
 
     @property
     def ticking(self) -> bool:
-        """Does it look at the clock every second?"""
+        """True while running entries are redrawn every second."""
         return self._ticker is not None
 
     def _tick_while_needed(self) -> None:
-        """Look at the clock only while something that goes on can be seen."""
+        """Run the timer only while a running entry is visible."""
         needed = self.entry_layout.clock is not None and bool(self._running_rows())
         if needed and self._ticker is None:
             self._ticker = self.set_interval(1, self._tick)
@@ -192,7 +192,7 @@ class TranscriptView(ScrollView, can_focus=True):
             self._ticker = None
 
     def _tick(self) -> None:
-        """Draw the headlines of what goes on anew, and nothing else."""
+        """Redraw only the headlines of running entries."""
         rows = self._running_rows()
         self.refresh(*(Region(0, row - self.scroll_offset.y, self.size.width, 1) for row in rows))
 
@@ -200,7 +200,7 @@ class TranscriptView(ScrollView, can_focus=True):
         return self.entry_layout.running(self.scroll_offset.y, self.size.height)
 
     def _show(self, y: int) -> None:
-        """Scroll there; not the user's doing."""
+        """Scroll without treating it as scrolling by the user."""
         self._moving = True
         try:
             self._measure(y)
@@ -227,7 +227,7 @@ class TranscriptView(ScrollView, can_focus=True):
     # ------------------------------------------------------------------------- scrolling
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """The user scrolled: settle what comes onto the screen, follow the end when it was reached."""
+        """Settle the lines that the user scrolled to, and follow the end if it was reached."""
         if not self._moving and round(old_value) != round(new_value) and len(self.entry_layout):
             y = round(new_value)
             self._following = y >= self.entry_layout.total - self.size.height
@@ -235,23 +235,23 @@ class TranscriptView(ScrollView, can_focus=True):
         super().watch_scroll_y(old_value, new_value)
 
     def scroll_lines(self, lines: int) -> None:
-        """Up (negative) or down."""
+        """Scroll up (negative) or down."""
         if lines < 0:
             self._show(self.entry_layout.settle_above(self.scroll_offset.y, -lines))
         self._jump(self.scroll_offset.y + lines)
 
     def follow(self) -> None:
-        """To the end, and stay there."""
+        """Scroll to the end and follow new lines."""
         self._following = True
         self._arrange(None)
 
     @property
     def following(self) -> bool:
-        """Does it stick to the end?"""
+        """True while the view follows the end."""
         return self._following
 
     def scroll_to_entry(self, entry_id: int, line: int = 0) -> None:
-        """Bring a line of an entry onto the screen; what is there already does not move."""
+        """Scroll a line of an entry into view unless it is visible already."""
         place = self.entry_layout.place_of(entry_id)
         if place is None:
             return
@@ -266,13 +266,13 @@ class TranscriptView(ScrollView, can_focus=True):
         self.scroll_to(y=y, animate=False, force=True, immediate=True)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """The wheel."""
+        """Scroll with the mouse wheel."""
         event.stop()
         event.prevent_default()
         self.scroll_lines(-WHEEL_LINES)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """The wheel."""
+        """Scroll with the mouse wheel."""
         event.stop()
         event.prevent_default()
         self.scroll_lines(WHEEL_LINES)
@@ -302,12 +302,12 @@ class TranscriptView(ScrollView, can_focus=True):
     # ------------------------------------------------------------------------- the cursor
 
     def entry(self, entry_id: int | None) -> Entry | None:
-        """The entry of that id."""
+        """The entry with this id, if shown."""
         place = self.entry_layout.place_of(entry_id)
         return self.entry_layout.blocks[place].entry if place is not None else None
 
     def lines_with(self, entry_id: int, needle: str) -> list[int]:
-        """The drawn lines of an entry that hold a text, which is in lower case."""
+        """The numbers of the drawn lines of an entry that contain `needle` (lower case)."""
         place = self.entry_layout.place_of(entry_id)
         if place is None:
             return []
@@ -321,7 +321,7 @@ class TranscriptView(ScrollView, can_focus=True):
         return self.entry_layout.settle(place).copy_text() if place is not None else ""
 
     def watch_cursor(self, old: int | None, new: int | None) -> None:
-        """The bar moves."""
+        """Redraw the entries that the cursor left and entered."""
         for entry_id in (old, new):
             place = self.entry_layout.place_of(entry_id)
             if place is not None:
@@ -329,17 +329,17 @@ class TranscriptView(ScrollView, can_focus=True):
         self.refresh()
 
     def on_focus(self) -> None:
-        """The cursor shows."""
+        """Show the cursor bar."""
         self.watch_cursor(None, self.cursor)
 
     def on_blur(self) -> None:
-        """It does not."""
+        """Hide the cursor bar."""
         self.watch_cursor(None, self.cursor)
 
     # ------------------------------------------------------------------------- drawing
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
+        """Draw one line of the viewport."""
         self._look_again()
         return self._line(y)
 
@@ -356,7 +356,7 @@ class TranscriptView(ScrollView, can_focus=True):
         return [strip.crop_extend(*crop.column_span, self._look.style) for strip in strips]
 
     def _look_again(self) -> None:
-        """What all lines are drawn with; when it has changed, all are drawn anew."""
+        """Drop all drawn lines if the style, width or colour filters have changed."""
         made_of = self.rich_style, self.size.width, self.background_colors[1], self.get_line_filters()
         if not self._look.is_of(*made_of):
             self._look = LineStyle(*made_of)
@@ -384,7 +384,7 @@ class TranscriptView(ScrollView, can_focus=True):
         return look.filtered(strip.apply_offsets(0, selection_row(block, line)))
 
     def _drawn(self, block: EntryBlock, line: int) -> Strip:
-        """A line with its margin, as it goes to the terminal. Those that stay are not made again."""
+        """A line with its margin and colour filters applied, cached per source line."""
         assert block.body is not None
         source = block.body.line(line)
         known = block.drawn.get(line)
@@ -421,19 +421,19 @@ class TranscriptView(ScrollView, can_focus=True):
     # ------------------------------------------------------------------------- selection
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The selected text as it is drawn, without the margin."""
+        """The selected text as drawn, without the margin."""
         if not len(self.entry_layout):
             return None
         return "\n".join(selected_lines(self.entry_layout, selection, CURSOR_MARGIN)), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002  # Textual's signature
-        """Draw it."""
+        """Redraw with the new selection."""
         self.refresh()
 
     # ------------------------------------------------------------------------- the mouse
 
     def on_click(self, event: events.Click) -> None:
-        """A link opens; the first line of an entry folds it."""
+        """Open the clicked link, or fold the entry whose first line was clicked."""
         if (link := event.style.meta.get("link")) is not None:
             event.stop()
             self.post_message(self.LinkClicked(str(link)))

@@ -1,4 +1,4 @@
-"""How far the user has seen the conversation. What changes above that is nothing new."""
+"""The read marker: how far the user has seen the conversation. Changes above it do not count as new."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadMarker:
-    """The end of the conversation at one time."""
+    """The end of the conversation when the user last saw it."""
 
     entries: int = 0
     version: int = 0  # of the last one …
@@ -19,13 +19,13 @@ class ReadMarker:
 
     @classmethod
     def all_of(cls, layout: EntryLayout) -> ReadMarker:
-        """All there is now."""
+        """A marker at the current end."""
         if not layout.blocks:
             return cls()
         return cls(len(layout), layout.blocks[-1].entry.version, layout.heights[len(layout) - 1])
 
     def lines_since(self, layout: EntryLayout) -> int:
-        """Lines that came below. An entry that has not changed has not grown: it was folded, or resized."""
+        """The number of lines added since. Folding or resizing an unchanged entry does not count."""
         if len(layout) < self.entries:
             return 0
         lines = layout.total - layout.heights.top(self.entries)

@@ -30,7 +30,7 @@ def test_each_kind_says_what_it_is(content: Content, line: str) -> None:
 
 def test_an_unknown_kind_is_shown_as_it_was_sent() -> None:
     drawn = lines(body(Content("hologram", raw={"depth": 3}), context()))
-    assert drawn == ["  ? unknown content “hologram”", '   {"depth": 3}']
+    assert drawn == ['  ? unknown content "hologram"', '   {"depth": 3}']
 
 
 def test_an_embedded_text_shows_its_beginning_in_its_colours() -> None:

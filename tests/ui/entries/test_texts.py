@@ -51,8 +51,8 @@ def test_a_turn_that_ended_well_says_nothing() -> None:
     ("reason", "says"),
     [
         ("cancelled", "stopped"),
-        ("max_tokens", "limit of tokens"),
-        ("max_turn_requests", "limit of requests"),
+        ("max_tokens", "token limit"),
+        ("max_turn_requests", "limit of model requests"),
         ("strange", "ended: strange"),
     ],
 )
@@ -69,7 +69,7 @@ def test_a_refusal_says_what_it_means_and_which_key_helps() -> None:
 
 def test_an_empty_turn_offers_to_send_again() -> None:
     text = "\n".join(drawn(TurnEnd(id=1, at=0, stop_reason="end_turn", empty=True)))
-    assert "Nothing came back: send it again?" in text
+    assert "The agent returned nothing" in text
     assert "F6 send again" in text
 
 
@@ -85,7 +85,7 @@ def test_an_error_shows_its_words_and_the_rest_only_unfolded() -> None:
 def test_an_error_without_a_code_is_folded_as_any_other() -> None:
     end = TurnEnd(id=1, at=0, error=RpcError(0, "it broke", None, {"message": "it broke"}))
     assert default_folded(end)
-    assert drawn(end, folded=True) == ["✘ it broke", "▸ an error without a code: details"]
+    assert drawn(end, folded=True) == ["✘ it broke", "▸ error without a code: details"]
 
 
 def test_the_last_words_of_an_agent_that_is_gone_are_open() -> None:
@@ -96,7 +96,7 @@ def test_the_last_words_of_an_agent_that_is_gone_are_open() -> None:
 
 def test_an_error_that_wants_a_sign_in_says_so() -> None:
     end = TurnEnd(id=1, at=0, error=RpcError(-32000, "Please log in", raw={}, auth_required=True))
-    assert "▸ the agent wants a sign-in · error -32000: details" in drawn(end, folded=True)
+    assert "▸ sign-in required · error -32000: details" in drawn(end, folded=True)
 
 
 def test_a_notice_folds_its_detail() -> None:

@@ -1,4 +1,4 @@
-"""Syntax colours for the lines of a diff: made for a stretch at a time, when one of its lines is drawn."""
+"""Syntax colours for the lines of a diff, computed in chunks when a line is drawn."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 CHUNK_LINES = 32
-"""Lines coloured at once."""
+"""Lines coloured together."""
 LEAD_LINES = 24
-"""Lines read before them, so that what began there (a long string, a comment) is known."""
+"""Lines before a chunk that are lexed too, so that a string or comment begun there is recognised."""
 MAX_LINE_LENGTH = 2_000
-"""Characters of a line that is worth colours; nobody reads minified code by them."""
+"""Longer lines, such as minified code, are not coloured."""
 
 
 class SyntaxColours:
-    """The lines of one side, as far as they are known."""
+    """The coloured lines of one side of a diff."""
 
     def __init__(self, lines: Callable[[], Mapping[int, str]], path: str, palette: Palette) -> None:
         self._lines = lines
@@ -29,7 +29,7 @@ class SyntaxColours:
         self._done: dict[int, dict[int, list[Segment]]] = {}
 
     def spans(self, number: int, text: str) -> list[Segment]:
-        """The line of that number in colours."""
+        """The coloured line with this number; plain if its text differs from `text`."""
         if not self._palette.syntax or len(text) > MAX_LINE_LENGTH:
             return [Segment(text)]
         stretch = (number - 1) // CHUNK_LINES

@@ -1,4 +1,4 @@
-"""A diff: unified, or old and new beside each other where there is room. Only what is seen is drawn."""
+"""A diff, unified or side by side where there is room. Rows are drawn when they become visible."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import DrawContext
 
 MIN_SPLIT_WIDTH = 120
-"""Cells that old and new need beside each other."""
+"""Width in cells from which old and new are shown side by side."""
 LEAST_SPLIT = 50
 """… also when the user wishes for it."""
 PREVIEW_ROWS = 40
-"""Rows that a tool call shows of a long diff."""
+"""Rows of a long diff that a tool call shows in the transcript."""
 LONG_LINE_PREFIX = MAX_LINE_LENGTH // 2
-"""Characters of a line that is too long."""
+"""Characters kept of a line that is too long."""
 MAX_CACHED_ROWS = 400
-"""Rows kept ready; many screens of them."""
+"""Drawn rows kept in memory."""
 
 Text = TypeVar("Text", str, str | None)
 Pair = tuple[Row | None, Row | None]
@@ -37,32 +37,32 @@ _SIGNS = {"same": " ", "removed": "-", "added": "+"}
 
 
 def compute_difference(diff: Diff, first: int = 1) -> Difference:
-    """What changed in a file; remembered for the next one who asks. `first` numbers its first line.
+    """Compare the two sides of a diff (cached). `first` is the number of the first line.
 
-    Where that number is not known (0), the rows are numbered all the same: to tell them apart.
+    If that number is not known (0), rows are numbered from 1; callers hide the numbers.
     """
     if diff.patch is not None:
-        return parse_patch(_told(diff.patch))
-    return compare_texts(_told(diff.old), _told(diff.new), first or 1)
+        return parse_patch(_prepare(diff.patch))
+    return compare_texts(_prepare(diff.old), _prepare(diff.new), first or 1)
 
 
 _HIDDEN = re.compile("(?<![^\x00-\x7f])\u200d|\u200d(?![^\x00-\x7f])")
 
 
-def _told(text: Text) -> Text:
-    """Joiners that join nothing would be there unseen, in code of all things: they are made visible.
+def _prepare(text: Text) -> Text:
+    """Make stray zero-width joiners visible and cut very long lines.
 
-    Very long lines are cut: comparing and colouring one of megabytes takes seconds. A checksum keeps lines
-    apart that differ only in what was cut off.
+    Comparing and colouring a line of megabytes takes seconds. A checksum keeps lines apart that differ only
+    in the part that was cut.
     """
     if not text:
         return text
     if len(text) > MAX_LINE_LENGTH and any(len(line) > MAX_LINE_LENGTH for line in text.split("\n")):
-        text = "\n".join(map(_limited, text.split("\n")))
+        text = "\n".join(map(_cut_line, text.split("\n")))
     return _HIDDEN.sub("‹200d›", text) if "\u200d" in text else text
 
 
-def _limited(line: str) -> str:
+def _cut_line(line: str) -> str:
     if len(line) <= MAX_LINE_LENGTH:
         return line
     checksum = crc32(line.encode(errors="surrogatepass"))
@@ -85,7 +85,9 @@ class DiffBody:
             missing = self._difference.line_count - sum(row.is_line for row in self._rows[:shown])
             self._rows[shown:] = [Row("more", f"▸ {missing:,} more lines")]
         self._pairs = (
-            list(_beside(self._rows)) if isinstance(self._drawing, SplitRenderer) else _alone(self._rows)
+            list(_side_by_side(self._rows))
+            if isinstance(self._drawing, SplitRenderer)
+            else _single_column(self._rows)
         )
         self._heights = Heights()
         self._heights.reset([self._drawing.height(pair) for pair in self._pairs])
@@ -94,17 +96,17 @@ class DiffBody:
     def _made_drawing(self, context: DrawContext) -> RowRenderer:
         wish = context.preferences.diff
         split = wish != "unified" and context.width >= (MIN_SPLIT_WIDTH if wish == "auto" else LEAST_SPLIT)
-        # Where one side is empty, two columns would waste half of the room.
+        # If one side is empty, two columns would waste half of the width.
         kind = SplitRenderer if split and not self._difference.one_sided else UnifiedRenderer
         return kind(self._difference, self.diff.path, context, numbered=self._numbered)
 
     @property
     def height(self) -> int:
-        """Known without drawing anything."""
+        """The height in lines, computed without drawing."""
         return self._heights.total
 
     def line(self, number: int) -> Strip:
-        """One line of a row."""
+        """Draw one line."""
         index, part = self._heights.at(number)
         strips = self._drawn.get(index)
         if strips is None:
@@ -114,7 +116,7 @@ class DiffBody:
         return strips[part]
 
     def copy_text(self) -> str:
-        """As a unified diff."""
+        """The diff in unified format."""
         if self.diff.patch is not None:
             return self.diff.patch
         rows = (
@@ -124,12 +126,12 @@ class DiffBody:
         return "\n".join([f"--- {self.diff.path}", f"+++ {self.diff.path}", *rows])
 
     def update(self) -> bool:
-        """A diff does not grow: another one takes its place."""
+        """Return False: a diff never grows, it is replaced."""
         return False
 
 
 def _before(diff: Diff, found: Difference, heading: str) -> Iterator[Row]:
-    """What has to be said about the whole."""
+    """Rows above the lines: the heading and notes about the whole file."""
     if heading:
         yield Row("file", heading)
     for note in found.notes:
@@ -138,15 +140,15 @@ def _before(diff: Diff, found: Difference, heading: str) -> Iterator[Row]:
         old, new = diff.line_ends
         yield Row("note", f"line ends: {old} → {new}")
     elif diff.patch is None and not (found.added or found.removed):
-        yield Row("note", "an empty file" if None in (diff.old, diff.new) else "no difference in the text")
+        yield Row("note", "an empty file" if None in (diff.old, diff.new) else "no text changes")
 
 
-def _alone(rows: Iterable[Row]) -> list[Pair]:
+def _single_column(rows: Iterable[Row]) -> list[Pair]:
     return [(row, None) for row in rows]
 
 
-def _beside(rows: Iterable[Row]) -> Iterator[Pair]:
-    """Removed lines to the left of those that came in their place."""
+def _side_by_side(rows: Iterable[Row]) -> Iterator[Pair]:
+    """Pair removed lines with the added lines that replace them."""
     for change, group in groupby(rows, key=lambda row: row.change):
         if change is None:
             for row in group:

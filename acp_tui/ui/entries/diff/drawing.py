@@ -1,4 +1,4 @@
-"""Rows of a diff as lines of the screen."""
+"""Renderers of diff rows: unified and side by side."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ Pair = tuple["Row | None", "Row | None"]
 
 
 class RowRenderer(Protocol):
-    """One of the forms."""
+    """Draws the rows of a diff in one layout."""
 
     def __init__(
         self, difference: Difference, path: str, context: DrawContext, *, numbered: bool
     ) -> None: ...
 
     def height(self, pair: Pair) -> int:
-        """How many lines the row takes."""
+        """The number of lines that the row takes."""
 
     def strips(self, pair: Pair) -> list[Strip]:
-        """These lines."""
+        """Draw the lines of the row."""
 
 
 class _Column:
-    """Lines of text with their numbers and signs, in so many cells."""
+    """A column of lines with numbers and signs, `width` cells wide."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class _Column:
         return hard_wrap_count(row.text, self._text_width)
 
     def lines(self, row: Row | None) -> list[list[Segment]]:
-        """Each as wide as the column."""
+        """Draw a row, each line padded to the width of the column."""
         palette = self._palette
         if row is None:
             return [[Segment(" " * self._width, palette.diff_context)]]
@@ -109,14 +109,14 @@ class _Column:
         return row.new is None or (self._old_side and row.old is not None)
 
     def _remark(self, row: Row) -> list[Segment]:
-        """Something about a side, below its line."""
+        """Draw a remark about one side below its line."""
         text = shorten(f"{' ' * (self._digits + 1)}\\ {row.text}", self._width)
         return list(
             padded_strip([Segment(text, self._palette.diff_fold)], self._width, self._palette.diff_context)
         )
 
     def _text(self, row: Row, base: Style) -> list[Segment]:
-        """The text in colours, with what changed in it marked, and without tabs."""
+        """The text with syntax colours, changed words highlighted and tabs expanded."""
         colours, number = (self._old, row.old) if self._is_old(row) else (self._new, row.new)
         assert number is not None
         marks = row.change.marks(row) if row.change is not None else []
@@ -133,7 +133,7 @@ class _Column:
 
 
 class UnifiedRenderer:
-    """Old and new lines below each other."""
+    """Draws old and new lines below each other."""
 
     def __init__(self, difference: Difference, path: str, context: DrawContext, *, numbered: bool) -> None:
         self._context = context
@@ -141,13 +141,13 @@ class UnifiedRenderer:
         self._column = _Column(difference, path, context.palette, width, numbered=numbered)
 
     def height(self, pair: Pair) -> int:
-        """Long lines are folded."""
+        """The number of lines that the row takes when wrapped."""
         row, _ = pair
         assert row is not None
         return self._column.height(row)
 
     def strips(self, pair: Pair) -> list[Strip]:
-        """With the background up to the edge."""
+        """Draw the row; its background reaches the right edge."""
         row, _ = pair
         assert row is not None
         if row.change is None and row.kind != "same":
@@ -156,7 +156,7 @@ class UnifiedRenderer:
 
 
 class SplitRenderer:
-    """Old lines to the left, new ones to the right."""
+    """Draws old lines on the left and new lines on the right."""
 
     def __init__(self, difference: Difference, path: str, context: DrawContext, *, numbered: bool) -> None:
         self._context = context
@@ -166,12 +166,12 @@ class SplitRenderer:
         self._right = _Column(difference, path, palette, right, numbered=numbered)
 
     def height(self, pair: Pair) -> int:
-        """The longer side counts."""
+        """The height of the taller side."""
         left, right = pair
         return max(self._left.height(left) if left else 1, self._right.height(right) if right else 1)
 
     def strips(self, pair: Pair) -> list[Strip]:
-        """Both sides, the shorter one filled up."""
+        """Draw both sides; the shorter one is padded with blank lines."""
         left, right = pair
         if left is not None and left.change is None and left.kind != "same":
             return [annotation_strip(left, self._context)]
@@ -189,7 +189,7 @@ class SplitRenderer:
 
 
 def annotation_strip(row: Row, context: DrawContext) -> Strip:
-    """A row that is no line of either text: a file's name, a fold, a remark."""
+    """Draw a row that is not a line of either text: a file name, a gap or a note."""
     room = context.width - INDENT
     palette = context.palette
     if row.kind == "file":
@@ -202,7 +202,7 @@ def annotation_strip(row: Row, context: DrawContext) -> Strip:
 def _marked(
     spans: Sequence[Segment], marks: Sequence[tuple[int, int]]
 ) -> list[tuple[str, Style | None, bool]]:
-    """The spans, divided where marks begin and end."""
+    """Split the spans at the marks; each piece says whether it is marked."""
     if not marks:
         return [(text, style, False) for text, style, _ in spans]
     edges = sorted({edge for mark in marks for edge in mark})
@@ -220,7 +220,7 @@ def _marked(
 
 
 def _without_tabs(text: str, column: int, *, visibly: bool) -> str:
-    """Tabs as spaces; where they are what changed, as arrows."""
+    """Expand tabs to spaces; with `visibly`, show each as an arrow."""
     if "\t" not in text or not visibly:
         return expand_tabs(text, column)
     parts: list[str] = []

@@ -1,4 +1,4 @@
-"""The output of one terminal as lines, fed with what is new of it."""
+"""The output of one terminal, parsed into styled lines incrementally."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class OutputLines:
-    """Follows a terminal's output. What was not kept leaves a line that says so."""
+    """Follows a terminal's output. A line marks where output was not kept."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
@@ -32,7 +32,7 @@ class OutputLines:
         self.follow()
 
     def follow(self) -> bool:
-        """Take in what came since the last time; True when there was anything."""
+        """Read new output. Return True if there was any."""
         output = self._terminal.output
         if output is not self._text:
             self._begin()  # the agent sent its whole output again
@@ -48,7 +48,7 @@ class OutputLines:
         return True
 
     def _leave_out(self, missing: int, position: int) -> None:
-        """Go on after something that is not there. Of what came before only the beginning stays."""
+        """Continue after a gap. Only the beginning of the earlier output is kept."""
         if self._head is None:
             self._head = _without_end(self._model.lines)
         else:
@@ -59,7 +59,7 @@ class OutputLines:
         self._model = _model()
 
     def last(self, count: int) -> tuple[list[Line], int]:
-        """The last lines, at most so many, and how many lines came before them; cheap, however many."""
+        """The last `count` lines, and the number of lines before them. Cheap however many there are."""
         total = self._model.line_count
         start = max(0, total - count - 1)
         first, lines = self._model.lines_from(start)
@@ -73,13 +73,13 @@ class OutputLines:
         return lines, max(0, len(self._before) + total - len(lines))
 
     def read_again(self) -> None:
-        """`news` begins anew."""
+        """Make the next `news` return everything again."""
         self._read: LineModel | None = None
         self._settled = 0  # in that model
         self._final = 0  # lines that were handed out and stay
 
     def news(self) -> tuple[int, list[Line]]:
-        """How many of the lines that were handed out stay, and those after them: all, the first time."""
+        """Return how many of the lines returned so far are still valid, and the lines after them."""
         model, final = self._model, self._final
         if model is not self._read:
             self._read, final = model, 0
@@ -93,7 +93,7 @@ class OutputLines:
         return final, _without_end(lines)
 
     def all(self) -> list[Line]:
-        """Everything that is kept."""
+        """All lines that are kept."""
         return [*self._before, *_without_end(self._model.lines)]
 
 
@@ -104,12 +104,12 @@ def _model() -> LineModel:
 
 
 def omission_text(characters: int) -> str:
-    """The line in place of what is not there."""
+    """The text of the line that stands for omitted output."""
     return f"… {characters:,} characters left out …"
 
 
 def original_length(text: str) -> int:
-    """The characters of lines, with those that are left out of them already."""
+    """The length of the text, counting the characters its omission lines stand for."""
     gaps = re.findall(f"(?m)^{omission_text(0).replace('0', '([0-9,]+)')}$", text)
     return len(text) + sum(int(gap.replace(",", "")) for gap in gaps)
 

@@ -1,4 +1,4 @@
-"""A terminal: what it ran, how it ended, and the last lines of its output in colours."""
+"""A terminal: its command, how it ended, and the last lines of its output."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 INDENT = 4
 TAIL_LINES = 12
-"""Lines of output that are shown in the transcript."""
+"""Lines of output shown in the transcript."""
 
 
 class OutputBody:
-    """The end of the output alone, without a word about the command."""
+    """The last lines of the output, without the command."""
 
     def __init__(self, terminal: Terminal, context: DrawContext) -> None:
         self._context = context
@@ -44,26 +44,26 @@ class OutputBody:
 
     @property
     def height(self) -> int:
-        """The last lines, folded to the width."""
+        """The number of lines after wrapping."""
         return len(self._lines())
 
     def line(self, number: int) -> Strip:
-        """One of them."""
+        """Draw one line."""
         return self._lines()[number]
 
     def copy_text(self) -> str:
-        """All the output there is."""
+        """All the output, as plain text."""
         return "\n".join("".join(text for text, _ in line) for line in self._output.all())
 
     def update(self) -> bool:
-        """Costs what came since."""
+        """Read new output."""
         if self._output.follow():
             self._strips = None
         return True
 
 
 class TerminalBody:
-    """A terminal that no tool call shows."""
+    """A terminal that is not shown by a tool call."""
 
     def __init__(self, terminal: Terminal, context: DrawContext) -> None:
         self._terminal = terminal
@@ -77,11 +77,11 @@ class TerminalBody:
 
     @property
     def height(self) -> int:
-        """The command's line, and the output."""
+        """One line for the command, and the output."""
         return 1 + (self._output.height if self._output is not None else 0)
 
     def line(self, number: int) -> Strip:
-        """The first says what runs; it changes with the clock while it does."""
+        """Draw one line. The first is the headline, redrawn each time while the command runs."""
         if number:
             assert self._output is not None
             return self._output.line(number - 1)
@@ -92,7 +92,7 @@ class TerminalBody:
     def _drawn_headline(self) -> Strip:
         terminal, context = self._terminal, self._context
         palette = context.palette
-        command = visible_line(terminal_command(terminal, context.cwd)) or "a terminal of the agent"
+        command = visible_line(terminal_command(terminal, context.cwd)) or "agent terminal"
         facts = [(exit_text(terminal), palette.error)]
         where = (
             f"  in {relative_path(terminal.cwd, context.cwd)}" if runs_elsewhere(terminal, context) else ""
@@ -111,7 +111,7 @@ class TerminalBody:
         return f"$ {visible(self._terminal.command or '')}\n{output.copy_text()}"
 
     def update(self) -> bool:
-        """Costs what came since. When a call has begun to show it, nothing is to be seen here any more."""
+        """Read new output. Return False once a tool call shows the terminal."""
         if is_shown_by_call(self._terminal, self._context.session):
             return False
         self._headline = None
@@ -120,8 +120,8 @@ class TerminalBody:
         return True
 
 
-class _Elsewhere:
-    """A terminal that its tool call shows: nothing here, unless that changes."""
+class _EmptyBody:
+    """The body of a terminal that a tool call shows: no lines here."""
 
     height = 0
 
@@ -136,12 +136,12 @@ class _Elsewhere:
 
 
 def body(entry: Terminal, context: DrawContext) -> Body:
-    """A terminal in the transcript; the tool call that shows it stands for it."""
-    return _Elsewhere() if is_shown_by_call(entry, context.session) else TerminalBody(entry, context)
+    """Draw a terminal; nothing if a tool call shows it."""
+    return _EmptyBody() if is_shown_by_call(entry, context.session) else TerminalBody(entry, context)
 
 
 def is_shown_by_call(terminal: Terminal, session: Session) -> bool:
-    """Is it to be seen in a tool call?"""
+    """Return True if the content of a tool call contains this terminal."""
     call = session.terminal_calls.get(terminal.terminal_id)
     return (
         call is not None
@@ -154,7 +154,7 @@ def is_shown_by_call(terminal: Terminal, session: Session) -> bool:
 
 
 def tail_strips(lines: list[Line], hidden: int, context: DrawContext) -> list[Strip]:
-    """Lines of output, indented and folded; the last of them where not all are wanted."""
+    """Wrap and indent lines of output; only the last ones, unless the context is `whole`."""
     width = context.width - INDENT
     indent = Segment(" " * INDENT)
     palette = context.palette
@@ -175,20 +175,20 @@ def tail_strips(lines: list[Line], hidden: int, context: DrawContext) -> list[St
 
 
 def runs_elsewhere(terminal: Terminal, context: DrawContext) -> bool:
-    """Does it run in another directory than the session?"""
+    """Return True if the command runs outside the session's directory."""
     here = (context.cwd or context.session.cwd or "").rstrip("/")
     return bool(terminal.cwd) and (terminal.cwd or "").rstrip("/") != here
 
 
 def exit_text(terminal: Terminal) -> str:
-    """How it ended, when that is worth a word."""
+    """The signal or the non-zero exit code; an empty string on success."""
     if terminal.signal:
         return visible_line(terminal.signal)
     return f"exit {terminal.exit_code}" if terminal.exit_code else ""
 
 
 def status_name(terminal: Terminal) -> str:
-    """Its state, as that of a tool call."""
+    """The state, in the words of a tool call's status."""
     if terminal.ended_at is None:
         return "in_progress"
     return "failed" if terminal.signal or terminal.exit_code else "completed"

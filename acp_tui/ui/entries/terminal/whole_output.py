@@ -1,4 +1,4 @@
-"""All the output of a terminal, followed while it comes: for a screen that shows nothing else."""
+"""The full output of a terminal, followed live, for a screen of its own."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import DrawContext
 
 MAX_LINES = 100_000
-"""Lines kept while output comes; beyond that only what the terminal itself keeps stays."""
+"""Lines kept while output arrives; beyond that, only those that the terminal itself keeps."""
 
 
 class FullOutput:
-    """Its lines are folded when they are seen; what came is taken in at its own cost."""
+    """All lines of the output. A line is wrapped when it is drawn."""
 
     def __init__(self, terminal: Terminal, context: DrawContext, indent: int = 0) -> None:
         self._context = context
@@ -36,21 +36,21 @@ class FullOutput:
 
     @property
     def height(self) -> int:
-        """All of it."""
+        """The number of lines after wrapping."""
         return self._heights.total
 
     def line(self, number: int) -> Strip:
-        """Made when it is asked for."""
+        """Draw one line."""
         index, part = self._heights.at(number)
         folded = hard_wrap(line_segments(self._lines[index], self._context.palette), self._width)
         return make_strip(folded[part], self._indent)
 
     def copy_text(self) -> str:
-        """All that is kept."""
+        """The output as plain text."""
         return "\n".join(map(_text, self._lines))
 
     def update(self) -> bool:
-        """Take in what came."""
+        """Read new output."""
         if self._output.follow():
             self._take()
         return True
