@@ -1,4 +1,4 @@
-"""Keeps the baseline: taken once when a conversation begins, and told which files the agent names."""
+"""Tracks what a conversation changes: takes the baseline at its start and adds files the agent names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 CHANGING = frozenset({"edit", "delete", "move"})
 COPY_NOTICE_SECONDS = 3.0
-"""Seconds after which it is said that the baseline is being taken."""
+"""Delay before the user is told that the project is being copied."""
 
 
 class BaselineTracker:
@@ -52,7 +52,7 @@ class BaselineTracker:
         self._naming: set[asyncio.Task[None]] = set()
 
     def begin(self) -> None:
-        """Start to take the baseline; once."""
+        """Start taking the baseline, unless already started."""
         if self._taking is None:
             self._taking = asyncio.create_task(self._take())
 
@@ -62,7 +62,7 @@ class BaselineTracker:
         await self._all_named()
 
     async def keep(self, paths: Iterable[str]) -> None:
-        """These files may be changed now."""
+        """Copy these files before they are changed."""
         await self._taken()
         await self._baseline.keep(paths)
 
@@ -94,7 +94,7 @@ class BaselineTracker:
         return self._baseline.complete
 
     async def versions(self, change: FileChange) -> FileVersions:
-        """What a changed file held, and what it holds."""
+        """Return the old and the current content of a changed file."""
         try:
             old = None if change.kind == "added" else await self._baseline.old_content(change.path)
             now = await asyncio.to_thread(read_content, bytes(change.path), self._largest)
@@ -109,7 +109,7 @@ class BaselineTracker:
                 old.decode() if old is not None else None, now.data.decode() if now is not None else None
             )
         except UnicodeDecodeError:
-            return FileVersions(revert_obstacle="It is no text.")
+            return FileVersions(revert_obstacle="Not a text file.")
 
     async def revert(self, path: Path) -> None:
         """Put one file back as it was; `UserError` when that cannot be done."""

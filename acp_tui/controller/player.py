@@ -1,4 +1,4 @@
-"""A recorded session that happens again, at its own pace or another. Time is given to it: it has no clock."""
+"""Replays a recorded session. It has no clock of its own: the caller advances the time."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Player:
     # ------------------------------------------------------------------------- going on
 
     def rewind(self) -> None:
-        """Back to before the first record."""
+        """Go back to before the first record."""
         self._fold = Fold()
         self._hurrying = False
         self.played = 0
@@ -102,7 +102,7 @@ class Player:
         """Seconds since the first, with shortened pauses."""
 
     def advance(self, seconds: float) -> list[Change]:
-        """So much time has passed; returns what it has changed."""
+        """Advance by this much real time and return the changes."""
         aim = self.length if self.at_once else self.elapsed + seconds * self.speed
         changes: list[Change] = []
         for _ in range(BATCH):
@@ -113,14 +113,14 @@ class Player:
         return changes
 
     def step(self) -> list[Change]:
-        """To the next record that changes something."""
+        """Play up to the next record that changes something."""
         changes: list[Change] = []
         while not changes and not self.ended:
             changes = self._play()
         return changes
 
     def hurry(self) -> None:
-        """What is left needs no time, whatever the speed; `advance` plays it."""
+        """Play the rest without pauses on the next calls of `advance`."""
         self._hurrying = True
 
     def faster(self, by: int) -> None:

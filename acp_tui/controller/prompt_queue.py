@@ -1,6 +1,6 @@
-"""One prompt after the other: what is sent now, what waits, and what goes next.
+"""The queue of prompts: one is sent, the others wait.
 
-Agents treat a second prompt during a turn each in their own way, so it never gets that far: it waits here.
+Agents differ in how they treat a second prompt during a turn, so it is sent only after the turn.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from acp_tui.session.state import QueuedPrompt
 
 
-INCOMPLETE_PROMPT = "Nothing was sent: a secret in this prompt was not kept until now. Write it again."
-"""Of a prompt that waited in the log, which holds no secrets."""
+INCOMPLETE_PROMPT = "Not sent: a secret in this prompt was not saved. Write it again."
+"""For a queued prompt restored from the log, in which secrets are masked."""
 
 
 class PromptQueue:
-    """The turns of one conversation. `failed` is told what ended one, and the prompt that began it."""
+    """Sends the prompts of one conversation in turn. `failed` gets the error and the prompt's text."""
 
     def __init__(self, conversation: Conversation, failed: Callable[[UserError, str], None]) -> None:
         self._conversation = conversation
@@ -40,7 +40,7 @@ class PromptQueue:
 
     @property
     def running(self) -> bool:
-        """Is a prompt on its way, or being answered?"""
+        """True while a prompt is being sent or answered."""
         return self._turn is not None and not self._turn.done()
 
     @property
@@ -48,17 +48,17 @@ class PromptQueue:
         return self._ready and not self.running and self._conversation.session.phase != "dead"
 
     def opened(self) -> None:
-        """The session is there: what was typed before goes now, unless the user is to say so first."""
+        """Send what was queued before the session was open, unless the queue is paused."""
         self._ready = True
         if not self._conversation.session.queue_paused:
             self.next()
 
     def closed(self) -> None:
-        """The agent is gone: prompts wait until it is there again."""
+        """Queue all prompts until `opened` is called again."""
         self._ready = False
 
     def submit(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
-        """Send it, or let it wait for the turn before. It need not wait for those that are held up."""
+        """Send a prompt, or queue it while a turn runs. It does not wait for a paused queue."""
         session = self._conversation.session
         if self._can_send and (session.queue_paused or not session.queue):
             self._send(text, blocks)
@@ -66,7 +66,7 @@ class PromptQueue:
             self._queue(text, blocks)
 
     def next(self) -> None:
-        """Send the first of those that wait, also when they were held up."""
+        """Resume the queue and send its first prompt."""
         session = self._conversation.session
         if session.queue_paused:
             self._conversation.note(QueuePaused(False))
@@ -79,7 +79,7 @@ class PromptQueue:
                 self._send(prompt.text, prompt.blocks)
 
     async def send_at_once(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
-        """Cancel what is going on and send this; without a text the first one that waits."""
+        """Cancel the turn and send this prompt, or the first queued one if there is no text."""
         queue = self._conversation.session.queue
         if text:
             self._queue(text, blocks, first=True)
@@ -87,7 +87,7 @@ class PromptQueue:
             await self.send_now(queue[0].id)
 
     async def send_now(self, prompt_id: str) -> None:
-        """Cancel what is going on; this one goes next."""
+        """Cancel the turn and send this queued prompt next."""
         prompt = self._waiting(prompt_id)
         if prompt is None:
             return
@@ -98,12 +98,12 @@ class PromptQueue:
         self.next()
 
     def remove(self, prompt_id: str) -> None:
-        """This one is not sent."""
+        """Remove a queued prompt."""
         if self._waiting(prompt_id) is not None:
             self._conversation.note(Unqueued(prompt_id))
 
     def take_back(self, prompt_id: str | None = None) -> QueuedPrompt | None:
-        """Remove one that waits (the last one) and return it, to be edited."""
+        """Remove a queued prompt (by default the last one) and return it for editing."""
         queue = self._conversation.session.queue
         prompt = self._waiting(prompt_id) if prompt_id is not None else (queue[-1] if queue else None)
         if prompt is not None:

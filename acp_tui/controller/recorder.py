@@ -1,4 +1,4 @@
-"""Every record takes one way: into the log, then into the state, then to whoever listens."""
+"""The path of every record: into the log, then into the state, then to the listeners."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Recorder:
-    """The log of one conversation and the state that follows from it."""
+    """Writes the log of one conversation and keeps the state that is folded from it."""
 
     def __init__(
         self,
@@ -44,16 +44,16 @@ class Recorder:
         return self._fold.session
 
     def listen(self, listener: Listener) -> None:
-        """Be told of every record, its events and what they changed."""
+        """Call `listener` with every record, its events and what they changed."""
         self._listeners.append(listener)
 
     def observe(self, record: Record, line: str | None = None) -> None:
-        """Take in a record; `line` is the frame as it crossed the wire."""
+        """Record a frame; `line` is its text as it crossed the wire."""
         self._log.append(record.at, record.direction, record.frame, line)
         self._apply(record)
 
     def note(self, event: Event) -> None:
-        """Take in something that the client itself did."""
+        """Record an event of the client itself."""
         self.observe(self._record(event))
 
     def terminal_output(self, terminal_id: str, text: str) -> None:

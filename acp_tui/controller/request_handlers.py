@@ -1,6 +1,6 @@
-"""What the agent asks of the client, answered: permissions, files, terminals, elicitations.
+"""Handlers for the agent's requests: permissions, files, terminals, elicitations.
 
-One method per protocol method. Parameters are read leniently; what is missing is refused in words.
+There is one method per protocol method. Parameters are read leniently; a missing one is refused.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ METHOD_NOT_FOUND, INVALID_PARAMS, NOT_ALLOWED, NOT_FOUND = -32601, -32602, -3200
 
 
 MAX_KEPT_TEXT = 1_000_000
-"""Characters of an overwritten file that are put into the log, to show the difference."""
+"""Largest overwritten text, in characters, that is recorded for the diff."""
 
 
 class RequestHandlers:
@@ -248,7 +248,7 @@ def _before_write(request_id: RequestId, old: str | None, content: str, *, exist
 
 
 async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
-    """What has begun cannot be taken back: who withdraws the request meanwhile hears what came of it."""
+    """Finish the work even if the request is cancelled meanwhile: a write cannot be undone halfway."""
     task = asyncio.create_task(work)
     while not task.done():
         with suppress(asyncio.CancelledError):
@@ -265,14 +265,14 @@ class Params:
         self.values: dict[str, Any] = values if isinstance(values, dict) else {}
 
     def text(self, name: str, *, empty: bool = False) -> str:
-        """A required text."""
+        """Return a required string."""
         value = self.values.get(name)
         if not isinstance(value, str) or not (value or empty):
-            raise Refusal(INVALID_PARAMS, f"{self.method}: {name} must be a text")
+            raise Refusal(INVALID_PARAMS, f"{self.method}: {name} must be a string")
         return value
 
     def number(self, name: str) -> int | None:
-        """An optional whole number; a fraction of nothing (`5.0`) is one too."""
+        """Return an optional integer; `5.0` counts as one."""
         value = self.values.get(name)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
@@ -281,12 +281,12 @@ class Params:
         return value
 
     def texts(self, name: str) -> list[str]:
-        """An optional list of texts."""
+        """Return an optional list of strings."""
         value = self.values.get(name)
         if value is None:
             return []
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise Refusal(INVALID_PARAMS, f"{self.method}: {name} must be a list of texts")
+            raise Refusal(INVALID_PARAMS, f"{self.method}: {name} must be a list of strings")
         return value
 
     def variables(self, name: str) -> dict[str, str]:

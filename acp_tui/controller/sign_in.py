@@ -1,4 +1,4 @@
-"""When the agent wants the user to sign in first, and how that is done."""
+"""Sign-in: the error that asks for it, and the command of a terminal sign-in."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SignInNeeded(UserError):  # noqa: N818  # a state of things rather than an
 
 @contextmanager
 def explain_sign_in_errors(title: str, session: Session) -> Iterator[None]:
-    """Turns the error that asks for a sign-in into one that says how to."""
+    """Replace the agent's "authentication required" error by `SignInNeeded`."""
     try:
         yield
     except RequestFailed as failure:

@@ -1,4 +1,4 @@
-"""What is put to a person, and what comes back. Plain data: the screen implements `QuestionHandler`."""
+"""Questions to the user and their answers. The screen implements `QuestionHandler`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Question:
-    """Something that needs a yes or a no."""
+    """A permission request or guard question."""
 
     request_id: RequestId
     kind: Literal["permission", "read", "write", "command"]
@@ -34,7 +34,7 @@ class Question:
 
 @dataclass(slots=True)
 class Answer:
-    """The option taken; None: the question was put away unanswered."""
+    """The option the user chose; None if the question was dismissed."""
 
     option: PermissionOption | None
     remember: bool = False  # the rule that the question proposes for an option of that kind
@@ -42,20 +42,20 @@ class Answer:
 
 @dataclass(slots=True)
 class ElicitationAnswer:
-    """Declining and cancelling are different things to an agent."""
+    """The answer to an elicitation. The protocol distinguishes declining from cancelling."""
 
     action: Literal["accept", "decline", "cancel"]
     content: dict[str, Any] | None = None
 
 
 class QuestionHandler(Protocol):
-    """Someone who can be asked."""
+    """Asks the user."""
 
     elicitation_modes: frozenset[str]
     """Which kinds of elicitation are shown: a subset of `form` and `url`."""
 
     async def ask(self, question: Question) -> Answer:
-        """Put a permission or guard question."""
+        """Ask a permission or guard question."""
 
     async def elicit(self, elicitation: Elicitation) -> ElicitationAnswer:
-        """Put the agent's own questions."""
+        """Show a form or URL of the agent and return the user's answer."""

@@ -1,4 +1,4 @@
-"""What is asked, which rules are remembered, and what they and the policy say to it.
+"""Permissions: the subject of a request, the rules, and the decision.
 
 Everything here but `rule_store` is pure: the same question with the same rules gets the same answer, and
 the answer says in words where it comes from.

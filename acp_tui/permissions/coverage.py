@@ -1,4 +1,4 @@
-"""What an answer covers: the action that the agent has us carry out after it asked for permission.
+"""Grants: a permission covers the same action when the agent then asks the client to do it.
 
 Some agents ask for permission to run a command or change a file, and then have the client do it. That is one
 action and one question. The request is covered where it is exactly what was allowed, and once.
@@ -73,7 +73,7 @@ class Grants:
         return False
 
     def clear(self) -> None:
-        """Nothing is covered any more."""
+        """Drop all grants."""
         self._open.clear()
 
 

@@ -1,4 +1,4 @@
-"""Who asks: an agent of the catalogue by its id, any other one by its whole command and its own name."""
+"""The identity of an agent in rules: its catalogue id, otherwise its command and the name it reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form of what is asked: one permission request or guard question. `subject` makes them."""
+"""The data of a request: its subject, and the paths it is about. `subject` builds them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class PathContext:
-    """Where a conversation works, and how its paths are judged."""
+    """The folders of a conversation, used to classify paths."""
 
     cwd: str
     roots: Sequence[str]
@@ -79,7 +79,7 @@ class PathContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What is asked."""
+    """What a request is about."""
 
     kind: str  # one of `KINDS`
     words: str  # what it does, for a person: "run `pytest -q` in src"; may hold any character
@@ -107,7 +107,7 @@ class Subject:
 
     @property
     def certain(self) -> bool:
-        """Is it known what exactly is asked?"""
+        """True if it is known exactly what is asked."""
         return self.doubt is None
 
     @property

@@ -35,7 +35,7 @@ class _CorruptError(Exception):
 
 
 class RuleStore:
-    """The remembered rules of one user."""
+    """The saved rules of one user."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path if path is not None else paths().state / "permissions.json"
@@ -55,7 +55,7 @@ class RuleStore:
             self._seen, self._rules = None, []
             return []
         except OSError as error:
-            self._notice(f"The remembered answers in {self.path} cannot be read: {error.strerror}.")
+            self._notice(f"The rules in {self.path} cannot be read: {error.strerror}.")
             return []
         seen = (status.st_ino, status.st_mtime_ns, status.st_size)
         if seen != self._seen:
@@ -160,9 +160,7 @@ class RuleStore:
         except FileNotFoundError:
             return {"version": VERSION, "rules": []}
         except OSError as error:
-            raise UserError(
-                f"The remembered answers in {self.path} cannot be read: {error.strerror}."
-            ) from None
+            raise UserError(f"The rules in {self.path} cannot be read: {error.strerror}.") from None
         except (ValueError, RecursionError):
             raise _CorruptError from None
         if not isinstance(content, dict) or not isinstance(content.get("version"), int):
@@ -221,9 +219,7 @@ class RuleStore:
             private_directory(self.path.parent)
             descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise UserError(
-                f"The remembered answers in {self.path} cannot be changed: {error.strerror}."
-            ) from None
+            raise UserError(f"The rules in {self.path} cannot be changed: {error.strerror}.") from None
         try:
             self._wait_for_lock(descriptor)
             yield
@@ -239,7 +235,7 @@ class RuleStore:
             except BlockingIOError:
                 if time.monotonic() > patience:
                     raise UserError(
-                        f"The remembered answers in {self.path} cannot be changed: another acp-tui does it."
+                        f"The rules in {self.path} cannot be changed: another acp-tui is changing them."
                     ) from None
                 time.sleep(0.01)
             else:

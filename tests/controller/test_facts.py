@@ -60,7 +60,7 @@ async def test_a_deleted_file_has_one_version_and_comes_back(hold: Hold) -> None
 
 async def test_bytes_that_are_no_text_have_no_versions_but_go_back(hold: Hold) -> None:
     found, path = await changed(hold, b"\xff\xfe\x00", "two\n")
-    assert found.revert_obstacle == "It is no text."
+    assert found.revert_obstacle == "Not a text file."
     assert path.read_bytes() == b"\xff\xfe\x00"
 
 

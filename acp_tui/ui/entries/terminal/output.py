@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from acp_tui.session.text import TerminalText
 
 if TYPE_CHECKING:
-    from acp_tui.controller.display import Line, LineModel
     from acp_tui.session.state import Terminal
+    from acp_tui.workspace.terminals.line_model import Line, LineModel
 
 
 class OutputLines:
@@ -98,7 +98,7 @@ class OutputLines:
 
 
 def _model() -> LineModel:
-    from acp_tui.controller.display import LineModel
+    from acp_tui.workspace.terminals.line_model import LineModel
 
     return LineModel()
 
@@ -115,7 +115,7 @@ def original_length(text: str) -> int:
 
 
 def _gap(characters: int) -> Line:
-    from acp_tui.controller.display import Style
+    from acp_tui.workspace.terminals.sgr import Style
 
     return ((omission_text(characters), Style(dim=True)),)
 

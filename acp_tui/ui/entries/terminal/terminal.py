@@ -19,9 +19,9 @@ from acp_tui.ui.entries.tool_call.headline import Headline, elapsed, relative_pa
 if TYPE_CHECKING:
     from textual.strip import Strip
 
-    from acp_tui.controller.display import Line
     from acp_tui.session.state import Session, Terminal
     from acp_tui.ui.drawing.body import Body, DrawContext
+    from acp_tui.workspace.terminals.line_model import Line
 
 INDENT = 4
 TAIL_LINES = 12

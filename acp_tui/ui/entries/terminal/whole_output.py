@@ -14,9 +14,9 @@ from acp_tui.ui.entries.terminal.output import OutputLines
 if TYPE_CHECKING:
     from textual.strip import Strip
 
-    from acp_tui.controller.display import Line
     from acp_tui.session.state import Terminal
     from acp_tui.ui.drawing.body import DrawContext
+    from acp_tui.workspace.terminals.line_model import Line
 
 MAX_LINES = 100_000
 """Lines kept while output arrives; beyond that, only those that the terminal itself keeps."""
