@@ -260,7 +260,7 @@ async def test_a_file_that_stops_being_ignored_is_not_taken_for_a_new_one(projec
     (project / ".gitignore").write_text("")
     assert await changes(baseline, project) == {".gitignore": "modified"}
     for name in (".env", "private/diary", "a.log"):
-        with pytest.raises(UserError, match="not covered"):
+        with pytest.raises(UserError, match="not part of the snapshot"):
             await baseline.revert(project / name)
         assert (project / name).exists()
 
@@ -270,7 +270,7 @@ async def test_a_file_moved_here_from_elsewhere_is_listed_and_stays(project: Pat
     baseline = await taken(project)
     treasure.rename(project / "treasure")  # the file itself is untouched: its times are old
     assert await changes(baseline, project) == {"treasure/only/copy": "added, stays"}
-    with pytest.raises(UserError, match="may be older than the session"):
+    with pytest.raises(UserError, match="may predate the session"):
         await baseline.revert(project / "treasure" / "only" / "copy")
     assert (project / "treasure" / "only" / "copy").read_text() == "precious"
 
