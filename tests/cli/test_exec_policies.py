@@ -171,7 +171,7 @@ def test_variables_keep_a_rule_of_the_run_from_matching_and_are_named(project: P
         "--allow", "execute:true", "--policy", "ask", cwd=project,
     )  # fmt: skip
     allowed_line, rejected_line = done.err.lower().splitlines()
-    assert "allowed: run `true` (allowed by the rule" in allowed_line
+    assert "allowed: run `true` (allowed by rule" in allowed_line
     assert "rejected: run `true` with cc=evil.sh (" in rejected_line
 
 
