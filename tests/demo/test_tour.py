@@ -203,4 +203,4 @@ async def test_a_file_that_cannot_be_written_is_said(demo: Driver, sample: Path)
     assert edit["status"] == "failed"
     assert [part["type"] for part in edit["content"]] == ["diff", "content"]
     assert "the disk is full" in edit["content"][1]["content"]["text"]
-    assert "restored" in demo.text()
+    assert "is as it was" in demo.text()
