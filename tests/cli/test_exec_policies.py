@@ -108,7 +108,7 @@ def test_rules_of_the_run_apply_under_any_policy(project: Path) -> None:
     rules = ("--allow", "execute:make test", "--allow", "edit:src/**")
     result = execute_json(prompt, *rules, cwd=project)
     assert [allowed(answer) for answer in answers(result)] == [True, False, True, False]
-    assert "by the rule" in result["permissions"][0]["why"]
+    assert "by rule" in result["permissions"][0]["why"]
 
 
 def test_reject_beats_allow_and_yolo(project: Path) -> None:

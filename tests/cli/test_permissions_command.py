@@ -85,7 +85,7 @@ def test_explain_judges_paths_in_the_given_folders(
     told = ("--policy", "accept-edits", "--cwd", str(tmp_path / "project"))
     path = str(tmp_path / "more" / "a")
     assert "is outside the workspace" in said(capsys, "explain", "edit", path, *told)
-    assert "allows changes" in said(
+    assert 'allowed by policy "accept-edits"' in said(
         capsys, "explain", "edit", path, *told, "--add-dir", str(tmp_path / "more")
     )
     assert "may hold passwords" in said(capsys, "explain", "read", ".env", *told)
