@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from acp_tui.doctor.violations import find_deviations
+from acp_tui.doctor.violations import find_violations
 from acp_tui.export import export
 from acp_tui.export.as_text import transcript_lines
 from acp_tui.protocol.fold import fold
@@ -25,7 +25,7 @@ many = settings(
 @many
 @given(mutated_traffic())
 def test_deviations_are_found_in_whatever_an_agent_sends(traffic: list[Record]) -> None:
-    assert "check-failed" not in [found.check for found in find_deviations(traffic)]
+    assert "check-failed" not in [found.check for found in find_violations(traffic)]
 
 
 @many

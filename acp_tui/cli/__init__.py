@@ -1,4 +1,4 @@
-"""The command line: finds the command and runs it. Only the chosen command's module is imported."""
+"""Command line entry point: parses the arguments and imports only the module of the chosen command."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from acp_tui import __version__
-from acp_tui.cli.streams import forget_output, prepare_streams
+from acp_tui.cli.streams import discard_stdout, prepare_streams
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
@@ -19,52 +19,52 @@ if TYPE_CHECKING:
 
 
 class CommandModule(Protocol):
-    """What each module of a command holds."""
+    """The interface of a command's module."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the arguments."""
+        """Add the command's arguments to the parser."""
 
     def run(self, args: argparse.Namespace) -> int:
-        """Do it; the exit code."""
+        """Run the command and return the exit code."""
 
 
 COMMANDS = {
-    "run": "hold a conversation on the screen; the word may be left out: acp-tui [AGENT]",
-    "exec": "run one prompt without a screen",
-    "doctor": "look at an agent: what it is, what it can do, where it departs from the protocol",
-    "agents": "the agents known by name",
-    "sessions": "the recorded sessions",
-    "permissions": "the remembered answers",
-    "mcp": "the MCP servers given to agents",
-    "export": "a recorded session as Markdown, HTML or JSON",
-    "config": "the settings and where they come from",
-    "replay": "read a recorded session again",
+    "run": 'start an interactive session ("run" is optional: acp-tui [AGENT])',
+    "exec": "run one prompt non-interactively",
+    "doctor": "check an agent: identity, capabilities, protocol violations",
+    "agents": "list known agents, or show one",
+    "sessions": "list, show and prune recorded sessions",
+    "permissions": "list, revoke and explain remembered permission answers",
+    "mcp": "list the MCP servers given to agents",
+    "export": "export a recorded session as Markdown, HTML or JSON",
+    "config": "show and check the settings",
+    "replay": "replay a recorded session",
 }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `acp-tui`; returns the exit code."""
+    """Run `acp-tui` and return the exit code."""
     try:
         code = _run(list(sys.argv[1:] if argv is None else argv))
-        sys.stdout.flush()  # here, where a reader that has gone is no traceback
+        sys.stdout.flush()  # here, so that BrokenPipeError is handled below
     except UserError as error:
         print(f"acp-tui: {error}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except BrokenPipeError:
-        forget_output()  # its reader is gone (`| head`): not worth a word
+        discard_stdout()  # the reader is gone (`| head`): exit without a message
         return 128 + signal.SIGPIPE
     except FileNotFoundError:
-        if _in_a_folder():
+        if _cwd_exists():
             raise
-        print("acp-tui: the current folder no longer exists: change to another one.", file=sys.stderr)
+        print("acp-tui: the current directory no longer exists: change to another one.", file=sys.stderr)
         return 1
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
             raise
-        forget_output()
-        print(f"acp-tui: the output cannot be written: {error.strerror}.", file=sys.stderr)
+        discard_stdout()
+        print(f"acp-tui: cannot write the output: {error.strerror}.", file=sys.stderr)
         return 1
     return code
 
@@ -78,11 +78,11 @@ def _run(given: list[str]) -> int:
         parser.print_help()
         return 2
     if args.command == "run" and args.cwd is None:
-        Path.cwd()  # fails here, and not on the screen, if the folder was deleted
+        Path.cwd()  # fail before the screen is opened if the directory was deleted
     return _module(args.command).run(args)
 
 
-def _in_a_folder() -> bool:
+def _cwd_exists() -> bool:
     """Return False if the working directory was deleted."""
     try:
         Path.cwd()
@@ -92,9 +92,9 @@ def _in_a_folder() -> bool:
 
 
 def _with_command(words: list[str]) -> list[str]:
-    """Without the name of a command it is the conversation on the screen: `acp-tui claude-code`.
+    """Insert the default command `run` where no command is named: `acp-tui claude-code`.
 
-    Without any word, too, where there is a screen.
+    Without any argument `run` is inserted only on a terminal; otherwise the help is printed.
     """
     if not words and sys.stdin.isatty() and sys.stdout.isatty():
         return ["run"]
@@ -104,7 +104,7 @@ def _with_command(words: list[str]) -> list[str]:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Writes plain text: from Python 3.14 on argparse adds colours, which the stream would show."""
+    """Prints help without colours, which argparse adds from Python 3.14 on: the stream would escape them."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -120,7 +120,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     chosen = next((word for word in words if not word.startswith("-")), None)
     for name, summary in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=summary.capitalize() + ".")
+        command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
         if name == chosen:
             _module(name).configure(command)
     return parser

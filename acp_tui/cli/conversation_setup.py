@@ -1,4 +1,4 @@
-"""From the command line to a conversation: which agent, where, with what, and which session of it."""
+"""Builds a conversation from command line arguments: agent, workspace, permissions and session."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from acp_tui.config.policies import Policy
     from acp_tui.controller import Conversation, QuestionHandler
 
-DEMO = "demo"
+DEMO_AGENT = "demo"
 WELCOME = (
     "The demo agent is a script: it needs no model, no key and no network. "
-    "Write tour and press Enter to see what an agent does; / lists everything else it can show."
+    'Type "tour" and press Enter for a demonstration; / lists its other commands.'
 )
 
 
-class Held:
-    """The conversation that a command line asks for. Nothing has been started yet."""
+class ConversationSetup:
+    """Builds the conversation for a command line. The agent is started later, by the caller."""
 
     def __init__(
         self,
@@ -46,10 +46,10 @@ class Held:
     ) -> None:
         log_to_file()
         self._args = args
-        self._policy = policy  # unless something else is wished
+        self._policy = policy  # default, if neither the arguments nor the settings name one
         self._question_handler = question_handler
         self._terminal_sign_in = terminal_sign_in
-        self._welcome = welcome  # tell a newcomer what can be done
+        self._welcome = welcome  # show a hint in a new demo session
         self.workbench = AppContext.open(Path(args.cwd or "."))
         named = agent is not None or args.program is not None
         self._stored = self.workbench.stored(args.resume, must_exist=not named) if args.resume else None
@@ -63,7 +63,7 @@ class Held:
         )
 
     def start_questions(self) -> list[StartQuestion]:
-        """What the user has to agree to before the agent starts."""
+        """Return the questions the user must answer before the agent starts."""
         cwd = self.conversation.cwd
         asked = [workspace_question(cwd)]
         if self._chosen_by_project:
@@ -71,23 +71,23 @@ class Held:
         return [question for question in asked if question is not None]
 
     async def open(self) -> None:
-        """Begin the session, or go on with the one that was asked for. The agent has been started."""
+        """Open a new session, or resume the one given by --resume. The agent must be running."""
         if self._stored is not None:
             known = self._stored.text("session_id")
             if known is None:
-                raise UserError(f"The session {self._stored.id} never began: there is nothing to go on with.")
+                raise UserError(f"Session {self._stored.id} cannot be resumed: it never started.")
             await self.conversation.open_known(known)
         elif self._args.resume:
             await self.conversation.open_known(self._args.resume)
         else:
             await self.conversation.open_new()
-            if self._welcome and self.conversation.launch.name == DEMO:
+            if self._welcome and self.conversation.launch.name == DEMO_AGENT:
                 self.conversation.note(Noticed("info", WELCOME))
 
     async def choose(self, failed: Callable[[UserError], None] | None = None) -> None:
-        """Set the mode and the options that the command line names, in a session that is open.
+        """Set the mode and the options given on the command line, in an open session.
 
-        `failed` is told what cannot be set; without it that ends everything.
+        `failed` is called with each error; without it the first error is raised.
         """
         wishes: list[Callable[[Conversation], Awaitable[None]]] = []
         if self._args.mode:
@@ -108,7 +108,7 @@ class Held:
         if stored is not None:
             cwd = cwd or stored.text("cwd")
             directories = directories or [Path(path) for path in stored.meta.get("directories") or []]
-        elif cwd is None and launch.name == DEMO:
+        elif cwd is None and launch.name == DEMO_AGENT:
             from acp_tui.demo.sample import make_project
 
             cwd = make_project()

@@ -1,4 +1,4 @@
-"""What `exec` prints while it runs: the answer on stdout, everything else on stderr."""
+"""What `exec` prints: the answer on stdout, progress on stderr."""
 
 from __future__ import annotations
 
@@ -20,56 +20,54 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
 
-STATUS = {"completed": "done", "failed": "failed", "cancelled": "cancelled", "unfinished": "left open"}
-TOLD_SOURCES = frozenset({"client", "agent", "protocol"})
-"""Of notices; the others repeat a decision."""
-MOST_FILES = 30
-"""… are named; the changes may be a whole build."""
-DECIDED = {True: "allowed", False: "rejected", None: "cancelled"}
+STATUS_WORDS = {"completed": "done", "failed": "failed", "cancelled": "cancelled", "unfinished": "left open"}
+PRINTED_SOURCES = frozenset({"client", "agent", "protocol"})
+"""Notices from other sources repeat a decision that is printed already."""
+MAX_FILES = 30
+"""At most so many changed files are listed; a build may change thousands."""
+OUTCOME_WORDS = {True: "allowed", False: "rejected", None: "cancelled"}
 
 
-class Narrator:
-    """Says on stderr what goes on, a line each. Every text in the state is safe already."""
+class ProgressPrinter:
+    """Prints progress on stderr, one line each."""
 
     def __init__(self) -> None:
-        self._told: dict[int, str] = {}
+        self._printed: dict[int, str] = {}
 
     def see(self, events: Sequence[Event], changes: Sequence[Change]) -> None:
-        """Tell what a person would want to know."""
-        ended = any(isinstance(event, AgentExited) for event in events)  # told with the failure it causes
+        """Print decisions, tool calls, notices and plan progress."""
+        ended = any(isinstance(event, AgentExited) for event in events)  # reported with the failure it causes
         for event in events:
-            if isinstance(event, Decided) and event.by != "covered":  # then it was said a moment ago
-                self._say(f"{DECIDED[event.allowed]}: {event.subject} ({event.why})")
+            if isinstance(event, Decided) and event.by != "covered":  # printed a moment ago
+                self._say(f"{OUTCOME_WORDS[event.allowed]}: {event.subject} ({event.why})")
         for change in changes:
             entry = change.entry
             if isinstance(entry, ToolCall):
                 self._tool_call(entry)
             elif change.kind != "added":
                 continue
-            elif isinstance(entry, Notice) and entry.source in TOLD_SOURCES and not ended:
+            elif isinstance(entry, Notice) and entry.source in PRINTED_SOURCES and not ended:
                 self._say(entry.text if entry.detail is None else f"{entry.text}: {entry.detail}")
             elif isinstance(entry, Plan) and entry.items:
                 done = sum(item.status == "completed" for item in entry.items)
                 self._say(f"plan: {done} of {len(entry.items)} steps done")
             elif isinstance(entry, TurnEnd) and entry.stop_reason not in (None, "end_turn"):
-                self._say(f"the agent stopped: {entry.stop_reason}")
+                self._say(f"stopped: {entry.stop_reason}")
 
     def changed(self, files: list[dict[str, Any]], cwd: str) -> None:
-        """Tell which files are not as they were."""
-        for file in files[:MOST_FILES]:
+        """Print the changed files."""
+        for file in files[:MAX_FILES]:
             path = PurePath(file["path"])
             name = path.relative_to(cwd) if path.is_relative_to(cwd) else path
-            self._say(
-                f"{file['change']}: {name}{'' if file['canBeReverted'] else ' (no copy of it as it was)'}"
-            )
-        if len(files) > MOST_FILES:
-            self._say(f"and {len(files) - MOST_FILES} more files changed")
+            self._say(f"{file['change']}: {name}{'' if file['canBeReverted'] else ' (cannot be reverted)'}")
+        if len(files) > MAX_FILES:
+            self._say(f"and {len(files) - MAX_FILES} more files changed")
 
     def _tool_call(self, call: ToolCall) -> None:
         title = call_title(call, "")
-        now = f"{title}: {STATUS[call.status]}" if call.status in STATUS else title
-        if title and self._told.get(call.id) != now:
-            self._told[call.id] = now
+        now = f"{title}: {STATUS_WORDS[call.status]}" if call.status in STATUS_WORDS else title
+        if title and self._printed.get(call.id) != now:
+            self._printed[call.id] = now
             self._say(reveal_line(now))
 
     def _say(self, text: str) -> None:
@@ -77,55 +75,55 @@ class Narrator:
 
 
 class TextOutput:
-    """The answer as the agent wrote it; made safe when stdout is a terminal."""
+    """Prints the answer unchanged, or with control characters replaced if stdout is a terminal."""
 
     shows_history = False
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._narrator = Narrator()
+        self._narrator = ProgressPrinter()
         self._safe = stream.isatty()
         self._text = GrowingText()
-        self._carry = ""  # half of a character, when it is cut by chunks
+        self._carry = ""  # half of a surrogate pair at the end of a chunk
         self._at_line_start = True
         self._started = False
 
     def see(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
-        """Print text as it comes; a blank line between two messages."""
+        """Print text as it arrives, with a blank line between messages."""
         if self._started and any(
             change.kind == "added" and isinstance(change.entry, AgentMessage) for change in changes
         ):
             self._write("\n\n" if not self._at_line_start else "\n")
         for event in events:
             if isinstance(event, TextChunk) and event.speaker == "agent" and event.text:
-                self._write(self._made_safe(event.text) if self._safe else self._joined(event.text))
+                self._write(self._sanitize(event.text) if self._safe else self._join_surrogates(event.text))
                 self._started = True
         self._narrate(events, changes)
 
     def _narrate(self, events: Sequence[Event], changes: Sequence[Change]) -> None:
         if len(changes) == 1 and isinstance(changes[0].entry, AgentMessage):
-            return  # the hot path: text, which stands on stdout
+            return  # fast path: text that was printed on stdout
         self.flush()
         self._narrator.see(events, changes)
 
     def flush(self) -> None:
-        """Bring out what is held back."""
+        """Flush the stream."""
         self._stream.flush()
 
     def end(self, result: dict[str, Any]) -> None:
-        """End the last line; say what has changed."""
+        """End the last line and print the changed files."""
         if self._started and not self._at_line_start:
             self._write("\n")
         self.flush()
         self._narrator.changed(result["changedFiles"] or [], result["cwd"])
 
-    def _made_safe(self, chunk: str) -> str:
+    def _sanitize(self, chunk: str) -> str:
         before = self._text.length
         self._text.append(chunk)
         return self._text.since(before)
 
-    def _joined(self, chunk: str) -> str:
-        """Halves of characters are joined across chunks; single ones cannot be written."""
+    def _join_surrogates(self, chunk: str) -> str:
+        """Join surrogate pairs across chunks; replace single surrogates, which cannot be encoded."""
         chunk = self._carry + chunk
         self._carry = ""
         if chunk.isascii():
@@ -141,28 +139,28 @@ class TextOutput:
 
 
 class JsonOutput:
-    """One object at the end."""
+    """Prints one JSON object at the end."""
 
     shows_history = False
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._narrator = Narrator()
+        self._narrator = ProgressPrinter()
 
     def see(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
-        """Only stderr tells of the way."""
+        """Print progress on stderr."""
         self._narrator.see(events, changes)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing: there is no buffered output."""
 
     def end(self, result: dict[str, Any]) -> None:
-        """Print the object."""
+        """Print the result."""
         print(as_json(result, self._stream, indent=2), file=self._stream, flush=True)
 
 
 class NdjsonOutput:
-    """One event a line while it runs; the last line is the result."""
+    """Prints one JSON event per line; the last line is the result."""
 
     shows_history = True
 
@@ -170,21 +168,21 @@ class NdjsonOutput:
         self._stream = stream
 
     def see(self, record: Record, events: Sequence[Event], _changes: Sequence[Change]) -> None:
-        """A line for each event."""
+        """Print the events of one record."""
         for event in events:
             self._stream.write(as_json({"at": record.at, **to_record(event)}, self._stream) + "\n")
 
     def flush(self) -> None:
-        """Bring out what is held back."""
+        """Flush the stream."""
         self._stream.flush()
 
     def end(self, result: dict[str, Any]) -> None:
-        """The last line."""
+        """Print the result as the last line."""
         print(as_json({"event": "result", **result}, self._stream), file=self._stream, flush=True)
 
 
 def as_json(value: Any, stream: TextIO, *, indent: int | None = None) -> str:
-    """JSON that is safe to print; only ASCII on a terminal."""
+    """Return the value as JSON: ASCII only if the stream is a terminal."""
     return json_text(value, ascii_only=stream.isatty(), indent=indent)
 
 

@@ -1,4 +1,4 @@
-"""The result of one `exec` as plain data: what `--output json` prints."""
+"""Builds the result of `exec` that `--output json` prints."""
 
 from __future__ import annotations
 
@@ -14,21 +14,23 @@ if TYPE_CHECKING:
     from acp_tui.session.state import RpcError, Session, Usage
 
 
-class Decisions:
-    """Collects who answered what, and why."""
+class DecisionLog:
+    """Collects the permission decisions of a run."""
 
     def __init__(self) -> None:
         self.made: list[dict[str, Any]] = []
 
     def see(self, event: Event) -> None:
-        """Take the next event."""
+        """Record the event if it is a decision."""
         if isinstance(event, Decided):
             outcome = {True: "allowed", False: "rejected", None: "cancelled"}[event.allowed]
             self.made.append({"asked": event.subject, "outcome": outcome, "by": event.by, "why": event.why})
 
 
-async def result_of(conversation: Conversation, decisions: Decisions, failure: str | None) -> dict[str, Any]:
-    """One object that says all."""
+async def build_result(
+    conversation: Conversation, decisions: DecisionLog, failure: str | None
+) -> dict[str, Any]:
+    """Return the result of the run as JSON data."""
     session = conversation.session
     agent = session.agent
     result: dict[str, Any] = {
@@ -51,7 +53,7 @@ async def result_of(conversation: Conversation, decisions: Decisions, failure: s
 
 
 async def _changed_files(conversation: Conversation) -> list[dict[str, Any]] | None:
-    """None: it cannot be known, and a notice says why."""
+    """Return the changed files; None, with a warning, if they cannot be determined."""
     try:
         changes = await conversation.changes()
     except UserError as error:
@@ -64,7 +66,7 @@ async def _changed_files(conversation: Conversation) -> list[dict[str, Any]] | N
 
 
 def answer_text(session: Session) -> str:
-    """What the agent said in the last turn; separate messages are separate paragraphs."""
+    """Return the agent's messages of the last turn, separated by blank lines."""
     messages = [
         entry.text
         for entry in session.entries

@@ -1,4 +1,4 @@
-"""The run of one `exec`: from the agent's start to the result."""
+"""Runs `exec`: starts the agent, runs one turn, prints the result."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.exec_output import OUTPUTS
-from acp_tui.cli.exec_result import Decisions, result_of
-from acp_tui.cli.headless import Headless, complain
+from acp_tui.cli.exec_result import DecisionLog, build_result
+from acp_tui.cli.headless import HeadlessRun, print_error
 from acp_tui.cli.options import CANCELLED, FAILED, OK, OTHER_STOP
 from acp_tui.cli.streams import content_stream
 
@@ -21,29 +21,29 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
 
-LAST_WORDS = 10
-"""Lines of the agent's stderr that are shown with a failure."""
-FLUSHED_AFTER = 0.05
-"""Seconds after which text that came is brought out, however it comes."""
+STDERR_LINES = 10
+"""Lines of the agent's stderr to print after a failure."""
+FLUSH_SECONDS = 0.05
+"""Seconds between flushes of the output."""
 
 
 async def execute(args: argparse.Namespace, agent: str | None, prompt: str) -> int:
-    """All of it; the exit code."""
-    headless = Headless(args, agent)
+    """Run one prompt and return the exit code."""
+    headless = HeadlessRun(args, agent)
     conversation = headless.conversation
     output = OUTPUTS[args.output](content_stream())
-    decisions = Decisions()
-    printing = Printing(output, decisions, headless)
+    decisions = DecisionLog()
+    printing = OutputListener(output, decisions, headless)
     conversation.listen(printing)
 
     async def end() -> None:
-        told = headless.failure
-        if told is not None:
+        failure = headless.failure
+        if failure is not None:
             printing.flush()
-            complain(told, headless.last_words[-LAST_WORDS:])
-        printing.end(await result_of(conversation, decisions, told))
-        if headless.failure is not None and told is None:  # it is the printing that failed
-            complain(headless.failure)
+            print_error(failure, headless.last_words[-STDERR_LINES:])
+        printing.end(await build_result(conversation, decisions, failure))
+        if headless.failure is not None and failure is None:  # printing itself failed
+            print_error(headless.failure)
 
     try:
         await headless.work(_turn(headless, prompt))
@@ -58,7 +58,7 @@ async def execute(args: argparse.Namespace, agent: str | None, prompt: str) -> i
     return OK if conversation.session.stop_reason == "end_turn" else OTHER_STOP
 
 
-async def _turn(headless: Headless, prompt: str) -> None:
+async def _turn(headless: HeadlessRun, prompt: str) -> None:
     conversation = headless.conversation
     await conversation.start()
     await headless.open()
@@ -66,10 +66,10 @@ async def _turn(headless: Headless, prompt: str) -> None:
     await conversation.prompt([{"type": "text", "text": prompt}])
 
 
-class Printing:
-    """Prints what happens; text is brought out soon, but not for every chunk of it."""
+class OutputListener:
+    """Prints the events of a run; flushes at intervals rather than per chunk."""
 
-    def __init__(self, output: Output, decisions: Decisions, headless: Headless) -> None:
+    def __init__(self, output: Output, decisions: DecisionLog, headless: HeadlessRun) -> None:
         self._output = output
         self._decisions = decisions
         self._headless = headless
@@ -77,7 +77,7 @@ class Printing:
         self._stopped = False
 
     def __call__(self, record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
-        """Something happened."""
+        """Print one record's events and changes."""
         for event in events:
             self._decisions.see(event)
         history = self._headless.conversation.session.replaying
@@ -85,16 +85,16 @@ class Printing:
             return
         self._print(self._output.see, record, events, changes)
         if self._flushing is None:
-            self._flushing = asyncio.get_running_loop().call_later(FLUSHED_AFTER, self.flush)
+            self._flushing = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self.flush)
 
     def flush(self) -> None:
-        """Bring out what is held back."""
+        """Flush the output."""
         self._flushing = None
         if not self._stopped:
             self._print(self._output.flush)
 
     def end(self, result: dict[str, Any]) -> None:
-        """The last words. What comes from now on is not worth one: the result is what ends the output."""
+        """Print the result. Nothing is printed after it."""
         self._stopped = True
         self._print(self._output.end, result)
 

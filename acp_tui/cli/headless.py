@@ -1,4 +1,4 @@
-"""A conversation without a screen: made from the command line, opened, and ended by whatever ends it."""
+"""A conversation without a UI: opening, sign-in, timeout and signals. Used by `exec` and `doctor`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.agents import catalogue
-from acp_tui.cli.conversation_setup import Held
-from acp_tui.cli.options import USAGE, at_a_terminal
+from acp_tui.cli.conversation_setup import ConversationSetup
+from acp_tui.cli.options import USAGE, is_interactive
 from acp_tui.cli.start_questions import wide_workspace
-from acp_tui.cli.streams import forget_output
+from acp_tui.cli.streams import discard_stdout
 from acp_tui.controller import SignInNeeded, terminal_command
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
@@ -27,27 +27,27 @@ if TYPE_CHECKING:
     from acp_tui.config.settings import Settings
     from acp_tui.controller import Conversation
 
-MOST_PROBLEMS = 5
-"""… of the settings are told; a file can be wrong from end to end."""
-GRACE = 5.0
-"""Seconds an agent has to end a turn that took too long."""
+MAX_PROBLEMS = 5
+"""At most so many problems of the settings are printed."""
+CANCEL_GRACE_SECONDS = 5.0
+"""Seconds an agent has to end its turn after a timeout."""
 
 
 def _refuse_wide_workspace(cwd: Path) -> None:
-    """Nobody can be asked here, so the root or the home directory must be named to become the workspace."""
+    """Raise `UserError` if the root or the home directory would become the workspace without being named."""
     if what := wide_workspace(cwd):
         raise UserError(
-            f"the workspace would be {what}; change to a project folder, or give --cwd {cwd} if you mean it.",
+            f"the workspace would be {what}; change to a project folder, or confirm with --cwd {cwd}.",
             exit_code=USAGE,
         )
 
 
 class OutputBlockedError(OSError):
-    """We were told to end while nobody read what is printed."""
+    """A signal ended a write that was blocked because nobody reads the output."""
 
 
-class Headless:
-    """One conversation of a command."""
+class HeadlessRun:
+    """One conversation without a UI, with timeout and signal handling."""
 
     def __init__(
         self, args: argparse.Namespace, agent: str | None, *, terminal_sign_in: bool | None = None
@@ -55,65 +55,65 @@ class Headless:
         self._args = args
         if args.cwd is None and not getattr(args, "resume", None):
             _refuse_wide_workspace(Path.cwd())
-        declared = at_a_terminal() if terminal_sign_in is None else terminal_sign_in
-        self._held = Held(args, agent, policy="deny", terminal_sign_in=declared)
-        self.conversation: Conversation = self._held.conversation
+        declared = is_interactive() if terminal_sign_in is None else terminal_sign_in
+        self._setup = ConversationSetup(args, agent, policy="deny", terminal_sign_in=declared)
+        self.conversation: Conversation = self._setup.conversation
         self.failure: str | None = None
         self.last_words: list[str] = []
-        """What the agent wrote to stderr before it failed, safe to display."""
-        self.stopped_by: int | None = None  # the signal that ends us
+        """The agent's last lines on stderr before it failed, safe to display."""
+        self.stopped_by: int | None = None  # the signal that ended the run
         self.printing = False
-        """Set while output is written, which may block for as long as nobody reads it."""
+        """True while output is written; a write blocks while nobody reads it."""
         self._interruptions = 0
         self._work: asyncio.Task[None] | None = None
         self._cancelling: asyncio.Task[None] | None = None
         self._timers: list[asyncio.TimerHandle] = []
-        for sentence in (*_problems(self._held.workbench.settings), *self._held.workbench.notices):
-            complain(sentence)
+        for sentence in (*_problems(self._setup.workbench.settings), *self._setup.workbench.notices):
+            print_error(sentence)
 
     # ---- opening
 
     async def open(self) -> None:
-        """Open the session, signing in first when that is asked for and allowed."""
+        """Open the session. Sign in first if the agent requires it and --sign-in is given."""
         try:
-            await self._held.open()
+            await self._setup.open()
         except SignInNeeded as need:
             if not self._args.sign_in:
-                raise UserError(f"{need} Give one with --sign-in.") from None
+                raise UserError(f"{need} Use --sign-in METHOD.") from None
             await self._sign_in(need)
-            await self._held.open()
+            await self._setup.open()
 
     async def choose(self) -> None:
-        """Set what the command line names."""
-        await self._held.choose()
+        """Set the mode and options given on the command line."""
+        await self._setup.choose()
 
     async def _sign_in(self, need: SignInNeeded) -> None:
         wanted = self._args.sign_in
         method = next((method for method in need.methods if wanted in (method.id, method.name)), None)
         if method is None:
-            raise UserError(f"There is no way to sign in called {wanted!r}. {need}")
+            raise UserError(f"Unknown sign-in method {wanted!r}. {need}")
         if method.kind != "terminal":
             await self.conversation.sign_in(method.id)
             return
-        if not at_a_terminal():
-            raise UserError(f"The sign-in “{method.name}” needs a terminal: run this command in one.")
+        if not is_interactive():
+            raise UserError(f'Sign-in method "{method.name}" needs a terminal.')
         command, env = terminal_command(self.conversation.launch, method)
         ended = await asyncio.to_thread(subprocess.run, command, env={**os.environ, **env}, check=False)
         if ended.returncode != 0:
-            raise UserError(f"The sign-in “{method.name}” did not succeed (exit code {ended.returncode}).")
+            raise UserError(f'Sign-in method "{method.name}" failed (exit code {ended.returncode}).')
         await self.conversation.reconnect()
 
     # ---- working
 
     async def work(self, work: Coroutine[None, None, None]) -> None:
-        """Do it until it is done, fails, takes too long or is interrupted; `failure` says what went wrong."""
+        """Await `work` with the timeout and signal handlers. Errors are stored in `failure`, not raised."""
         self._listen_to_signals()
         if self._args.timeout is not None:
             self._later(self._args.timeout, self._time_is_up)
         await self.finish(work)
 
     async def finish(self, work: Coroutine[None, None, None]) -> None:
-        """What is left to do after the work, which has no time limit but can be interrupted, too."""
+        """Await `work` without a timeout; signals can still interrupt it."""
         self._work = asyncio.create_task(work)
         try:
             await self._work
@@ -121,25 +121,25 @@ class Headless:
             self.failure = self.failure or str(error)
             self.last_words = getattr(error, "stderr_tail", [])
         except asyncio.CancelledError:
-            self.failure = self.failure or "The run was stopped."
+            self.failure = self.failure or "Stopped."
         for timer in self._timers:
             timer.cancel()
 
     def output_lost(self, error: OSError) -> None:
-        """Nobody reads what is printed any more, or it has no room: there is nothing left to work for."""
-        forget_output()
+        """Stop the run because the output cannot be written."""
+        discard_stdout()
         if isinstance(error, OutputBlockedError):
-            return  # the loop hears of the signal, too
+            return  # the signal handler of the loop runs, too
         if isinstance(error, BrokenPipeError):
             self.stopped_by = signal.SIGPIPE
         else:
-            self.failure = self.failure or f"The output cannot be written: {error.strerror}."
+            self.failure = self.failure or f"Cannot write the output: {error.strerror}."
         self._give_up()
 
     async def close(self) -> None:
-        """End everything; room is made for later sessions."""
+        """Close the conversation and prune old sessions."""
         await self.conversation.close()
-        self._held.workbench.prune()
+        self._setup.workbench.prune()
 
     # ---- being stopped
 
@@ -149,16 +149,16 @@ class Headless:
         for number in (signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self._ended, number)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._unblock)  # in addition: the loop hears of signals by another way
+            signal.signal(number, self._unblock)  # the loop gets signals through its wakeup fd as well
 
     def _unblock(self, number: int, _frame: object) -> None:
-        """The loop learns of signals only when it gets a turn, and none comes while a write is blocked."""
+        """Interrupt a blocked write: the loop's own handlers cannot run meanwhile."""
         self._interruptions += number == signal.SIGINT
         if self.printing and (number != signal.SIGINT or self._interruptions > 1):
             raise OutputBlockedError
 
     def _interrupted(self) -> None:
-        """Ctrl+C: politely while a turn runs; at once when there is none, or for the second time."""
+        """Handle Ctrl+C: cancel a running turn; stop at once without one, or the second time."""
         first = self.stopped_by is None
         self.stopped_by = signal.SIGINT
         if first and self.conversation.session.working:
@@ -171,10 +171,10 @@ class Headless:
         self._give_up()
 
     def _time_is_up(self) -> None:
-        self.failure = f"It took longer than {self._args.timeout:g} s and was cancelled."
+        self.failure = f"Timed out after {self._args.timeout:g} s."
         if self.conversation.session.working:
             self._cancelling = asyncio.create_task(self._cancel())
-            self._later(GRACE, self._give_up)
+            self._later(CANCEL_GRACE_SECONDS, self._give_up)
         else:
             self._give_up()
 
@@ -186,13 +186,13 @@ class Headless:
             self._work.cancel()
 
     async def _cancel(self) -> None:
-        """Ask the agent to stop; when it is gone, that is told elsewhere."""
+        """Ask the agent to stop. An agent that is gone is reported elsewhere."""
         with suppress(UserError):
             await self.conversation.cancel()
 
 
-def complain(sentence: str, context: Sequence[str] = ()) -> None:
-    """One sentence for the user, beside the output, and lines that led to it."""
+def print_error(sentence: str, context: Sequence[str] = ()) -> None:
+    """Print an error to stderr, followed by indented lines of context."""
     print(f"acp-tui: {visible_line(sentence)}", file=sys.stderr, flush=True)
     for line in context:
         print(f"  │ {visible_line(line)}", file=sys.stderr, flush=True)
@@ -200,7 +200,8 @@ def complain(sentence: str, context: Sequence[str] = ()) -> None:
 
 def _problems(settings: Settings) -> list[str]:
     found = [str(problem) for problem in catalogue.settings_problems(settings)]
-    if len(found) > MOST_PROBLEMS:
-        more = f"there are {len(found) - MOST_PROBLEMS} more problems in the settings"
-        found[MOST_PROBLEMS:] = [f"{more}: `acp-tui config check` tells."]
+    if len(found) > MAX_PROBLEMS:
+        more = len(found) - MAX_PROBLEMS
+        noun = "problem" if more == 1 else "problems"
+        found[MAX_PROBLEMS:] = [f"{more} more {noun} in the settings; run `acp-tui config check`."]
     return found

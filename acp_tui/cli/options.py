@@ -16,22 +16,27 @@ OK, FAILED, USAGE, OTHER_STOP, CANCELLED = 0, 1, 2, 3, 130
 
 
 def add_agent_options(parser: argparse.ArgumentParser, *, policy: str = "deny") -> None:
-    """Which agent runs where, with what, and what it may do."""
-    parser.add_argument("--command", dest="program", metavar="'PROG ARGS'", help="an agent without a name")
-    parser.add_argument("--cwd", type=Path, metavar="DIR", help="the folder to work in (default: here)")
+    """Add the options that select the agent, its workspace, MCP servers and permissions."""
     parser.add_argument(
-        "--add-dir", type=Path, action="append", default=[], metavar="DIR", help="another folder it may use"
+        "--command", dest="program", metavar="'PROG ARGS'", help="run this command as the agent"
     )
+    parser.add_argument("--cwd", type=Path, metavar="DIR", help="workspace directory (default: current)")
     parser.add_argument(
-        "--policy", choices=POLICIES, help=f"what is allowed without asking (default: {policy})"
+        "--add-dir",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="additional directory (repeatable)",
     )
-    for option, word in (("--allow", "allowed"), ("--reject", "rejected")):
+    parser.add_argument("--policy", choices=POLICIES, help=f"permission policy (default: {policy})")
+    for option, word in (("--allow", "allow"), ("--reject", "reject")):
         parser.add_argument(
             option,
             action="append",
             default=[],
             metavar="KIND[:PATTERN]",
-            help=f"{word} in this run, e.g. edit:src/**, 'execute:git status', mcp:server/tool",
+            help=f"{word} for this run, e.g. edit:src/**, 'execute:git status', mcp:server/tool",
         )
     parser.add_argument(
         "--mcp-config",
@@ -39,33 +44,33 @@ def add_agent_options(parser: argparse.ArgumentParser, *, policy: str = "deny") 
         action="append",
         default=[],
         metavar="FILE",
-        help="MCP servers for the agent, as mcpServers JSON",
+        help="JSON file with mcpServers for the agent (repeatable)",
     )
-    parser.add_argument("--no-log", action="store_true", help="keep no record of the session")
+    parser.add_argument("--no-log", action="store_true", help="do not record the session")
 
 
 def add_unattended_options(parser: argparse.ArgumentParser) -> None:
-    """What a screen would ask for."""
-    parser.add_argument("--sign-in", metavar="METHOD", help="sign in by this method if the agent asks for it")
-    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="cancel the turn after so long")
+    """Add the options that replace interaction: sign-in and timeout."""
+    parser.add_argument("--sign-in", metavar="METHOD", help="sign-in method to use if the agent requires one")
+    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="cancel the turn after SECONDS")
 
 
 def add_session_options(parser: argparse.ArgumentParser) -> None:
-    """Which session, and how it is set up."""
-    parser.add_argument("--mode", help="the agent's mode to work in, by id or name")
+    """Add the options that resume a session and set its mode and options."""
+    parser.add_argument("--mode", help="set the agent's mode, by id or name")
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         type=assignment,
         metavar="KEY=VALUE",
-        help="an option of the agent, or model=…",
+        help="set an agent option, or the model with model=… (repeatable)",
     )
-    parser.add_argument("--resume", metavar="ID", help="go on with a session: by our id or the agent's")
+    parser.add_argument("--resume", metavar="ID", help="resume a session, by acp-tui's or the agent's id")
 
 
 def seconds(text: str) -> float:
-    """A time that passes."""
+    """Parse a positive, finite number of seconds. The name appears in argparse's error message."""
     value = float(text)
     if not 0 < value < float("inf"):
         raise ValueError
@@ -73,7 +78,7 @@ def seconds(text: str) -> float:
 
 
 def assignment(text: str) -> tuple[str, str]:
-    """`KEY=VALUE`."""
+    """Split `KEY=VALUE`. The name appears in argparse's error message."""
     key, equals, value = text.partition("=")
     if not key or not equals:
         raise ValueError
@@ -81,22 +86,20 @@ def assignment(text: str) -> tuple[str, str]:
 
 
 def agent_and_prompt(words: list[str], program: str | None, *, needed: bool) -> tuple[str | None, str | None]:
-    """What the free words are: the agent, unless `--command` names one, and the prompt.
+    """Split the positional arguments into the agent and the prompt.
 
-    `needed`: there is no screen on which either could be chosen or written.
+    With `--command` there is no agent name among them. Raise `UserError` if `needed` and no agent is given.
     """
     words = list(words)
     agent = words.pop(0) if words and program is None else None
     if agent is None and program is None and needed:
-        raise UserError(
-            "name an agent (`acp-tui agents` lists them) or give --command 'prog args'.", exit_code=USAGE
-        )
+        raise UserError("name an agent (see `acp-tui agents`) or use --command 'PROG ARGS'.", exit_code=USAGE)
     if len(words) > 1:
-        read = ", or - to read it" if needed else ""
-        raise UserError(f"give the prompt as one argument, in quotes{read}.", exit_code=USAGE)
+        stdin = ", or - to read it from stdin" if needed else ""
+        raise UserError(f"pass the prompt as one quoted argument{stdin}.", exit_code=USAGE)
     return agent, words[0] if words else None
 
 
-def at_a_terminal() -> bool:
-    """Can the user be shown something and answer?"""
+def is_interactive() -> bool:
+    """Return True if stdin and stderr are terminals, so that the user can be asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()

@@ -1,4 +1,4 @@
-"""What every command that opens a screen shares: whatever ends it, it ends in order and says why."""
+"""Runs the Textual app for a command: terminal checks, signals, crash reports."""
 
 from __future__ import annotations
 
@@ -22,48 +22,48 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-WORDS = 300
-"""Characters of a mistake that are told; an agent may have had a say in them."""
-GRACE = 8.0
-"""Seconds to end in order after a signal."""
+MAX_ERROR_CHARS = 300
+"""Longest error text to print; it may contain text from an agent."""
+SHUTDOWN_GRACE_SECONDS = 8.0
+"""Seconds for an orderly shutdown after a signal."""
 
 
 def add_theme_option(parser: argparse.ArgumentParser) -> None:
-    """Which colours."""
+    """Add `--theme`."""
     parser.add_argument(
         "--theme",
         metavar="NAME",
-        help="the colours: dark, light, high-contrast, ansi, nord, gruvbox, or a theme of your own",
+        help="colour theme: dark, light, high-contrast, ansi, nord, gruvbox, or your own",
     )
 
 
-def need_a_terminal(instead: str) -> None:
-    """The screen cannot be drawn into a file, nor on a terminal that knows nothing."""
+def require_terminal(instead: str) -> None:
+    """Raise `UserError` if the UI cannot run here. `instead` names an alternative."""
     if sys.platform == "win32":
-        raise UserError("on Windows acp-tui runs inside WSL: install and start it there.", exit_code=USAGE)
+        raise UserError("Windows is supported through WSL only: run acp-tui there.", exit_code=USAGE)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UserError(f"the screen needs a terminal for input and output; {instead}.", exit_code=USAGE)
+        raise UserError(f"stdin and stdout must be a terminal; {instead}.", exit_code=USAGE)
     if os.environ.get("TERM", "") in ("", "dumb"):
-        raise UserError(f"this terminal cannot show a screen (TERM=dumb); {instead}.", exit_code=USAGE)
+        raise UserError(f"this terminal is not supported (TERM=dumb); {instead}.", exit_code=USAGE)
 
 
 class ScreenFailedError(UserError):
-    """The app ended because of an error that nobody expected."""
+    """The app crashed because of an unexpected error."""
 
 
-def show(app: AcpTui) -> int:
-    """Run the app to its end; the exit code. Raises `ScreenFailedError` or what the app gave up with."""
+def run_app(app: AcpTui) -> int:
+    """Run the app and return the exit code. Raises `ScreenFailedError`, or the app's own `UserError`."""
     import asyncio
 
-    _log_what_nobody_catches()
+    _log_uncaught_errors()
     try:
         asyncio.run(_shown(app))
-    except Exception as error:  # the last one who can tell it in a sentence
+    except Exception as error:  # reported below in one sentence
         app.failure = app.failure or error
     if app.failure is not None and app.ended_by is None:
-        raise app.failure if isinstance(app.failure, UserError) else _in_a_sentence(app.failure)
+        raise app.failure if isinstance(app.failure, UserError) else _crash_error(app.failure)
     if app.failure is not None:
-        log.error("Something failed while a signal ended the screen", exc_info=app.failure)
+        log.error("Error while shutting down after a signal", exc_info=app.failure)
     return app.return_code or 0 if app.ended_by is None else 128 + app.ended_by
 
 
@@ -73,21 +73,21 @@ async def _shown(app: AcpTui) -> None:
     loop = asyncio.get_running_loop()
 
     def ended(number: int, _frame: object) -> None:
-        """In order; but what hangs, such as a thread that reads from a server that is gone, has no say in it.
+        """Shut down in order; exit hard after a delay, because a thread may hang.
 
-        What the agents left behind is ended by their watchers all the same.
+        The agents' watchers end left-over processes in both cases.
         """
         app.hurry()
-        with suppress(RuntimeError):  # it has just ended by itself
+        with suppress(RuntimeError):  # the loop has just been closed
             loop.call_soon_threadsafe(app.end, number)
-        last_resort = threading.Timer(GRACE, os._exit, (128 + number,))
+        last_resort = threading.Timer(SHUTDOWN_GRACE_SECONDS, os._exit, (128 + number,))
         last_resort.daemon = True
         last_resort.start()
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, ended)
-    # A signal may come to any thread while the one that has to act sleeps in the loop. A loop that listens to
-    # one of them is woken by all.
+    # A signal may reach any thread while the main thread sleeps in the loop. A handler for one signal makes
+    # asyncio set the wakeup fd, and then every signal wakes the loop.
     loop.add_signal_handler(signal.SIGCONT, lambda: None)
     loop.set_exception_handler(lambda _, context: _report(app, context))
     await app.run_async()
@@ -97,22 +97,22 @@ async def _shown(app: AcpTui) -> None:
 
 
 class _FirstToTheFile(logging.Handler):
-    """Whoever logs before logging was set up must not write onto the screen either."""
+    """Sets up file logging on the first message, so that early messages do not reach the terminal."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Set it up."""
+        """Set up file logging and log the record again."""
         from acp_tui.connection.logs import log_to_file
 
         log_to_file()
         logging.getLogger().handle(record)
 
 
-def _log_what_nobody_catches() -> None:
-    """Python would print it, in the middle of the screen or after it."""
+def _log_uncaught_errors() -> None:
+    """Log warnings and uncaught errors that Python would print onto the screen."""
     logging.lastResort = _FirstToTheFile()
     logging.captureWarnings(capture=True)
     threading.excepthook = lambda problem: log.error(
-        "A thread has failed",
+        "Uncaught exception in a thread",
         exc_info=(problem.exc_type, problem.exc_value, problem.exc_traceback),  # type: ignore[arg-type]
     )
     sys.unraisablehook = lambda problem: log.error(
@@ -121,20 +121,20 @@ def _log_what_nobody_catches() -> None:
 
 
 def _report(app: AcpTui, context: dict[str, Any]) -> None:
-    """Something beside the screen failed: what it does not concern goes on."""
+    """Log and show an error in a background task; the app keeps running."""
     log.error("%s: %r", context["message"], context)
     app.report(context.get("exception"), context["message"])
 
 
-def _in_a_sentence(error: Exception) -> ScreenFailedError:
-    """What a person wants to know of a mistake of ours; the log gets the rest."""
-    log.critical("The screen has failed", exc_info=error)
-    words = shorten(visible_line(f"{type(error).__name__}: {error}"), WORDS, placeholder=" …")
-    return ScreenFailedError(f"the screen has failed ({words}).{_where()}")
+def _crash_error(error: Exception) -> ScreenFailedError:
+    """Turn a crash into one sentence; log the traceback."""
+    log.critical("The app crashed", exc_info=error)
+    words = shorten(visible_line(f"{type(error).__name__}: {error}"), MAX_ERROR_CHARS, placeholder=" …")
+    return ScreenFailedError(f"internal error ({words}).{_where()}")
 
 
 def _where() -> str:
     from acp_tui.connection.logs import log_to_file
 
     path = log_to_file()
-    return f" The details are in {path}." if path is not None else ""
+    return f" Details: {path}" if path is not None else ""

@@ -1,4 +1,4 @@
-"""What is asked before an agent starts: is this the folder, and is this the agent, that the user means?"""
+"""Questions before an agent starts: a very wide workspace, or an agent chosen by project settings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class StartQuestion:
     text: str
     yes: str
     no: str
-    declined: str  # said when the answer is no
+    declined: str  # shown when the answer is no
     accept: Callable[[], None] = lambda: None
 
 
@@ -35,10 +35,10 @@ def workspace_question(cwd: Path) -> StartQuestion | None:
     if what is None:
         return None
     return StartQuestion(
-        text=f"The workspace would be {what}: the agent may then read every file in it without asking you.",
+        text=f"The workspace would be {what}: the agent could read every file in it without asking.",
         yes="Use it as the workspace",
         no="Do not start",
-        declined=f"Not started: the workspace would be {what}. Change to a project folder, or give --cwd DIR",
+        declined=f"Not started: the workspace would be {what}. Change to a project folder, or use --cwd DIR",
     )
 
 
@@ -65,7 +65,7 @@ def project_agent_question(cwd: Path, launch: Launch) -> StartQuestion | None:
 
     return StartQuestion(
         text=f"{project_file(cwd)} chooses the agent: {launch.title}\n\n  {shlex.join(launch.command)}",
-        yes=f"Start {launch.title} in this folder, now and later",
+        yes=f"Always start {launch.title} in this folder",
         no="Do not start",
         declined=f"Not started: {launch.title}. `acp-tui --choose` lists all agents",
         accept=accept,

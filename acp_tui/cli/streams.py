@@ -1,7 +1,7 @@
-"""The standard streams of every command: usable from the start, and safe for a terminal.
+"""Standard streams that replace control characters before they reach a terminal.
 
-Everything a command prints passes `GatedStream`, including usage messages and tracebacks. Content for
-another program goes to `content_stream()`, which is unfiltered unless stdout is a terminal.
+Everything a command prints passes `SanitizedStream`, including usage messages and tracebacks. Output for
+other programs goes to `content_stream()`, which is unfiltered unless stdout is a terminal.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-class GatedStream:
-    """A text stream that replaces every character a terminal could obey by a visible stand-in."""
+class SanitizedStream:
+    """A text stream that replaces control characters with visible stand-ins."""
 
     def __init__(self, stream: TextIO) -> None:
         self.unfiltered = stream
@@ -38,27 +38,27 @@ class GatedStream:
 
 
 def prepare_streams() -> None:
-    """Open the standard streams that are closed, and put the gate in front of stdout and stderr."""
+    """Reopen closed standard streams on /dev/null, and wrap stdout and stderr in `SanitizedStream`."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  # until we end
-        elif mode == "w" and not isinstance(stream, GatedStream):
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  # stays open until exit
+        elif mode == "w" and not isinstance(stream, SanitizedStream):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
-            setattr(sys, name, GatedStream(stream))
+            setattr(sys, name, SanitizedStream(stream))
 
 
 def content_stream() -> TextIO:
-    """Stdout for an agent's answer, an export or JSON: passed on unchanged, except to a terminal."""
+    """Return stdout for an answer, an export or JSON: unfiltered, except on a terminal."""
     stream: object = sys.stdout
-    if isinstance(stream, GatedStream) and not stream.isatty():
+    if isinstance(stream, SanitizedStream) and not stream.isatty():
         return stream.unfiltered
     return cast("TextIO", stream)
 
 
-def forget_output() -> None:
-    """From now on stdout leads nowhere: what is held back would be tried again when the interpreter exits."""
+def discard_stdout() -> None:
+    """Redirect stdout to /dev/null: the interpreter would retry to write the buffer at exit, and fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -15,7 +15,7 @@ WIDTH = 80
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The rows as lines, each column as wide as its widest cell; texts are made safe."""
+    """Return the rows as lines with aligned columns. Control characters are replaced."""
     safe = [[visible_line(cell) for cell in row] for row in rows]
     columns = max((len(row) for row in safe), default=0)
     widths = [max((cells(row[at]) for row in safe if at < len(row)), default=0) for at in range(columns)]
@@ -28,7 +28,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def wrapped(text: str, indent: str = "") -> list[str]:
-    """One text on as many lines as it needs; long words, such as paths, stay whole."""
+    """Wrap the text to 80 columns without breaking long words such as paths."""
     return textwrap.wrap(
         visible_line(text),
         WIDTH,
@@ -42,7 +42,7 @@ def wrapped(text: str, indent: str = "") -> list[str]:
 def labelled(
     fields: Sequence[tuple[str, str]], indent: str = "", commands: Collection[str] = ()
 ) -> list[str]:
-    """Labels in one column, their texts wrapped in the other; a command stays on one line to be copied."""
+    """Return labels in one column and wrapped texts in the other. `commands` stay on one line for copying."""
     width = max((len(label) for label, _ in fields), default=0) + 2
     lines: list[str] = []
     for label, text in fields:
@@ -53,7 +53,7 @@ def labelled(
 
 
 def cells(text: str) -> int:
-    """Columns the text takes on a terminal."""
+    """Return the width of the text in terminal columns."""
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
         for char in text

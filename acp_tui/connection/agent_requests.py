@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Serve = Callable[[str, dict[str, Any], int | str], Awaitable[dict[str, Any] | None]]
 
-SERVED = frozenset(
+CLIENT_METHODS = frozenset(
     {
         "session/request_permission",
         "fs/read_text_file",
@@ -30,7 +30,7 @@ SERVED = frozenset(
     }
 )
 """Methods that are handed on; anything else is answered with -32601."""
-WHEN_CANCELLED: dict[str, dict[str, Any]] = {
+CANCELLED_RESULTS: dict[str, dict[str, Any]] = {
     "session/request_permission": {"outcome": {"outcome": "cancelled"}},
     "elicitation/create": {"action": "cancel"},
 }
@@ -38,15 +38,15 @@ WHEN_CANCELLED: dict[str, dict[str, Any]] = {
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
-CANCELLED = -32800
-WRITING_TAKES = 2.0
+REQUEST_CANCELLED = -32800
+ANSWER_WRITE_SECONDS = 2.0
 """Seconds to wait for answers to be written: the agent may not be reading any more."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, eq=False)
-class Request:
+class AgentRequest:
     """A request of the agent that is not answered yet."""
 
     id: int | str
@@ -63,25 +63,25 @@ class Request:
             self.task.cancel()
 
 
-CURRENT: ContextVar[Request] = ContextVar("CURRENT")
+CURRENT_REQUEST: ContextVar[AgentRequest] = ContextVar("CURRENT_REQUEST")
 """Set where a request is received, and so visible in the task that the SDK makes for it."""
 
 
-class Incoming:
+class PendingRequests:
     """The requests that wait for an answer of ours."""
 
     def __init__(self, serve: Serve) -> None:
         self._serve = serve
-        self._open: dict[int | str, Request] = {}
+        self._open: dict[int | str, AgentRequest] = {}
 
     def register(self, request_id: int | str, method: str, params: Any) -> bool:
         """A request arrived. False: that id still waits for its answer, and must not get two."""
         if request_id in self._open:
             return False
         session_id = params.get("sessionId") if isinstance(params, dict) else None
-        request = Request(request_id, method, session_id)
+        request = AgentRequest(request_id, method, session_id)
         self._open[request_id] = request
-        CURRENT.set(request)
+        CURRENT_REQUEST.set(request)
         return True
 
     def withdraw(self, request_id: Any) -> None:
@@ -114,7 +114,7 @@ class Incoming:
         for request in chosen:
             request.withdraw()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(WRITING_TAKES):
+            async with asyncio.timeout(ANSWER_WRITE_SECONDS):
                 for request in chosen:
                     await request.answered.wait()
 
@@ -122,14 +122,14 @@ class Incoming:
         """The SDK's handler, for requests. The work runs in an inner task: still answered when cancelled."""
         from acp.exceptions import RequestError
 
-        request = CURRENT.get()
+        request = CURRENT_REQUEST.get()
         try:
             return await self._answer(request, method, params)
         except Refusal as refusal:
             raise RequestError(refusal.code, refusal.message, refusal.data) from None
 
-    async def _answer(self, request: Request, method: str, params: Any) -> dict[str, Any]:
-        if method not in SERVED:
+    async def _answer(self, request: AgentRequest, method: str, params: Any) -> dict[str, Any]:
+        if method not in CLIENT_METHODS:
             raise Refusal(METHOD_NOT_FOUND, "Method not found", {"method": method})
         if not isinstance(params, dict):
             raise Refusal(INVALID_PARAMS, "Invalid params", {"details": "params must be an object"})
@@ -142,9 +142,9 @@ class Incoming:
                 raise
             if not task.cancelled():
                 return _result(task, method)
-        if method in WHEN_CANCELLED:
-            return WHEN_CANCELLED[method]
-        raise Refusal(CANCELLED, "Request cancelled")
+        if method in CANCELLED_RESULTS:
+            return CANCELLED_RESULTS[method]
+        raise Refusal(REQUEST_CANCELLED, "Request cancelled")
 
 
 def _result(task: asyncio.Future[dict[str, Any] | None], method: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from acp_tui import __version__
 from acp_tui.connection.errors import ConnectionFault, NotOffered, RequestFailed, VersionMismatch
 from acp_tui.connection.link import Link
-from acp_tui.connection.params import built, mcp_servers, prompt_blocks
+from acp_tui.connection.params import build_params, mcp_servers, prompt_blocks
 from acp_tui.protocol import draft
 from acp_tui.session.text import visible_json, visible_line
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     Servers = Sequence[Mapping[str, Any]]
 
-VERSION = 1
-SAME_AS_VERSION = (VERSION, "1", "1.0")
+PROTOCOL_VERSION = 1
+ACCEPTED_VERSIONS = (PROTOCOL_VERSION, "1", "1.0")
 MOST_PAGES = 1000
 MAKING_SESSIONS = ("session/new", "session/fork")
 
@@ -39,9 +39,9 @@ class AgentConnection(Link):
         """Agree on a version of the protocol. Raises `VersionMismatch` naming both when there is none."""
         from acp import schema
 
-        params = built(
+        params = build_params(
             schema.InitializeRequest,
-            protocolVersion=VERSION,
+            protocolVersion=PROTOCOL_VERSION,
             clientCapabilities=dict(capabilities),
             clientInfo={"name": "acp-tui", "title": "acp-tui", "version": __version__},
         )
@@ -51,10 +51,10 @@ class AgentConnection(Link):
             if not draft.wants_draft(failure.error):
                 raise
             return await self._initialize_draft(params, timeout)
-        version = result.get("protocolVersion", VERSION)
+        version = result.get("protocolVersion", PROTOCOL_VERSION)
         if draft.is_draft(version):
             return await self._initialize_draft(params, timeout)
-        if version not in SAME_AS_VERSION:
+        if version not in ACCEPTED_VERSIONS:
             raise self._mismatch(version)
         return result
 
@@ -71,8 +71,8 @@ class AgentConnection(Link):
     def _mismatch(self, version: Any) -> VersionMismatch:
         theirs = visible_line(version) if isinstance(version, str) else visible_json(version)
         return VersionMismatch(
-            f"{self.title} speaks version {theirs} of the Agent Client Protocol, "
-            f"acp-tui speaks version {VERSION} (and the draft {draft.VERSION}): they cannot work together.",
+            f"{self.title} speaks version {theirs} of the Agent Client Protocol; "
+            f"acp-tui supports version {PROTOCOL_VERSION} and the draft {draft.VERSION}.",
             self.stderr_tail(),
         )
 
@@ -87,7 +87,7 @@ class AgentConnection(Link):
             raise NotOffered(
                 f"“{method.name}” is not done by {self.title} itself: it is a {method.kind} sign-in."
             )
-        await self.call("authenticate", built(schema.AuthenticateRequest, methodId=method_id))
+        await self.call("authenticate", build_params(schema.AuthenticateRequest, methodId=method_id))
 
     async def logout(self) -> None:
         """Sign out."""
@@ -165,7 +165,7 @@ class AgentConnection(Link):
         }
         if directories:
             self._need("additional directories", "sessionCapabilities", "additionalDirectories")
-        params = built(
+        params = build_params(
             requests[method],
             sessionId=session_id,
             cwd=cwd,
@@ -188,7 +188,7 @@ class AgentConnection(Link):
         cursor: str | None = None
         seen: set[str] = set()
         for _ in range(MOST_PAGES):
-            params = built(schema.ListSessionsRequest, cwd=cwd, cursor=cursor)
+            params = build_params(schema.ListSessionsRequest, cwd=cwd, cursor=cursor)
             page = _object(await self.call("session/list", params, timeout=timeout))
             sessions = page.get("sessions")
             found.extend(
@@ -207,14 +207,14 @@ class AgentConnection(Link):
         from acp import schema
 
         self._need("closing sessions", "sessionCapabilities", "close")
-        await self.call("session/close", built(schema.CloseSessionRequest, sessionId=session_id))
+        await self.call("session/close", build_params(schema.CloseSessionRequest, sessionId=session_id))
 
     async def delete_session(self, session_id: str) -> None:
         """Have the agent forget this conversation."""
         from acp import schema
 
         self._need("deleting sessions", "sessionCapabilities", "delete")
-        await self.call("session/delete", built(schema.DeleteSessionRequest, sessionId=session_id))
+        await self.call("session/delete", build_params(schema.DeleteSessionRequest, sessionId=session_id))
 
     # ----------------------------------------------------------------- turns
 
@@ -253,7 +253,7 @@ class AgentConnection(Link):
         """Ask the agent to stop the turn; it still answers the prompt."""
         from acp import schema
 
-        await self.notify("session/cancel", built(schema.CancelNotification, sessionId=session_id))
+        await self.notify("session/cancel", build_params(schema.CancelNotification, sessionId=session_id))
 
     # ----------------------------------------------------------------- settings
 
@@ -264,7 +264,7 @@ class AgentConnection(Link):
         known = [offered.id for offered in self.session.modes]
         if mode not in known:
             raise NotOffered(self._no_such("mode", mode, known))
-        params = built(schema.SetSessionModeRequest, sessionId=session_id, modeId=mode)
+        params = build_params(schema.SetSessionModeRequest, sessionId=session_id, modeId=mode)
         await self.call("session/set_mode", params, timeout=timeout)
 
     async def set_config_option(
@@ -289,7 +289,7 @@ class AgentConnection(Link):
             raise NotOffered(
                 f"The option “{option_id}” of {self.title} is a {option.kind}: it cannot be set to {value!r}."
             )
-        params = built(model, sessionId=session_id, configId=option_id, value=value, **extra)
+        params = build_params(model, sessionId=session_id, configId=option_id, value=value, **extra)
         await self.call("session/set_config_option", params, timeout=timeout)
 
     async def set_model(self, session_id: str, model: str, *, timeout: float | None = None) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
-    from acp_tui.connection.process import Exit
+    from acp_tui.connection.agent_exit import AgentExit
     from acp_tui.session.state import RpcError
 
 
@@ -30,12 +30,12 @@ class CannotStart(ConnectionFault):
 class AgentGone(ConnectionFault):
     """The agent's process ended, or could not be talked to any more and was ended."""
 
-    def __init__(self, sentence: str, exit_status: Exit) -> None:
+    def __init__(self, sentence: str, exit_status: AgentExit) -> None:
         self.exit = exit_status
         super().__init__(sentence, exit_status.stderr_tail)
 
 
-class TimedOut(ConnectionFault):
+class AgentTimeout(ConnectionFault):
     """The agent did not answer in time."""
 
 

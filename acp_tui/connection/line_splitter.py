@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-LIMIT = 256 * 1024 * 1024
+MAX_LINE_BYTES = 256 * 1024 * 1024
 """Bytes of one line; nothing sensible is longer, and something must protect the memory."""
-SHOWN = 500
+EXCERPT_BYTES = 500
 
 
 class LineSplitter:
@@ -13,7 +13,7 @@ class LineSplitter:
     A line over the limit is not kept: its beginning and its size come out as text that is no JSON.
     """
 
-    def __init__(self, limit: int = LIMIT) -> None:
+    def __init__(self, limit: int = MAX_LINE_BYTES) -> None:
         self._limit = limit
         self._parts: list[bytes] = []  # of the line that is still open; joined once
         self._size = 0
@@ -36,7 +36,7 @@ class LineSplitter:
         self._size += len(piece)
         if self._size > self._limit:
             if self._head is None:
-                self._head = b"".join([*self._parts, piece])[:SHOWN]
+                self._head = b"".join([*self._parts, piece])[:EXCERPT_BYTES]
                 self._parts.clear()
         elif piece:
             self._parts.append(piece)

@@ -7,12 +7,12 @@ import contextlib
 import time
 from typing import TYPE_CHECKING, Any, Self
 
-from acp_tui.connection.agent_requests import Incoming
-from acp_tui.connection.errors import AgentGone, RequestFailed, TimedOut
-from acp_tui.connection.line_splitter import LIMIT
+from acp_tui.connection.agent_requests import PendingRequests
+from acp_tui.connection.errors import AgentGone, AgentTimeout, RequestFailed
+from acp_tui.connection.line_splitter import MAX_LINE_BYTES
 from acp_tui.connection.params import trace_context
-from acp_tui.connection.process import AgentProcess, Exit
-from acp_tui.connection.transport import SENDING, Sent, WireTransport
+from acp_tui.connection.process import AgentProcess
+from acp_tui.connection.transport import CURRENT_CALL, SentRequest, WireTransport
 from acp_tui.protocol.errors import read_error
 
 if TYPE_CHECKING:
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from acp.connection import Connection
 
     from acp_tui.agents.launch import Launch
+    from acp_tui.connection.agent_exit import AgentExit
     from acp_tui.connection.agent_requests import Serve
     from acp_tui.connection.transport import Observe
     from acp_tui.session.state import Session
 
-STATUS_TAKES = 2.0
+EXIT_STATUS_SECONDS = 2.0
 """Seconds between the end of an agent's output and its exit status; after that it is ended."""
-END_TAKES = 10.0
+CLOSE_SECONDS = 10.0
 
 
 class Link:
@@ -42,7 +43,7 @@ class Link:
         session: Session,
         observe: Observe,
         serve: Serve,
-        on_exit: Callable[[Exit], None],
+        on_exit: Callable[[AgentExit], None],
         clock: Callable[[], float],
         line_limit: int,
     ) -> None:
@@ -52,7 +53,7 @@ class Link:
         self._on_exit = on_exit
         self._gone = asyncio.Event()
         self._trace = trace_context()
-        self._incoming = Incoming(serve)
+        self._incoming = PendingRequests(serve)
         self._transport = WireTransport(
             process, self._incoming, observe, on_end=self._ended, clock=clock, line_limit=line_limit
         )
@@ -67,10 +68,10 @@ class Link:
         session: Session,
         observe: Observe,
         serve: Serve,
-        on_exit: Callable[[Exit], None],
+        on_exit: Callable[[AgentExit], None],
         clock: Callable[[], float] = time.time,
         stderr: Callable[[bytes], None] | None = None,
-        line_limit: int = LIMIT,
+        line_limit: int = MAX_LINE_BYTES,
     ) -> Self:
         """Start the agent and listen to it.
 
@@ -108,8 +109,8 @@ class Link:
         """
         from acp.exceptions import RequestError
 
-        sent = Sent()
-        token = SENDING.set(sent)
+        sent = SentRequest()
+        token = CURRENT_CALL.set(sent)
         try:
             async with asyncio.timeout(timeout):
                 return await self._sdk.send_request(method, self._traced(params or {}))
@@ -120,12 +121,12 @@ class Link:
         except TimeoutError:
             self._withdraw(method, sent)
             sentence = f"{self.title} did not answer {method} within {timeout:g} s."
-            raise TimedOut(sentence, self.stderr_tail()) from None
+            raise AgentTimeout(sentence, self.stderr_tail()) from None
         except asyncio.CancelledError:
             self._withdraw(method, sent)
             raise
         finally:
-            SENDING.reset(token)
+            CURRENT_CALL.reset(token)
 
     async def notify(self, method: str, params: dict[str, Any]) -> None:
         """Send a notification. Raises `AgentGone`.
@@ -142,7 +143,7 @@ class Link:
             return params
         return {**params, "_meta": {**self._trace, **params.get("_meta", {})}}
 
-    def _withdraw(self, method: str, sent: Sent) -> None:
+    def _withdraw(self, method: str, sent: SentRequest) -> None:
         if sent.request_id is None or method == "initialize":  # nothing may come before its answer
             return
         with contextlib.suppress(ConnectionError):
@@ -163,7 +164,7 @@ class Link:
         return self._process.pid
 
     @property
-    def exit(self) -> Exit | None:
+    def exit(self) -> AgentExit | None:
         """How the agent ended; None while it runs."""
         return self._process.exit
 
@@ -171,19 +172,19 @@ class Link:
         """The last lines of the agent's stderr, safe to display."""
         return self._process.stderr_tail(count)
 
-    async def close(self) -> Exit:
+    async def close(self) -> AgentExit:
         """Answer what is pending, then end the agent and everything it started."""
         await self.answer_pending()
         ended = await self._process.close()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._gone.wait(), END_TAKES)
+            await asyncio.wait_for(self._gone.wait(), CLOSE_SECONDS)
         await self._sdk.close()
         return ended
 
     async def _ended(self) -> None:
         """The output of the agent has ended. Whoever waits for an answer hears it after this."""
         try:
-            ended = await asyncio.wait_for(self._process.wait(), STATUS_TAKES)
+            ended = await asyncio.wait_for(self._process.wait(), EXIT_STATUS_SECONDS)
         except TimeoutError:
             ended = await self._process.close(reason="closed its output and had to be ended")
         self._gone.set()
@@ -205,7 +206,7 @@ class Link:
     async def _why_gone(self) -> AgentGone:
         """The agent cannot be reached: wait until it is known why, and end it if it still runs."""
         try:
-            await asyncio.wait_for(self._gone.wait(), STATUS_TAKES)
+            await asyncio.wait_for(self._gone.wait(), EXIT_STATUS_SECONDS)
         except TimeoutError:
             await self._process.close(reason="stopped reading its input and had to be ended")
         ended = await self._process.wait()

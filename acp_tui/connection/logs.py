@@ -16,8 +16,8 @@ from acp_tui.session.text import visible
 if TYPE_CHECKING:
     from pathlib import Path
 
-LARGEST = 1_000_000
-KEPT = 3
+MAX_LOG_BYTES = 1_000_000
+BACKUP_COUNT = 3
 
 
 class _PrivateFile(RotatingFileHandler):
@@ -51,7 +51,9 @@ def log_to_file(level: int = logging.WARNING) -> Path | None:
     logging.raiseExceptions = False  # a full disk must not print tracebacks onto the screen
     try:
         private_directory(path.parent)
-        handler = _PrivateFile(path, maxBytes=LARGEST, backupCount=KEPT, encoding="utf-8", errors="replace")
+        handler = _PrivateFile(
+            path, maxBytes=MAX_LOG_BYTES, backupCount=BACKUP_COUNT, encoding="utf-8", errors="replace"
+        )
     except OSError:
         root.addHandler(logging.NullHandler())
         return None

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     Model = TypeVar("Model", bound=BaseModel)
 
-ALWAYS_ALLOWED = frozenset({"text", "resource_link"})
+BASELINE_KINDS = frozenset({"text", "resource_link"})
 CAPABILITY_OF_KIND = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
-TRACE_NAMES = ("traceparent", "tracestate", "baggage")
+TRACE_VARIABLES = ("traceparent", "tracestate", "baggage")
 
 
-def built(model: type[BaseModel], **fields: Any) -> dict[str, Any]:
+def build_params(model: type[BaseModel], **fields: Any) -> dict[str, Any]:
     """The params of a request: what was given, as far as the schema knows it, and nothing else."""
-    return dumped(_valid(model, {name: value for name, value in fields.items() if value is not None}))
+    return to_wire(_valid(model, {name: value for name, value in fields.items() if value is not None}))
 
 
 def _valid(model: type[Model], fields: dict[str, Any]) -> Model:
@@ -39,7 +39,7 @@ def _valid(model: type[Model], fields: dict[str, Any]) -> Model:
         raise UserError(f"“{what}” cannot be sent to the agent: {where}: {first['msg']}.") from None
 
 
-def dumped(model: BaseModel) -> dict[str, Any]:
+def to_wire(model: BaseModel) -> dict[str, Any]:
     """As it goes onto the wire."""
     return model.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
 
@@ -59,9 +59,9 @@ def mcp_servers(
                     f"{title} takes no MCP servers over {kind}: “{server.get('name')}” cannot be given to it."
                 )
             model = schema.HttpMcpServer if kind == "http" else schema.SseMcpServer
-            built_servers.append(built(model, **{"headers": [], **server}))
+            built_servers.append(build_params(model, **{"headers": [], **server}))
         else:
-            built_servers.append(built(schema.McpServerStdio, **{"args": [], "env": [], **server}))
+            built_servers.append(build_params(schema.McpServerStdio, **{"args": [], "env": [], **server}))
     return built_servers
 
 
@@ -73,7 +73,7 @@ def prompt_blocks(
 
     for block in blocks:
         kind = block.get("type")
-        if kind in ALWAYS_ALLOWED:
+        if kind in BASELINE_KINDS:
             continue
         capability = CAPABILITY_OF_KIND.get(str(kind))
         if capability is None:
@@ -81,10 +81,12 @@ def prompt_blocks(
         if agent is None or not agent.can("promptCapabilities", capability):
             words = {"image": "images", "audio": "audio"}.get(capability, "embedded files")
             raise NotOffered(f"{title} takes no {words} in a prompt.")
-    content: list[dict[str, Any]] = built(schema.PromptRequest, sessionId="", prompt=list(blocks))["prompt"]
+    content: list[dict[str, Any]] = build_params(schema.PromptRequest, sessionId="", prompt=list(blocks))[
+        "prompt"
+    ]
     return content
 
 
 def trace_context() -> dict[str, str]:
     """The trace that our environment puts us into, under the names the protocol reserves in `_meta`."""
-    return {name: value for name in TRACE_NAMES if (value := os.environ.get(name.upper()))}
+    return {name: value for name in TRACE_VARIABLES if (value := os.environ.get(name.upper()))}

@@ -11,10 +11,10 @@ import shutil
 import signal
 import socket
 from collections import deque
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from acp_tui.connection.agent_exit import AgentExit
 from acp_tui.connection.errors import CannotStart
 from acp_tui.processes.reaper import watcher_command
 from acp_tui.session.text import visible_line
@@ -24,44 +24,25 @@ if TYPE_CHECKING:
 
     from acp_tui.agents.launch import Launch
 
-BLOCK = 1 << 18
+READ_BYTES = 1 << 18
 """Bytes read at once; a pipe rarely holds more."""
-KEPT_LINES = 200
-KEPT_WIDTH = 2000
-PATIENCE = 1.5
+STDERR_LINES = 200
+STDERR_LINE_BYTES = 2000
+EXIT_GRACE_SECONDS = 1.5
 """Seconds an agent has to leave by itself after its input was closed."""
-LAST_OUTPUT = 3.0
+LAST_OUTPUT_SECONDS = 3.0
 """Seconds that output of a dead agent is awaited: somebody else may hold its pipe for ever."""
-WATCHER_DONE = 6.0
+WATCHER_SECONDS = 6.0
 """Seconds after which the watcher must have ended everything (it asks, and then forces)."""
 
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Exit:
-    """How the agent's process ended."""
-
-    code: int | None = None
-    signal: str | None = None  # its name
-    stderr_tail: list[str] = field(default_factory=list)  # safe to display
-    expected: bool = False  # we ended it
-    reason: str | None = None  # why we ended it, or what is known when the status is not
-
-    def describe(self, title: str) -> str:
-        """What happened, as the beginning of a sentence."""
-        if self.reason:
-            return f"{title} {self.reason}"
-        if self.signal:
-            return f"{title} was ended by {self.signal}"
-        return f"{title} ended with exit code {self.code}"
-
-
 class LineRing:
     """The last lines of a stream, bounded in number and width however much flows through."""
 
-    def __init__(self, lines: int = KEPT_LINES, width: int = KEPT_WIDTH) -> None:
+    def __init__(self, lines: int = STDERR_LINES, width: int = STDERR_LINE_BYTES) -> None:
         self._lines: deque[bytes] = deque(maxlen=lines)
         self._width = width
         self._open = b""
@@ -74,7 +55,7 @@ class LineRing:
             self._open = b""
         self._open = (self._open + last)[: self._width]
 
-    def tail(self, count: int = KEPT_LINES) -> list[str]:
+    def tail(self, count: int = STDERR_LINES) -> list[str]:
         """The last lines, safe to display; empty ones left out."""
         lines = (
             visible_line(line.decode("utf-8", "replace").rstrip()) for line in (*self._lines, self._open)
@@ -156,7 +137,7 @@ class AgentProcess:
                     stderr=asyncio.subprocess.PIPE,
                     pass_fds=[theirs.fileno()],
                     start_new_session=True,  # a Ctrl+C in our terminal is not meant for the agent
-                    limit=4 * BLOCK,
+                    limit=4 * READ_BYTES,
                     cwd=cwd,
                     env=env,
                 )
@@ -174,7 +155,7 @@ class AgentProcess:
     async def read(self) -> bytes:
         """The next piece of its output; empty at the end."""
         assert self._watcher.stdout is not None
-        return await self._watcher.stdout.read(BLOCK)
+        return await self._watcher.stdout.read(READ_BYTES)
 
     @property
     def writable(self) -> bool:
@@ -192,14 +173,14 @@ class AgentProcess:
         assert self._watcher.stdin is not None
         await self._watcher.stdin.drain()
 
-    def stderr_tail(self, count: int = KEPT_LINES) -> list[str]:
+    def stderr_tail(self, count: int = STDERR_LINES) -> list[str]:
         """The last lines it wrote to stderr, safe to display."""
         return self._ring.tail(count)
 
     async def _drain_stderr(self) -> None:
         stderr = self._watcher.stderr
         assert stderr is not None
-        while block := await stderr.read(BLOCK):
+        while block := await stderr.read(READ_BYTES):
             self._ring.add(block)
             if self._on_stderr is not None:
                 try:
@@ -210,17 +191,17 @@ class AgentProcess:
     # ----------------------------------------------------------------- its end
 
     @property
-    def exit(self) -> Exit | None:
+    def exit(self) -> AgentExit | None:
         """How it ended; None while it runs."""
         if not self._ended.is_set():
             return None
         code, name = self._status
-        return Exit(code, name, self.stderr_tail(), self._closing and self._reason is None, self._reason)
+        return AgentExit(code, name, self.stderr_tail(), self._closing and self._reason is None, self._reason)
 
-    async def wait(self) -> Exit:
+    async def wait(self) -> AgentExit:
         """Wait for its end, and for the last it has to say on stderr."""
         await self._ended.wait()
-        await asyncio.wait([self._stderr_task], timeout=LAST_OUTPUT)
+        await asyncio.wait([self._stderr_task], timeout=LAST_OUTPUT_SECONDS)
         ended = self.exit
         assert ended is not None
         return ended
@@ -256,14 +237,14 @@ class AgentProcess:
         self._ended.set()
         stdout = self._watcher.stdout
         if stdout is not None:
-            asyncio.get_running_loop().call_later(LAST_OUTPUT, stdout.feed_eof)
+            asyncio.get_running_loop().call_later(LAST_OUTPUT_SECONDS, stdout.feed_eof)
 
     def _kill_group(self) -> None:
         if self.pid:
             with contextlib.suppress(OSError):
                 os.killpg(self.pid, signal.SIGKILL)
 
-    async def close(self, *, reason: str | None = None, patience: float = PATIENCE) -> Exit:
+    async def close(self, *, reason: str | None = None, patience: float = EXIT_GRACE_SECONDS) -> AgentExit:
         """End it and everything it started: its input closes, then SIGTERM, then SIGKILL.
 
         `reason` continues a sentence that begins with its title, when it is ended for a fault.
@@ -277,7 +258,7 @@ class AgentProcess:
             await asyncio.wait_for(self._ended.wait(), patience)
         with contextlib.suppress(OSError):
             self._control.write_eof()
-        done, _ = await asyncio.wait([self._status_task], timeout=WATCHER_DONE)
+        done, _ = await asyncio.wait([self._status_task], timeout=WATCHER_SECONDS)
         if not done:
             self._watcher_killed = True
             self._kill_group()

@@ -16,32 +16,32 @@ from collections import deque
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.connection.line_splitter import LIMIT, LineSplitter
+from acp_tui.connection.line_splitter import MAX_LINE_BYTES, LineSplitter
 from acp_tui.session.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from acp_tui.connection.agent_requests import Incoming
+    from acp_tui.connection.agent_requests import PendingRequests
     from acp_tui.connection.process import AgentProcess
 
     Observe = Callable[[Record, str | None], None]
 
-TURN = 0.0015
+MAX_LOOP_SECONDS = 0.0015
 """Seconds of uninterrupted work after which the event loop gets a turn."""
 INVALID_REQUEST = -32600
-ODD_ANSWER = -32603
+MALFORMED_ANSWER = -32603
 
 log = logging.getLogger(__name__)
 
 
-class Sent:
+class SentRequest:
     """Learns the id that the SDK gives to a request of ours."""
 
     request_id: int | None = None
 
 
-SENDING: ContextVar[Sent | None] = ContextVar("SENDING", default=None)
+CURRENT_CALL: ContextVar[SentRequest | None] = ContextVar("CURRENT_CALL", default=None)
 
 
 class WireTransport:
@@ -50,12 +50,12 @@ class WireTransport:
     def __init__(
         self,
         process: AgentProcess,
-        incoming: Incoming,
+        incoming: PendingRequests,
         observe: Observe,
         *,
         on_end: Callable[[], Awaitable[None]],
         clock: Callable[[], float] = time.time,
-        line_limit: int = LIMIT,
+        line_limit: int = MAX_LINE_BYTES,
     ) -> None:
         self.observe = observe
         self._process = process
@@ -77,7 +77,7 @@ class WireTransport:
         while not passed_on:
             if time.monotonic() > self._turn_ends:
                 await asyncio.sleep(0)
-                self._turn_ends = time.monotonic() + TURN
+                self._turn_ends = time.monotonic() + MAX_LOOP_SECONDS
             if lines:
                 self._take(lines.popleft())
             elif self._ended:
@@ -140,12 +140,16 @@ class WireTransport:
         self._asked.discard(request_id)
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request_id}
         if frame.get("error") is not None:
-            answer["error"] = {"code": ODD_ANSWER, "message": "", "data": frame["error"]}  # read from `data`
+            answer["error"] = {
+                "code": MALFORMED_ANSWER,
+                "message": "",
+                "data": frame["error"],
+            }  # read from `data`
         elif "result" in frame:
             answer["result"] = frame["result"]
         else:
             answer["error"] = {
-                "code": ODD_ANSWER,
+                "code": MALFORMED_ANSWER,
                 "message": "",
                 "data": "an answer with neither result nor error",
             }
@@ -182,7 +186,7 @@ class WireTransport:
             raise ConnectionResetError("the agent's input is closed")
         if "method" in message and "id" in message:
             self._asked.add(message["id"])
-            if (sent := SENDING.get()) is not None:
+            if (sent := CURRENT_CALL.get()) is not None:
                 sent.request_id = message["id"]
         self._observed(Record(self._clock(), "sent", message), line)
         self._process.write(data + b"\n")

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import Server
     from acp_tui.config.policies import Policy
     from acp_tui.config.settings import Settings
-    from acp_tui.connection.process import Exit
+    from acp_tui.connection.agent_exit import AgentExit
     from acp_tui.controller.facts import FileVersions, McpServerStatus
     from acp_tui.controller.user_questions import QuestionHandler
     from acp_tui.permissions.rule_store import RuleStore
@@ -325,7 +325,7 @@ class Conversation:
             await asyncio.to_thread(self._reaper.close)
             self.folder.close()
 
-    def _exited(self, ended: Exit) -> None:
+    def _exited(self, ended: AgentExit) -> None:
         self.note(
             AgentExited(
                 exit_code=ended.code,

@@ -9,8 +9,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.headless import Headless
-from acp_tui.doctor.violations import Deviation, find_deviations
+from acp_tui.cli.headless import HeadlessRun
+from acp_tui.doctor.violations import Violation, find_violations
 from acp_tui.entry_display import call_title
 from acp_tui.session.nesting import limit_depth
 from acp_tui.session.state import AgentMessage, Permission, Thought, ToolCall
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Record
     from acp_tui.session.state import Agent, ConfigOption, Session
 
-SIGN_OF_LIFE_SECONDS = 3.0
+PROGRESS_INTERVAL_SECONDS = 3.0
 """How often it is said what is being waited for."""
 
 
 async def examine(args: argparse.Namespace, agent: str | None, prompt: str | None) -> dict[str, Any]:
     """Everything there is to say about the agent, as plain data."""
     # Agents name their terminal sign-in only if it is declared. It runs only with --sign-in.
-    headless = Headless(args, agent, terminal_sign_in=True)
+    headless = HeadlessRun(args, agent, terminal_sign_in=True)
     conversation, session = headless.conversation, headless.conversation.session
     records: list[Record] = []
     seconds: dict[str, float] = {}
@@ -59,10 +59,10 @@ async def examine(args: argparse.Namespace, agent: str | None, prompt: str | Non
         await headless.work(ask())
     finally:
         await headless.close()
-    deviations = find_deviations(records)
+    deviations = find_violations(records)
     if session.process and session.process.signal in ("SIGTERM", "SIGKILL"):
         sentence = f"it did not end when its input was closed, and was ended by {session.process.signal}"
-        deviations.append(Deviation("outlives-its-input", sentence))
+        deviations.append(Violation("outlives-its-input", sentence))
     return {
         "started": session.process is not None and session.process.pid is not None,
         "agent": _agent(session.agent),
@@ -88,7 +88,7 @@ def _sign_of_life(method: str) -> Iterator[None]:
 
     async def say() -> None:
         while True:
-            await asyncio.sleep(SIGN_OF_LIFE_SECONDS)
+            await asyncio.sleep(PROGRESS_INTERVAL_SECONDS)
             seconds = time.monotonic() - began
             print(
                 f"acp-tui: waiting for the answer to {method} ({seconds:.0f} s)", file=sys.stderr, flush=True

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-NEWER = frozenset({"update.name", "toolCall.name"})
+UNSTABLE_FIELDS = frozenset({"update.name", "toolCall.name"})
 """In the unstable schema; agents use it already, and we understand it."""
 
 
 @dataclass(slots=True)
-class SchemaFault:
+class SchemaViolation:
     """One departure from the schema."""
 
     check: str
@@ -61,13 +61,13 @@ def _models() -> tuple[dict[str, type[BaseModel]], dict[str, type[BaseModel]]]:
     return calls, answers
 
 
-def schema_faults(frame: Any, methods: dict[object, str]) -> Iterator[SchemaFault]:
+def schema_violations(frame: Any, methods: dict[object, str]) -> Iterator[SchemaViolation]:
     """The departures of one received frame; `methods` holds our open requests, and loses the answered one."""
     if not isinstance(frame, dict):
         return
     calls, answers = _models()
     if frame.get("jsonrpc") != "2.0":
-        yield SchemaFault("schema:envelope", 'a message lacks "jsonrpc": "2.0"')
+        yield SchemaViolation("schema:envelope", 'a message lacks "jsonrpc": "2.0"')
     method = frame.get("method")
     if isinstance(method, str):
         if model := calls.get(method):
@@ -83,23 +83,25 @@ def schema_faults(frame: Any, methods: dict[object, str]) -> Iterator[SchemaFaul
         result = frame.get("result")
         if result is None:
             if any(field.is_required() for field in model.model_fields.values()):
-                yield SchemaFault(
+                yield SchemaViolation(
                     f"schema:{answered}", f"the answer to {answered} is null instead of an object"
                 )
             return
         yield from _compare(model, answered, result, " answer")
 
 
-def _error_faults(method: str, error: Any) -> Iterator[SchemaFault]:
+def _error_faults(method: str, error: Any) -> Iterator[SchemaViolation]:
     if not isinstance(error, dict):
-        yield SchemaFault("schema:error", f"an error answer ({method}) is not an object", str(error)[:200])
+        yield SchemaViolation(
+            "schema:error", f"an error answer ({method}) is not an object", str(error)[:200]
+        )
     elif not isinstance(error.get("code"), int) or not isinstance(error.get("message"), str):
-        yield SchemaFault(
+        yield SchemaViolation(
             "schema:error", f"an error answer ({method}) lacks a number as code or a text as message"
         )
 
 
-def _compare(model: type[BaseModel], method: str, value: Any, suffix: str = "") -> Iterator[SchemaFault]:
+def _compare(model: type[BaseModel], method: str, value: Any, suffix: str = "") -> Iterator[SchemaViolation]:
     from pydantic import ValidationError
 
     check = f"schema:{method}"
@@ -114,12 +116,12 @@ def _compare(model: type[BaseModel], method: str, value: Any, suffix: str = "") 
         for fault in error.errors(include_url=False):
             path = _path_in(value, fault["loc"])
             what = _WORDS.get(fault["type"], "has a value that is not in the schema")
-            yield SchemaFault(check, f"{where}: {path} {what}", str(fault.get("input"))[:200])
+            yield SchemaViolation(check, f"{where}: {path} {what}", str(fault.get("input"))[:200])
         return
     for path, lost in _lost(value, kept):
-        if path in NEWER:
+        if path in UNSTABLE_FIELDS:
             continue
-        yield SchemaFault(
+        yield SchemaViolation(
             check, f"{where}: {path} is not in the schema, or not with this value", str(lost)[:200]
         )
 

@@ -10,8 +10,8 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.doctor.behaviour import Behaviour
-from acp_tui.doctor.schema_check import schema_faults
+from acp_tui.doctor.behaviour_check import BehaviourCheck
+from acp_tui.doctor.schema_check import schema_violations
 from acp_tui.session.nesting import MAX_DEPTH, exceeds_depth, limit_depth
 from acp_tui.session.record import Record
 
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Deviation:
+class Violation:
     """One kind of departure, however often it was seen."""
 
     check: str  # e.g. `schema:session/update` or `tool-update-unannounced`
@@ -31,21 +31,21 @@ class Deviation:
     example: str | None = None  # of the first time
 
 
-def find_deviations(records: Iterable[Record]) -> list[Deviation]:
+def find_violations(records: Iterable[Record]) -> list[Violation]:
     """All departures in what an agent sent, in the order in which each was first seen."""
-    found: dict[tuple[str, str], Deviation] = {}
+    found: dict[tuple[str, str], Violation] = {}
 
     def add(check: str, sentence: str, example: str | None = None) -> None:
         if known := found.get((check, sentence)):
             known.count += 1
         else:
-            found[check, sentence] = Deviation(check, sentence, example=example)
+            found[check, sentence] = Violation(check, sentence, example=example)
 
-    behaviour = Behaviour(add)
+    behaviour = BehaviourCheck(add)
     methods: dict[object, str] = {}  # our requests that wait for an answer
 
     def check_schema(record: Record) -> None:
-        for fault in schema_faults(record.frame, methods):
+        for fault in schema_violations(record.frame, methods):
             add(fault.check, fault.sentence, fault.example)
 
     def attempt(check: Callable[[Record], None], record: Record) -> None:

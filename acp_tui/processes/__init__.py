@@ -5,6 +5,6 @@ not even when acp-tui itself is killed without a chance to clean up.
 """
 
 from acp_tui.processes.reaper import Reaper, ReaperClosedError
-from acp_tui.processes.watched import WatchedProcess
+from acp_tui.processes.watched_process import WatchedProcess
 
 __all__ = ["Reaper", "ReaperClosedError", "WatchedProcess"]

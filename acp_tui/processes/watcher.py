@@ -26,7 +26,7 @@ import signal
 import sys
 import time
 
-PATIENCE = 1.5
+KILL_GRACE_SECONDS = 1.5
 """Seconds between SIGTERM and SIGKILL, and then until we give up on what cannot be killed."""
 PR_SET_CHILD_SUBREAPER = 36
 HAS_PROC = os.access("/proc/self/stat", os.R_OK)
@@ -35,7 +35,7 @@ HAS_PROC = os.access("/proc/self/stat", os.R_OK)
 # --------------------------------------------------------------------------- what is left
 
 
-class Watched:
+class Targets:
     """What is to be ended, and how to find what is left of it."""
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ def _send(target: int, number: int) -> bool:
     return True
 
 
-def end(watched: Watched, reap: Reap) -> None:
+def end_all(watched: Targets, reap: ChildReaper) -> None:
     """End everything: a request, patience, then force.
 
     Signals go to whole groups, at once: a shell whose command dies first would go on to its next one.
@@ -113,7 +113,7 @@ def end(watched: Watched, reap: Reap) -> None:
     for number in (signal.SIGTERM, signal.SIGKILL):
         told: set[int] = set()
         pause = 0.005
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + KILL_GRACE_SECONDS
         while time.monotonic() < until:
             reap()
             living = watched.living()
@@ -131,7 +131,7 @@ def end(watched: Watched, reap: Reap) -> None:
 # --------------------------------------------------------------------------- the child
 
 
-class Reap:
+class ChildReaper:
     """Collects children that ended, and reports how the program did."""
 
     def __init__(self, control: int) -> None:
@@ -214,7 +214,7 @@ def become_subreaper() -> None:
 # --------------------------------------------------------------------------- the watch
 
 
-def watch(control: int, watched: Watched, reap: Reap, wake: int, *, lingers: bool) -> None:
+def watch(control: int, watched: Targets, reap: ChildReaper, wake: int, *, lingers: bool) -> None:
     """Wait until acp-tui is gone or the program has ended; if it `lingers`, until nothing of it is left."""
     buffer = b""
     while not reap.ended or (lingers and (watched.groups or not reap.childless)):
@@ -237,7 +237,7 @@ def watch(control: int, watched: Watched, reap: Reap, wake: int, *, lingers: boo
                 _obey(line, watched)
 
 
-def _obey(line: bytes, watched: Watched) -> None:
+def _obey(line: bytes, watched: Targets) -> None:
     word, _, value = line.partition(b" ")
     if word == b"watch":
         watched.groups.add(int(value))
@@ -257,7 +257,7 @@ def main(argv: list[str]) -> None:
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
     for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, lambda *_: None)  # only acp-tui's end is ours
-    watched, reap = Watched(), Reap(control)
+    watched, reap = Targets(), ChildReaper(control)
     environment = None
     if lingers:
         del program[0]
@@ -279,7 +279,7 @@ def main(argv: list[str]) -> None:
     os.chdir("/")  # keep no folder in use
     watch(control, watched, reap, wake, lingers=lingers)
     if watched.groups or not (reap.ended and reap.childless):
-        end(watched, reap)
+        end_all(watched, reap)
 
 
 if __name__ == "__main__":

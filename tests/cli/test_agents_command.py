@@ -40,9 +40,9 @@ def test_the_list_tells_what_can_be_started(capsys: pytest.CaptureFixture[str]) 
     shown = capsys.readouterr()
     table = rows(shown.out)
     assert table["demo"] == ["Demo agent", "installed", "tried"]
-    assert table["gemini"] == ["Gemini CLI", "installed", "not tried here"]
+    assert table["gemini"] == ["Gemini CLI", "installed", "untested"]
     assert table["claude-code"] == ["Claude Code", "via npx", "tried"]
-    assert table["goose"] == ["goose", "missing", "not tried here"]
+    assert table["goose"] == ["goose", "missing", "untested"]
     assert len(table) == 17
     assert max(len(line) for line in shown.out.splitlines()) <= 80
     assert shown.err == ""
@@ -75,7 +75,7 @@ def test_one_agent_is_shown_with_what_it_needs(
     assert fields["Starts"] == f"{programs}/gemini --acp"
     assert fields["Install"] == "npm install -g @google/gemini-cli"
     assert fields["Key"] == "GEMINI_API_KEY (set), or GOOGLE_API_KEY (not set)"
-    assert fields["Tried"] == "not tried here"
+    assert fields["Tried"] == "untested"
     assert fields["From"] == "built in"
 
 
@@ -84,7 +84,7 @@ def test_a_missing_agent_is_shown_with_the_command_that_installs_it(
 ) -> None:
     assert main(["agents", "show", "goose"]) == 0
     out = capsys.readouterr().out
-    assert "Starts     nothing yet, for it was not found: goose acp\n" in out
+    assert "Starts     not installed: goose acp\n" in out
     assert "| bash\n" in out  # on one line, to be copied
 
 
@@ -101,7 +101,7 @@ def test_an_own_agent_is_shown_with_its_place_and_problems(
     assert "Sets       GEMINI_API_KEY\n" in shown.out
     assert "do-not-show-me" not in shown.out
     assert "did you mean 'title'?" in " ".join(shown.out.split())
-    assert shown.err == "acp-tui: 1 problem in the settings: `acp-tui config check` tells\n"
+    assert shown.err == "acp-tui: 1 problem in the settings; run `acp-tui config check`\n"
 
 
 def test_an_unknown_agent_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:

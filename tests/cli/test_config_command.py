@@ -78,7 +78,7 @@ def test_showing_is_what_it_does_when_nothing_is_said(
 ) -> None:
     assert main(["config"]) == 0
     values = capsys.readouterr().out.split("\n\n")[1]
-    assert "policy                            (each command has its own)  built in\n" in values
+    assert "policy                            (depends on the command)    built in\n" in values
     assert max(len(line) for line in values.splitlines()) <= 80
 
 
@@ -87,7 +87,7 @@ def test_problems_are_pointed_at_and_the_rest_is_shown(
 ) -> None:
     config.write_text('polcy = "ask"\nagent = "gemni"\n')
     assert main(["config"]) == 0
-    assert capsys.readouterr().err == "acp-tui: 2 problems in the settings: `acp-tui config check` tells\n"
+    assert capsys.readouterr().err == "acp-tui: 2 problems in the settings; run `acp-tui config check`\n"
 
 
 def test_a_check_names_every_problem_and_fails(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,7 +54,7 @@ def test_a_deleted_working_directory_is_no_traceback(tmp_path: Path, args: list[
 def test_commands_that_need_the_folder_say_that_it_is_gone(tmp_path: Path, args: list[str]) -> None:
     done = run_in_deleted_folder(tmp_path / "gone", *args)
     assert done.returncode == 1
-    assert done.stderr == "acp-tui: the current folder no longer exists: change to another one.\n"
+    assert done.stderr == "acp-tui: the current directory no longer exists: change to another one.\n"
 
 
 def test_another_folder_can_be_named(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_what_was_said_before_the_end_is_kept(tmp_path: Path) -> None:
 def test_another_version_is_named(tmp_path: Path, version: str, code: int) -> None:
     done = execute("go", command=agent("faulty", "wrong_version", version), cwd=tmp_path)
     assert done.code == code
-    assert ("acp-tui speaks version 1" in done.err) == (code == 1)
+    assert ("acp-tui supports version 1" in done.err) == (code == 1)
 
 
 @pytest.mark.parametrize("way", ["answers", "refuses"])

@@ -60,7 +60,7 @@ def test_the_prompt_is_read_from_a_pipe_without_a_dash(tmp_path: Path) -> None:
         ([], "hello", "name an agent"),
         (["--command", "x", "-"], " \n", "the prompt is empty"),
         (["--command", "x", "-"], b"\xff\xfe", "not UTF-8"),
-        (["--command", "x", "two", "words"], "", "as one argument"),
+        (["--command", "x", "two", "words"], "", "as one quoted argument"),
         (["--command", "'open", "hello"], "", "cannot be split"),
         (["dmeo", "hello"], "", "did you mean demo?"),
         (["--command", "x", "hello", "--policy", "maybe"], "", "invalid choice: 'maybe'"),
@@ -280,9 +280,9 @@ def test_an_agent_that_cannot_go_on_says_so(tmp_path: Path) -> None:
 def test_a_turn_that_takes_too_long_is_cancelled(tmp_path: Path) -> None:
     done = execute(steps(["say", "on it"], ["wait"]), "--timeout", "5", "--output", "json", cwd=tmp_path)
     assert done.code == 1
-    assert "took longer than 5 s and was cancelled" in done.err
+    assert "Timed out after 5 s" in done.err
     assert done.result["stopReason"] == "cancelled"
-    assert done.result["error"]["message"].startswith("It took longer")
+    assert done.result["error"]["message"].startswith("Timed out")
 
 
 def test_a_log_is_kept_unless_it_is_not_wanted(tmp_path: Path, home: Path) -> None:
@@ -336,7 +336,7 @@ def test_signing_in_is_done_when_allowed(tmp_path: Path, method: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "sentence"), [("guess", "no way to sign in called"), ("shell", "needs a terminal")]
+    ("method", "sentence"), [("guess", "Unknown sign-in method"), ("shell", "needs a terminal")]
 )
 def test_a_sign_in_that_cannot_be_done_says_why(tmp_path: Path, method: str, sentence: str) -> None:
     wants = agent("faulty", "demands_authentication")
@@ -349,7 +349,7 @@ def test_a_sign_in_elsewhere_can_be_given_up(tmp_path: Path) -> None:
     wants = agent("faulty", "demands_authentication")
     done = execute("hello", "--sign-in", "waits", "--timeout", "2", command=wants, cwd=tmp_path)
     assert done.code == 1
-    assert "took longer than 2 s" in done.err
+    assert "Timed out after 2 s" in done.err
 
 
 # --------------------------------------------------------------------------- exit codes
@@ -361,7 +361,7 @@ def test_a_sign_in_elsewhere_can_be_given_up(tmp_path: Path) -> None:
 def test_the_exit_code_tells_how_the_turn_ended(tmp_path: Path, reason: str, code: int) -> None:
     done = execute(steps(["stop", reason]), cwd=tmp_path)
     assert done.code == code
-    assert (f"the agent stopped: {reason}" in done.err) == (code == 3)
+    assert (f"stopped: {reason}" in done.err) == (code == 3)
 
 
 # --------------------------------------------------------------------------- settings that are wrong

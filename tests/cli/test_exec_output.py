@@ -183,7 +183,7 @@ def test_output_without_room_is_one_sentence(tmp_path: Path, output: str) -> Non
             check=False,
         )
     assert done.returncode == 1
-    assert done.stderr.decode().lower() == "acp-tui: the output cannot be written: no space left on device.\n"
+    assert done.stderr.decode().lower() == "acp-tui: cannot write the output: no space left on device.\n"
 
 
 @pytest.mark.parametrize("closed", [0, 1, 2])

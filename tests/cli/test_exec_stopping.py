@@ -49,7 +49,7 @@ def test_ctrl_c_asks_the_agent_to_stop(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, err = process.communicate()
         assert process.returncode == 130
-        assert err.decode() == "· the agent stopped: cancelled\n"
+        assert err.decode() == "· stopped: cancelled\n"
         gone(mark)
 
 
@@ -122,7 +122,7 @@ def test_being_told_to_end_ends_everything(tmp_path: Path, number: signal.Signal
         process.send_signal(number)
         _, err = process.communicate()
         assert process.returncode == 128 + number
-        assert err.decode() == "acp-tui: The run was stopped.\n"
+        assert err.decode() == "acp-tui: Stopped.\n"
         gone(mark)
 
 

@@ -47,7 +47,7 @@ def test_each_server_is_shown_with_its_place_and_who_gets_it(
         "    sent  to every agent\n"
         f"web  {config}:5\n"
         "    http  https://example.org/mcp\n"
-        "    sent  to gemini, codex, if it takes http servers\n"
+        "    sent  to gemini, codex, if it supports http\n"
         f"off  {config}:9\n"
         "    runs      sh\n"
         "    left out  it is disabled\n"
@@ -63,12 +63,12 @@ def test_for_one_agent_it_tells_what_that_would_get(
     assert "    left out  the environment variable GREETING is not set\n" in out
     assert "    left out  it is only for gemini, codex\n" in out
     assert main(["mcp", "--agent", "codex"]) == 0
-    assert "    sent  to codex, if it takes http servers\n" in capsys.readouterr().out
+    assert "    sent  to codex, if it supports http\n" in capsys.readouterr().out
 
 
 def test_an_agent_nobody_knows_is_a_usage_error(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mcp", "list", "--agent", "gemin"]) == 2
-    assert capsys.readouterr().err == "acp-tui: there is no agent called 'gemin'; did you mean gemini?\n"
+    assert capsys.readouterr().err == "acp-tui: unknown agent 'gemin'; did you mean gemini?\n"
 
 
 def test_files_given_are_listed_too_and_replace_by_name(
@@ -82,7 +82,7 @@ def test_files_given_are_listed_too_and_replace_by_name(
     assert out.endswith(
         f"files  {file}:2\n"
         "    runs    sh\n"
-        "    unused  cwd, trust: the protocol has no place for it\n"
+        "    unused  cwd, trust: not part of the protocol\n"
         "    sent    to every agent\n"
     )
 

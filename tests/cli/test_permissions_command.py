@@ -23,7 +23,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 def test_the_list_numbers_what_is_remembered(capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys) == said(capsys, "list") == "No answers are remembered.\n"
+    assert said(capsys) == said(capsys, "list") == "No remembered answers.\n"
     for rule in (GIT, EDIT):
         RuleStore().add(rule)
     first, second = said(capsys, "list").splitlines()
@@ -36,7 +36,7 @@ def test_an_old_rule_that_is_not_used_is_marked_in_the_list(capsys: pytest.Captu
     assert main(["permissions", "list"]) == 0
     out, err = capsys.readouterr()
     assert "for launch.py" in out
-    assert "not used: its agent is not known for certain" in out
+    assert "unused: its agent cannot be identified" in out
     assert "is no longer used: several commands start launch.py" in err
 
 
@@ -107,9 +107,9 @@ def test_explain_takes_rules_of_a_run_and_an_agent(capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("explain", "execute"), "Name the command"),
-        (("explain", "edit"), "Name the file"),
-        (("explain", "mcp", "server"), "Name the tool"),
+        (("explain", "execute"), "name the command"),
+        (("explain", "edit"), "name the file"),
+        (("explain", "mcp", "server"), "name the tool"),
         (("explain", "edit", "x", "--allow", "dance"), "'dance' is no kind of request"),
         (("explain", "edit", "x", "--cwd", "/no/such/folder"), "does not exist"),
     ],

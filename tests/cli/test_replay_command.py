@@ -100,7 +100,7 @@ def test_an_empty_recording_is_an_empty_conversation(
 
 def test_what_is_no_recording_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for log, sentence in (
-        (str(tmp_path), "holds no recorded session"),
+        (str(tmp_path), "contains no recorded session"),
         (str(tmp_path / "missing.jsonl"), "does not exist"),
         ("missing", 'no session "missing"'),
     ):
@@ -133,7 +133,7 @@ def test_a_file_that_is_no_recording_is_one_sentence(
     other = tmp_path / "notes.txt"
     other.write_text("one\ntwo\n", encoding="utf-8")
     assert main(["replay", str(other), *how]) == 1
-    assert capsys.readouterr().err == f"acp-tui: {other} is no recording of a session.\n"
+    assert capsys.readouterr().err == f"acp-tui: {other} is not a session recording.\n"
 
 
 def test_a_speed_that_is_none_is_called_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,7 +60,7 @@ def record(
 
 def test_without_sessions_the_list_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sessions"]) == 0
-    assert capsys.readouterr().out == "No session has been recorded yet.\n"
+    assert capsys.readouterr().out == "No recorded sessions.\n"
 
 
 def test_the_list_has_a_line_for_each_the_last_used_first(

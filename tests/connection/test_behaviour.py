@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from acp_tui.doctor.violations import find_deviations
+from acp_tui.doctor.violations import find_violations
 from acp_tui.session.record import Record
 from tests.support.recordings import WIRELOGS, records
 from tests.support.talk import Talk
@@ -25,7 +25,7 @@ INFO = {"agentInfo": {"name": "agent", "version": "1"}}
 
 
 def checks(talk: Talk, *, schema: bool = False) -> set[str]:
-    found = {deviation.check for deviation in find_deviations(talk.records)}
+    found = {deviation.check for deviation in find_violations(talk.records)}
     return found if schema else {check for check in found if not check.startswith("schema:")}
 
 
@@ -194,7 +194,7 @@ def test_every_check_in_the_code_is_provoked_here() -> None:
     import re
     from pathlib import Path
 
-    import acp_tui.doctor.behaviour as module
+    import acp_tui.doctor.behaviour_check as module
 
     source = Path(module.__file__ or "").read_text(encoding="utf-8")
     named = set(re.findall(r'"([a-z]+(?:-[a-z]+)+)"', source))
@@ -248,7 +248,7 @@ def test_the_same_departure_is_counted() -> None:
     for number in range(3):
         talk.tool(f"t{number}", kind="read", status="completed", locations=[{"path": f"a{number}"}])
     talk.end(prompt)
-    [found] = find_deviations(talk.records)
+    [found] = find_violations(talk.records)
     assert (found.check, found.count, found.example) == ("relative-path", 3, "a0")
 
 
@@ -290,7 +290,7 @@ def test_the_same_departure_is_counted() -> None:
 def test_departures_from_the_schema_name_the_place(play: Play, check: str, words: str) -> None:
     talk = Talk()
     play(talk)
-    sentences = [found.sentence for found in find_deviations(talk.records) if found.check == check]
+    sentences = [found.sentence for found in find_violations(talk.records) if found.check == check]
     assert len(sentences) == 1
     assert words in sentences[0]
 
@@ -350,7 +350,7 @@ frames = some.fixed_dictionaries(
 def test_nothing_that_an_agent_sends_stops_the_examination(sent: list[Any]) -> None:
     talk = Talk()
     turn()(talk)
-    find_deviations([*talk.records, *(Record(0.0, "received", frame) for frame in sent)])
+    find_violations([*talk.records, *(Record(0.0, "received", frame) for frame in sent)])
 
 
 # --------------------------------------------------------------------------- recorded agents
@@ -383,6 +383,6 @@ def test_recorded_agents_depart_where_they_are_known_to(agent: str) -> None:
     found: dict[str, set[str]] = defaultdict(set)
     for wirelog in WIRELOGS:
         if wirelog.stem.startswith(agent):
-            for deviation in find_deviations(records(wirelog)):
+            for deviation in find_violations(records(wirelog)):
                 found[deviation.check].add(wirelog.stem)
     assert set(found) == RECORDED[agent]

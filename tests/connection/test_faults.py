@@ -15,11 +15,11 @@ import pytest
 from acp_tui.agents.launch import Launch
 from acp_tui.connection.errors import (
     AgentGone,
+    AgentTimeout,
     CannotStart,
     ConnectionFault,
     NotOffered,
     RequestFailed,
-    TimedOut,
     VersionMismatch,
 )
 from tests.fake_agents.faulty import ERRORS, LAST_WORDS, MEGABYTE, NOISE
@@ -210,7 +210,7 @@ async def test_silence_at_initialize_is_ended_by_the_timeout(client: MakeClient)
     agent = client("faulty", "never_answers")
     connection = await agent.start()
     await until(connection.stderr_tail)
-    with pytest.raises(TimedOut) as caught:
+    with pytest.raises(AgentTimeout) as caught:
         await connection.initialize({}, timeout=0.05)
     assert str(caught.value) == (
         "Scripted Agent did not answer initialize within 0.05 s. "
@@ -237,7 +237,7 @@ async def test_another_version_is_refused_in_words_that_name_both(client: MakeCl
         await client("faulty", "wrong_version", version).initialize()
     theirs = version.replace('"', "")
     assert f"Scripted Agent speaks version {theirs} of" in str(caught.value)
-    assert "acp-tui speaks version 1" in str(caught.value)
+    assert "acp-tui supports version 1" in str(caught.value)
 
 
 @pytest.mark.parametrize("version", ["1", "1.0", '"1"', '"1.0"'])

@@ -21,7 +21,7 @@ from tests.support.leftovers import MARK, processes_with
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from acp_tui.connection.process import Exit
+    from acp_tui.connection.agent_exit import AgentExit
     from acp_tui.session.record import Record
 
     Handler = Callable[[dict[str, Any]], Awaitable[dict[str, Any] | None]]
@@ -46,7 +46,7 @@ class Client:
     translator: Translator = field(default_factory=Translator)
     records: list[Record] = field(default_factory=list)
     lines: list[str | None] = field(default_factory=list)
-    exits: list[Exit] = field(default_factory=list)
+    exits: list[AgentExit] = field(default_factory=list)
     stderr: bytearray = field(default_factory=bytearray)
     handlers: dict[str, Handler] = field(default_factory=dict)
     served: list[str] = field(default_factory=list)

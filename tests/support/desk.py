@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
-    from acp_tui.cli.conversation_setup import Held
+    from acp_tui.cli.conversation_setup import ConversationSetup
     from acp_tui.session.state import Session
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.prompt import Prompt
@@ -43,7 +43,7 @@ class Desk:
 
     app: AcpTui
     pilot: Pilot[int]
-    made: list[Held] = field(default_factory=list)
+    made: list[ConversationSetup] = field(default_factory=list)
 
     # ---- what there is
 
@@ -155,7 +155,7 @@ def offers(**given: Any) -> str:
     return json.dumps(given)
 
 
-def app_of(*words: str, made: Callable[[Held], None] = lambda _: None) -> AcpTui:
+def app_of(*words: str, made: Callable[[ConversationSetup], None] = lambda _: None) -> AcpTui:
     """The app of a command line."""
     parser = argparse.ArgumentParser()
     run.configure(parser)
@@ -167,7 +167,7 @@ async def desk(
     folder: Path, *words: str, size: tuple[int, int] = (100, 30), wait: bool = True
 ) -> AsyncIterator[Desk]:
     """A conversation on the screen; afterwards none of its processes lives."""
-    made: list[Held] = []
+    made: list[ConversationSetup] = []
     app = app_of("--cwd", str(folder), *words, made=made.append)
     async with app.run_test(size=size, notifications=True) as pilot:
         one = Desk(app, pilot, made)

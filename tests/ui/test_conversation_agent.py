@@ -23,7 +23,7 @@ from acp_tui.ui.widgets.status_facts import Piece, StatusFacts, layout
 from tests.support.desk import Desk, agent, app_of, desk, offers
 
 if TYPE_CHECKING:
-    from acp_tui.cli.conversation_setup import Held
+    from acp_tui.cli.conversation_setup import ConversationSetup
     from tests.support.desk import Open
 
 LOADS = offers(capabilities={"loadSession": True})
@@ -60,11 +60,11 @@ async def test_a_name_that_nobody_knows_ends_the_app_with_a_sentence(tmp_path: P
 async def test_the_end_while_the_conversation_is_being_made_ends_that_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[Held] = []
+    made: list[ConversationSetup] = []
     go_on = threading.Event()
     close = ConversationRunner.close
 
-    def slowly(held: Held) -> None:
+    def slowly(held: ConversationSetup) -> None:
         made.append(held)
         go_on.wait()
 

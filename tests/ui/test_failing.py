@@ -92,9 +92,7 @@ def test_an_error_that_leaves_nothing_to_go_on_with_ends_in_a_sentence(
         assert terminal.ended() == 1
         log = home / "state" / "acp-tui.log"
         told = " ".join(ESCAPES.sub(b"", terminal.raw[terminal.raw.rindex(OFF[-1]) :]).decode().split())
-        failed = (
-            f"acp-tui: the screen has failed (RuntimeError: a mistake [of] ours). The details are in {log}."
-        )
+        failed = f"acp-tui: internal error (RuntimeError: a mistake [of] ours). Details: {log}."
         assert told.startswith(failed)
         if where == "at the end":
             assert told.removeprefix(failed) == f" Resume with: acp-tui --resume {session_in(home)}."

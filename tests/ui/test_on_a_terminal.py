@@ -30,7 +30,7 @@ def test_it_starts_answers_a_prompt_and_quits(tmp_path: Path) -> None:
         terminal.type("\x11")  # Ctrl+Q
         assert terminal.ended() == 0
         assert_sane(terminal)
-        assert "To look at this conversation again: acp-tui replay " in terminal.raw.decode()
+        assert "Replay this conversation with: acp-tui replay " in terminal.raw.decode()
         assert terminal.left_behind() == []
 
 
@@ -42,7 +42,7 @@ def test_it_says_how_to_go_on_with_an_agent_that_keeps_sessions(tmp_path: Path) 
         terminal.until(lambda: terminal.new_text().count("hello there") >= 2)
         terminal.type("\x11")  # Ctrl+Q
         assert terminal.ended() == 0
-        assert "To go on with this conversation: acp-tui --resume " in terminal.raw.decode()
+        assert "Resume this conversation with: acp-tui --resume " in terminal.raw.decode()
 
 
 def test_keys_that_come_all_at_once_keep_their_order(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_signing_in_on_the_terminal_is_the_agents_own(tmp_path: Path) -> None:
         terminal.type("\r")
         terminal.wait_for("Sign in? ")
         terminal.type("no\n")
-        terminal.wait_for("did not succeed")
+        terminal.wait_for("failed")
         terminal.type("\x1b[15~")  # F5
         terminal.wait_for("Choose a sign-in method")
         terminal.type("\r")

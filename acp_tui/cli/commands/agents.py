@@ -1,4 +1,4 @@
-"""`acp-tui agents`: which agents are known by name, and what starting one would do."""
+"""`acp-tui agents`: lists the known agents and shows how each is started."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+    """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    actions.add_parser("list", help="all of them (the default)")
-    show = actions.add_parser("show", help="how one is started, and what it needs")
+    actions.add_parser("list", help="list all known agents (default)")
+    show = actions.add_parser("show", help="show how an agent is started and what it needs")
     show.add_argument("name", metavar="NAME")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print them."""
+    """Print the list or the details of one agent."""
     settings = config.load(Path.cwd())
     lines = (
         _show(catalogue.find_agent(args.name, settings), settings)
@@ -43,13 +43,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list(settings: Settings) -> list[str]:
-    rows = [("NAME", "TITLE", "STATE", "TRIED")]
+    rows = [("NAME", "TITLE", "STATE", "TESTED")]
     for agent in catalogue.known_agents(settings).values():
         title = textwrap.shorten(agent.title, 30, placeholder="…")
         title += " (default)" if agent.name == settings.agent else ""
-        tried = "yours" if agent.own else "tried" if agent.tried else "not tried here"
+        tried = "yours" if agent.own else "tested" if agent.tried else "untested"
         rows.append((agent.name, title, _state(agent), tried))
-    return [*aligned(rows), "", "`acp-tui agents show NAME` tells how one is started and what it needs."]
+    return [*aligned(rows), "", "Run `acp-tui agents show NAME` for the command, install hint and sign-in."]
 
 
 def _state(agent: KnownAgent) -> str:
@@ -67,7 +67,7 @@ def _show(agent: KnownAgent, settings: Settings) -> list[str]:
         fields.append(("Starts", redact_text(shlex.join(command))))
     else:
         wanted = redact_text(" or ".join(shlex.join(command) for command in agent.run))
-        fields.append(("Starts", f"nothing yet, for it was not found: {wanted}"))
+        fields.append(("Starts", f"not installed: {wanted}"))
     fields += [("Sets", ", ".join(agent.env))] if agent.env else []
     fields += [("Install", agent.install)] if agent.install else []
     if agent.keys:
@@ -76,8 +76,8 @@ def _show(agent: KnownAgent, settings: Settings) -> list[str]:
     fields += [("Sign-in", agent.sign_in)] if agent.sign_in else []
     fields += [("Note", agent.note)] if agent.note else []
     if agent.missing_file == "empty":
-        fields.append(("Files", "a file that does not exist reads as an empty one"))
-    fields += [] if agent.own else [("Tried", agent.tried or "not tried here")]
+        fields.append(("Files", "a missing file is read as empty"))
+    fields += [] if agent.own else [("Tested", agent.tried or "untested")]
     fields += [("Home page", agent.homepage)] if agent.homepage else []
     fields.append(("From", agent.source))
     fields += [("Problem", str(problem)) for problem in catalogue.agent_problems(agent.name, settings)]

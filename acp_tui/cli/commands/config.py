@@ -1,4 +1,4 @@
-"""`acp-tui config`: the settings in force, where each comes from, and what is wrong in the files."""
+"""`acp-tui config`: shows the effective settings, their origin, and problems in the files."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+    """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    actions.add_parser("show", help="every value and where it comes from (the default)")
-    actions.add_parser("path", help="the file that holds the settings")
-    actions.add_parser("keys", help="every action that can be given keys of your own, and those it has now")
-    actions.add_parser("check", help="what is wrong in the files; exit code 1 when something is")
+    actions.add_parser("show", help="show every value and where it comes from (default)")
+    actions.add_parser("path", help="print the path of the settings file")
+    actions.add_parser("keys", help="list all actions and their keys")
+    actions.add_parser("check", help="report problems in the settings files; exit code 1 if there are any")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what was asked for."""
+    """Print the settings, keys, path or problems."""
     if args.action == "path":
         print(config.config_file())
         return 0
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(_keys(settings)))
         return 0
     if args.action == "check":
-        problems = catalogue.settings_problems(settings) + _of_the_screen(settings)
+        problems = catalogue.settings_problems(settings) + _ui_problems(settings)
         print("\n".join(_report(problems)) if problems else "No problems found.")
         return 1 if problems else 0
     print("\n".join(_show(settings)))
@@ -51,19 +51,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _keys(settings: Settings) -> list[str]:
-    """The table of keys, with the user's own in it."""
+    """Return the table of actions with their current keys."""
     from acp_tui.ui.keys import SCOPES, TABLE
     from acp_tui.ui.keys.keymap import keymap
     from acp_tui.ui.keys.palette_commands import title_of
 
     own = keymap(settings.keys).keys
-    rows = [("ACTION", "KEYS", "PLACE", "WHAT IT DOES")]
+    rows = [("ACTION", "KEYS", "PLACE", "DESCRIPTION")]
     rows += [(key.id, own.get(key.id, key.keys), SCOPES[key.where].title, title_of(key)) for key in TABLE]
     return aligned(rows)
 
 
-def _of_the_screen(settings: Settings) -> list[Problem]:
-    """What only the screen knows of: themes, the actions that have keys, and how the user is called."""
+def _ui_problems(settings: Settings) -> list[Problem]:
+    """Return problems in settings that only the UI can check: themes, keys and notifications."""
     from acp_tui.ui.conversation import attention
     from acp_tui.ui.keys import keymap
     from acp_tui.ui.theme import themes
@@ -72,17 +72,15 @@ def _of_the_screen(settings: Settings) -> list[Problem]:
 
 
 def point_at_problems(settings: Settings) -> None:
-    """Say that not all of the settings is in force, whichever command was asked for."""
+    """Print a hint to stderr if some settings are invalid and therefore ignored."""
     if problems := catalogue.settings_problems(settings):
         noun = "problem" if len(problems) == 1 else "problems"
-        print(
-            f"acp-tui: {len(problems)} {noun} in the settings: `acp-tui config check` tells", file=sys.stderr
-        )
+        print(f"acp-tui: {len(problems)} {noun} in the settings; run `acp-tui config check`", file=sys.stderr)
 
 
 def _show(settings: Settings) -> list[str]:
     files = [config.config_file(), config.project_file(Path.cwd())]
-    lines = aligned([(file.name, str(file) if file.exists() else f"{file} (not there)") for file in files])
+    lines = aligned([(file.name, str(file) if file.exists() else f"{file} (missing)") for file in files])
     rows = [(key, _written(key, settings), _place(settings.origin(key))) for key in config.CHECKS]
     rows += [
         (f"keys.{name}", keys, _place(settings.origin(f"keys.{name}")))
@@ -96,10 +94,10 @@ def _show(settings: Settings) -> list[str]:
 
 
 def _written(key: str, settings: Settings) -> str:
-    """A value as it would be written in the file."""
+    """Return the value as it would be written in the file."""
     value: Any = settings.value(key)
     if value is None:
-        return "(each command has its own)" if key == "policy" else "(none)"
+        return "(depends on the command)" if key == "policy" else "(none)"
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
@@ -108,7 +106,7 @@ def _started(agent: UserAgent) -> str:
 
 
 def _place(origin: Origin | UserAgent | Server) -> str:
-    """Where it is written; the two usual files by their names, because their paths are at the top."""
+    """Return file and line. The two usual files go by name: their paths are printed at the top."""
     if origin.file is None:
         return str(origin)
     usual = origin.file in (config.config_file(), config.project_file(Path.cwd()))
@@ -117,7 +115,7 @@ def _place(origin: Origin | UserAgent | Server) -> str:
 
 
 def _report(problems: list[Problem]) -> list[str]:
-    """Each with its place on a line of its own, as editors and terminals recognise it."""
+    """Return the lines for each problem: its `file:line` first, so that editors recognise it."""
     lines = []
     for problem in problems:
         lines.append(visible_line(": ".join(part for part in (problem.place, problem.key) if part)))

@@ -1,4 +1,4 @@
-"""`acp-tui doctor`: starts an agent, asks it what it is, and says where it departs from the protocol."""
+"""`acp-tui doctor`: starts an agent and reports its capabilities and protocol violations."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("words", nargs="*", metavar="AGENT", help="the agent's short name")
+    """Add the command's arguments to the parser."""
+    parser.add_argument("words", nargs="*", metavar="AGENT", help="name of the agent")
     add_agent_options(parser)
     add_unattended_options(parser)
     parser.add_argument("--prompt", metavar="TEXT", help="also run one turn and check it")
@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it; 1 when the agent could not be talked to or, with --strict, violates the protocol."""
+    """Print the report. Return 1 if the agent failed or, with --strict, violates the protocol."""
     agent, extra = agent_and_prompt(args.words, args.program, needed=True)
     prompt = args.prompt if args.prompt is not None else extra
 

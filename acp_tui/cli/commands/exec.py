@@ -1,4 +1,4 @@
-"""`acp-tui exec`: one prompt, no screen. The answer goes to stdout, everything else to stderr."""
+"""`acp-tui exec`: runs one prompt non-interactively. The answer goes to stdout, the rest to stderr."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from acp_tui.cli.options import (
 from acp_tui.errors import UserError
 
 EPILOG = """\
-exit codes: 0 the agent ended its turn; 1 failure; 2 usage; 3 another stop reason; 130 cancelled.
-Ctrl+C asks the agent to stop; a second one quits at once.
+exit codes: 0 turn completed; 1 failure; 2 usage error; 3 other stop reason; 130 cancelled.
+Ctrl+C cancels the turn; a second Ctrl+C quits immediately.
 
 examples:
   acp-tui exec demo tour --policy yolo
@@ -27,25 +27,31 @@ examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+    """Add the command's arguments to the parser."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
     parser.add_argument(
-        "words", nargs="*", metavar="AGENT [PROMPT | -]", help="the agent, and what to ask it"
+        "words",
+        nargs="*",
+        metavar="AGENT [PROMPT | -]",
+        help="name of the agent, and the prompt (-: read it from stdin)",
     )
     add_agent_options(parser)
     add_unattended_options(parser)
     parser.add_argument(
-        "--output", choices=("text", "json", "ndjson"), default="text", help="text, one object, or events"
+        "--output",
+        choices=("text", "json", "ndjson"),
+        default="text",
+        help="text (default), one JSON object, or one JSON event per line",
     )
     add_session_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it; the exit code."""
+    """Run one prompt and return the exit code."""
     agent, word = agent_and_prompt(args.words, args.program, needed=not args.resume)
     if args.resume and word is None and agent is not None:
-        agent, word = None, agent  # a recorded session knows its agent
+        agent, word = None, agent  # the single argument is the prompt: the recording names the agent
     prompt = _prompt(word)
 
     import asyncio
@@ -57,12 +63,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _prompt(word: str | None) -> str:
     if word is None and sys.stdin.isatty():
-        raise UserError("there is no prompt: give one, or - to read it from stdin.", exit_code=USAGE)
+        raise UserError("no prompt: pass one, or - to read it from stdin.", exit_code=USAGE)
     try:
         text = word if word is not None and word != "-" else sys.stdin.read()
         text.encode()
     except UnicodeError:
-        raise UserError("the prompt is not UTF-8 text.", exit_code=USAGE) from None
+        raise UserError("the prompt is not valid UTF-8.", exit_code=USAGE) from None
     if not text.strip():
         raise UserError("the prompt is empty.", exit_code=USAGE)
     return text

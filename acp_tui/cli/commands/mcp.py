@@ -1,4 +1,4 @@
-"""`acp-tui mcp`: the MCP servers, where each is written, and which agent would be given it."""
+"""`acp-tui mcp`: lists the MCP servers, where each is configured, and which agents get it."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import Server
     from acp_tui.config.settings import Settings
 
-# What remains of a header when its references are taken out: nothing that is secret.
+# A header value without its ${…} references: nothing secret is left.
 _NOT_SECRET = re.compile(r"\s*(?:bearer|basic|token)?\s*", re.IGNORECASE)
 _REFERENCE = re.compile(r"\$\{[\w:]+\}")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("action", nargs="?", choices=["list"], default="list", help="list them (the default)")
+    """Add the command's arguments to the parser."""
+    parser.add_argument("action", nargs="?", choices=["list"], default="list", help="list servers (default)")
     parser.add_argument(
         "--mcp-config",
         metavar="FILE",
         type=Path,
         action="append",
         default=[],
-        help="a JSON file with mcpServers, as other programs have it; may be given several times",
+        help="JSON file with mcpServers (repeatable)",
     )
-    parser.add_argument("--agent", metavar="NAME", help="what this agent would be given")
+    parser.add_argument("--agent", metavar="NAME", help="show only what this agent would get")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print them."""
+    """Print the servers and where each is configured."""
     settings = config.load(Path.cwd())
     servers = [*settings.mcp_servers]
     for file in args.mcp_config:
@@ -60,12 +60,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(agent: str, settings: Settings, servers: list[Server]) -> None:
-    """A name that nobody has is probably mistyped; it would be given the servers that are for all."""
+    """Raise `UserError` for an unknown agent, which would otherwise get the servers for all agents."""
     names = {*catalogue.known_agents(settings), *(name for server in servers for name in server.agents or [])}
     if agent not in names:
         meant = closest_match(agent, names)
         raise UserError(
-            f"there is no agent called {agent!r}" + (f"; did you mean {meant}?" if meant else ""), exit_code=2
+            f"unknown agent {agent!r}" + (f"; did you mean {meant}?" if meant else ""), exit_code=2
         )
 
 
@@ -78,13 +78,13 @@ def _described(server: Server, servers: list[Server], agent: str | None) -> list
     fields += [("env", pair) for pair in _masked(server.env, "=")]
     fields += [("header", pair) for pair in _masked(server.headers, ": ")]
     if server.extra:
-        fields.append(("unused", f"{', '.join(server.extra)}: the protocol has no place for it"))
+        fields.append(("unused", f"{', '.join(server.extra)}: not part of the protocol"))
     fields.append(_sent(server, servers, agent))
     return [visible_line(f"{server.name}  {place}"), *labelled(fields, "    ", commands=("runs",))]
 
 
 def _masked(values: Mapping[str, str], sign: str) -> list[str]:
-    """Names and values as written; what may be secret is shown only when it merely names a variable."""
+    """Return the pairs as written. Possible secrets are masked unless they only reference a variable."""
     return [
         f"{name}{sign}{MASK if is_secret_name(name) and not _harmless(value) else redact_text(value)}"
         for name, value in values.items()
@@ -96,11 +96,11 @@ def _harmless(value: str) -> bool:
 
 
 def _sent(server: Server, servers: list[Server], agent: str | None) -> tuple[str, str]:
-    """Who would get it. What an agent takes is known only when it has been asked."""
+    """Return who gets the server. Which transports an agent supports is unknown until it runs."""
     whom = agent or (server.agents[0] if server.agents else "")
     _, left_out = mcp.for_agent(servers, whom, http=True, sse=True)
     reason = next((left.reason for left in left_out if left.server is server), None)
     if reason:
         return "left out", reason
-    condition = "" if server.transport == "stdio" else f", if it takes {server.transport} servers"
+    condition = "" if server.transport == "stdio" else f", if it supports {server.transport}"
     return "sent", f"to {agent or ', '.join(server.agents or ['every agent'])}{condition}"

@@ -1,4 +1,4 @@
-"""`acp-tui permissions`: the remembered answers, and what would be answered to a request."""
+"""`acp-tui permissions`: lists and revokes remembered answers, and explains decisions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+    """Add the command's arguments to the parser."""
     import argparse
 
     from acp_tui.config.policies import POLICIES
@@ -37,30 +37,30 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
     actions = parser.add_subparsers(dest="action", metavar="list | revoke | explain", title="actions")
-    actions.add_parser("list", help="show the remembered answers (the default)")
+    actions.add_parser("list", help="list remembered answers (default)")
 
-    revoke = actions.add_parser("revoke", help="forget one of them")
-    revoke.add_argument("number", metavar="N", help="its number in the list, or its id")
+    revoke = actions.add_parser("revoke", help="forget a remembered answer")
+    revoke.add_argument("number", metavar="N", help="number in the list, or id")
 
-    explain = actions.add_parser("explain", help="say what would be answered to a request, and why")
+    explain = actions.add_parser("explain", help="show how a request would be answered, and why")
     explain.add_argument("kind", metavar="KIND", choices=KINDS, help=", ".join(KINDS))
     explain.add_argument(
         "subject", metavar="SUBJECT", nargs="?", default="", help="a path, command or SERVER/TOOL"
     )
-    explain.add_argument("--policy", choices=POLICIES, help="only under this policy (default: each)")
-    explain.add_argument("--agent", metavar="NAME", help="the agent that asks")
-    explain.add_argument("--cwd", type=Path, default=Path(), help="the folder it works in (default: here)")
+    explain.add_argument("--policy", choices=POLICIES, help="show only this policy (default: all)")
+    explain.add_argument("--agent", metavar="NAME", help="requesting agent")
+    explain.add_argument("--cwd", type=Path, default=Path(), help="workspace directory (default: current)")
     explain.add_argument(
-        "--add-dir", type=Path, action="append", default=[], metavar="DIR", help="another folder"
+        "--add-dir", type=Path, action="append", default=[], metavar="DIR", help="additional directory"
     )
     for option in ("--allow", "--reject"):
         explain.add_argument(
-            option, action="append", default=[], metavar="KIND[:PATTERN]", help="a rule of the run"
+            option, action="append", default=[], metavar="KIND[:PATTERN]", help=f"rule as for `exec {option}`"
         )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it; the exit code."""
+    """Run the chosen action and return the exit code."""
     from acp_tui.agents.catalogue import known_agents
     from acp_tui.config.settings import load
     from acp_tui.permissions.rule_store import RuleStore
@@ -85,9 +85,9 @@ def _list(rule_store: RuleStore) -> None:
 
     rules = rule_store.rules()
     if not rules:
-        print("No answers are remembered.")
+        print("No remembered answers.")
     for number, rule in enumerate(rules, start=1):
-        unused = "; not used: its agent is not known for certain" if rule_store.is_unused(rule) else ""
+        unused = "; unused: its agent cannot be identified" if rule_store.is_unused(rule) else ""
         print(f"{number:>3}  {describe_rule(rule)}  ({rule.id}, {_day(rule)}{unused})")
 
 
@@ -108,7 +108,7 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
     subject = _subject(args.kind, args.subject, place)
     print(f"Asked:  {subject.words}")
     if subject.composite:
-        print(f"        no allow rule by leading words matches: {subject.composite}")
+        print(f"        prefix allow rules cannot match: {subject.composite}")
     run_rules = [parse_spec(text, "allow") for text in args.allow] + [
         parse_spec(text, "reject") for text in args.reject
     ]
@@ -123,7 +123,7 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
         )
         print(f"{policy + ':':<15}{decision.answer:<8}{decision.why}")
     if args.policy is None:
-        print("Under `acp-tui exec`, where nobody can be asked, ask is no.")
+        print('Under `acp-tui exec`, "ask" means "reject".')
 
 
 def _place(args: argparse.Namespace) -> PathContext:
@@ -132,7 +132,7 @@ def _place(args: argparse.Namespace) -> PathContext:
     roots = [os.path.realpath(directory) for directory in (args.cwd, *args.add_dir)]
     for root in roots:
         if not Path(root).is_dir():
-            raise UserError(f"The folder {root} does not exist.", exit_code=2)
+            raise UserError(f"the directory {root} does not exist.", exit_code=2)
     return PathContext(cwd=roots[0], roots=roots, resolve=os.path.realpath)
 
 
@@ -143,17 +143,17 @@ def _subject(kind: str, text: str, place: PathContext) -> Subject:
     if kind == "execute":
         if not text.strip():
             raise UserError(
-                "Name the command: acp-tui permissions explain execute 'git status'.", exit_code=2
+                "name the command: acp-tui permissions explain execute 'git status'.", exit_code=2
             )
         return subject_of_command(text, place=place, served=False)
     if kind in PATH_KINDS and kind != "search" and not text:
-        raise UserError(f"Name the file: acp-tui permissions explain {kind} PATH.", exit_code=2)
+        raise UserError(f"name the file: acp-tui permissions explain {kind} PATH.", exit_code=2)
     if kind in PATH_KINDS:
         return subject_of_kind(kind, [text] if text else [], place=place)
     if kind == "mcp":
         server, _, tool = text.partition("/")
         if not (server and tool):
-            raise UserError("Name the tool: acp-tui permissions explain mcp SERVER/TOOL.", exit_code=2)
+            raise UserError("name the tool: acp-tui permissions explain mcp SERVER/TOOL.", exit_code=2)
         return subject_of_kind(kind, place=place, server=server, tool=tool)
     return subject_of_kind(kind, place=place)
 

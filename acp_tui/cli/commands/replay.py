@@ -1,4 +1,4 @@
-"""`acp-tui replay`: a recorded session again, on the screen or as text."""
+"""`acp-tui replay`: plays a recorded session on the screen, or prints it as text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.cli.screen_runner import add_theme_option, need_a_terminal, show
+from acp_tui.cli.screen_runner import add_theme_option, require_terminal, run_app
 from acp_tui.config import early_settings
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
@@ -25,40 +25,44 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+    """Add the command's arguments to the parser."""
     parser.add_argument(
         "log",
         metavar="LOG",
-        help="a session's id or the beginning of one, its folder, or a file with a recording",
+        help="session id (or a unique prefix), session folder, or recording file",
     )
     parser.add_argument(
-        "--speed", type=speed, default=1.0, metavar="N", help="so many times as fast; max: at once"
+        "--speed",
+        type=speed,
+        default=1.0,
+        metavar="N",
+        help="speed factor (default: 1); max skips all pauses",
     )
     add_theme_option(parser)
-    parser.add_argument("--text", action="store_true", help="print the conversation as text instead")
-    parser.add_argument("--thoughts", action="store_true", help="with --text: the agent's thoughts, too")
+    parser.add_argument("--text", action="store_true", help="print the conversation as text and exit")
+    parser.add_argument("--thoughts", action="store_true", help="with --text: include the agent's thoughts")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show the conversation."""
+    """Replay the conversation on the screen, or print it as text."""
     if args.text:
-        print_recording(recording_of(args.log), thoughts=args.thoughts)
+        print_recording(find_recording(args.log), thoughts=args.thoughts)
         return 0
-    need_a_terminal("`acp-tui replay --text` works without")
-    return show(app_for(recording_of(args.log), args))
+    require_terminal("`acp-tui replay --text` works without a terminal")
+    return run_app(app_for(find_recording(args.log), args))
 
 
 def app_for(path: Path, args: argparse.Namespace) -> AcpTui:
-    """The app that plays a recording."""
+    """Return the app that plays the recording."""
     from acp_tui.controller.player import Player
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.conversation import gc_control
     from acp_tui.ui.screens.replay import ReplayScreen
 
-    gc_control.pause()  # the records stay: looking at them again and again takes as long as reading them
+    gc_control.pause()  # all records stay in memory, and scanning them repeatedly doubles the loading time
     records, problems = read_records(path)
     gc_control.resume()
-    known = read_session(path.parent)  # who it was held with, when it is one of ours
+    known = read_session(path.parent)  # agent, title and folder, if acp-tui recorded it
     player = Player(
         records,
         title=visible_line(known.text("agent_title") or "Recorded session"),
@@ -73,7 +77,7 @@ def app_for(path: Path, args: argparse.Namespace) -> AcpTui:
 
 
 def speed(text: str) -> float:
-    """Nothing is infinitely slow, so 0 means what is meant by it elsewhere: no waiting."""
+    """Parse a speed factor. "max" and 0 mean no pauses. The name appears in argparse's error message."""
     times = float("inf") if text == "max" else float(text)
     if not times >= 0:
         raise ValueError
@@ -81,8 +85,8 @@ def speed(text: str) -> float:
 
 
 def print_recording(path: Path, *, thoughts: bool = False) -> None:
-    """Print the conversation that this file records, and say when parts of it cannot be read."""
-    print_safely()
+    """Print the recorded conversation; report unreadable lines on stderr."""
+    replace_unencodable()
     records, problems = read_records(path)
     for line in transcript_lines(fold(records), thoughts=thoughts):
         print(line)
@@ -96,28 +100,28 @@ def read_records(path: Path) -> tuple[list[Record], list[str]]:
     try:
         records = list(read_recording(path, damaged.append))
     except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error
     if not damaged:
         return records, []
     if not records:
-        raise UserError(f"{path} is no recording of a session.")
+        raise UserError(f"{path} is not a session recording.")
     more = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
-    return records, [f"line {damaged[0]}{more} of {path} cannot be read: left out."]
+    return records, [f"line {damaged[0]}{more} of {path} could not be read and was skipped."]
 
 
-def print_safely() -> None:
-    """Let no character that the terminal's encoding lacks end the output."""
+def replace_unencodable() -> None:
+    """Print "?" for characters that the output's encoding lacks instead of failing."""
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # always a text file here
 
 
-def recording_of(log: str) -> Path:
-    """The file that a session's id, its folder or a path means."""
+def find_recording(log: str) -> Path:
+    """Return the recording file for a session id, a session folder or a path."""
     path = Path(log).expanduser()
     if path.is_dir() and (path / WIRE).exists():
         return path / WIRE
     if path.exists() and not path.is_dir():
         return path
     if os.sep in log:
-        reason = "holds no recorded session" if path.is_dir() else "does not exist"
+        reason = "contains no recorded session" if path.is_dir() else "does not exist"
         raise UserError(f"{path} {reason}.")
     return find_session(paths().data, log).wire

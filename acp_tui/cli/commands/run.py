@@ -1,4 +1,4 @@
-"""`acp-tui [AGENT]`: a conversation on the screen, or the list of those one can have."""
+"""`acp-tui [AGENT]`: opens an interactive session, or the launcher if no agent is given."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.options import add_agent_options, add_session_options, agent_and_prompt
-from acp_tui.cli.screen_runner import ScreenFailedError, add_theme_option, need_a_terminal, show
+from acp_tui.cli.screen_runner import ScreenFailedError, add_theme_option, require_terminal, run_app
 from acp_tui.config import early_settings
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from acp_tui.cli.conversation_setup import Held
+    from acp_tui.cli.conversation_setup import ConversationSetup
     from acp_tui.controller import QuestionHandler
     from acp_tui.launcher_choices import LauncherChoices
     from acp_tui.ui.app import AcpTui
@@ -25,38 +25,40 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+    """Add the command's arguments to the parser."""
     parser.add_argument(
-        "words", nargs="*", metavar="AGENT [PROMPT]", help="the agent, and what to ask it first"
+        "words", nargs="*", metavar="AGENT [PROMPT]", help="name of the agent, and the first prompt"
     )
     add_agent_options(parser, policy="ask")
     add_session_options(parser)
     add_theme_option(parser)
     parser.add_argument(
-        "--choose", action="store_true", help="choose from a list, also where an agent is set to be started"
+        "--choose", action="store_true", help="show the list of agents even if a default agent is set"
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it; the exit code."""
-    need_a_terminal("`acp-tui exec` works without")
+    """Run the app and return the exit code."""
+    require_terminal("`acp-tui exec` works without a terminal")
     from acp_tui.ui.conversation import gc_control
 
-    gc_control.pause()  # until the first screen has begun
-    made: list[Held] = []
+    gc_control.pause()  # until the first screen is up
+    created: list[ConversationSetup] = []
     try:
-        code = show(app_for(args, made.append))
+        code = run_app(app_for(args, created.append))
     except ScreenFailedError as error:
-        commands = [f" Resume with: acp-tui --resume {held.conversation.folder.id}." for held in made]
+        commands = [f" Resume with: acp-tui --resume {setup.conversation.folder.id}." for setup in created]
         raise UserError(f"{error}{commands[-1] if commands else ''}", exit_code=error.exit_code) from error
     if code == 0:
-        for held in made:
-            _say_how_to_go_on(held)
+        for setup in created:
+            _print_resume_hint(setup)
     return code
 
 
-def app_for(args: argparse.Namespace, made: Callable[[Held], None] = lambda _: None) -> AcpTui:
-    """The app that a command line wants. `made` gets the conversations, once there are any."""
+def app_for(
+    args: argparse.Namespace, on_created: Callable[[ConversationSetup], None] = lambda _: None
+) -> AcpTui:
+    """Return the app for these arguments. `on_created` is called with each conversation."""
     agent, prompt = agent_and_prompt(args.words, args.program, needed=False)
     wishes = early_settings.read(Path(args.cwd or "."))
     by_project = False
@@ -65,10 +67,10 @@ def app_for(args: argparse.Namespace, made: Callable[[Held], None] = lambda _: N
 
     from acp_tui.ui.app import AcpTui
 
-    launcher = partial(_launcher, args, made)
-    known_agents = agent is not None or args.program is not None or args.resume
-    conversation = partial(_conversation, args, made, agent, prompt, chosen_by_project=by_project)
-    start = conversation if known_agents else launcher
+    launcher = partial(_launcher, args, on_created)
+    known = agent is not None or args.program is not None or args.resume
+    conversation = partial(_conversation, args, on_created, agent, prompt, chosen_by_project=by_project)
+    start = conversation if known else launcher
     return AcpTui(start, theme=args.theme, wishes=wishes, launcher=launcher)
 
 
@@ -90,22 +92,22 @@ def _default_agent(wishes: early_settings.EarlySettings) -> tuple[str | None, bo
 
 def _conversation(
     args: argparse.Namespace,
-    made: Callable[[Held], None],
+    on_created: Callable[[ConversationSetup], None],
     agent: str | None,
     prompt: str | None,
     palette: Palette,
     *,
     chosen_by_project: bool = False,
 ) -> BaseScreen:
-    """The screen on which it is held."""
+    """Return the screen of one conversation."""
     from acp_tui.ui.screens.conversation import ConversationScreen
 
-    helds: list[Held] = []
+    setups: list[ConversationSetup] = []
 
-    def make(question_handler: QuestionHandler) -> Held:
-        from acp_tui.cli.conversation_setup import Held
+    def make(question_handler: QuestionHandler) -> ConversationSetup:
+        from acp_tui.cli.conversation_setup import ConversationSetup
 
-        held = Held(
+        setup = ConversationSetup(
             args,
             agent,
             policy="ask",
@@ -114,30 +116,32 @@ def _conversation(
             welcome=prompt is None,
             chosen_by_project=chosen_by_project,
         )
-        helds.append(held)
-        made(held)
-        return held
+        setups.append(setup)
+        on_created(setup)
+        return setup
 
     def new_session(palette: Palette) -> BaseScreen:
-        """The same agent in the same folder, whether it was named, chosen or resumed."""
+        """Return a screen with a new session of the same agent in the same folder."""
         given: dict[str, Any] = {"resume": None}
         named = agent
-        if helds:
-            launch = helds[-1].conversation.launch
-            given["cwd"] = str(helds[-1].conversation.cwd)
+        if setups:
+            launch = setups[-1].conversation.launch
+            given["cwd"] = str(setups[-1].conversation.cwd)
             if args.program is None and launch.ad_hoc:
                 given["program"] = shlex.join(launch.command)
             elif args.program is None:
                 named = launch.name
-        return _conversation(argparse.Namespace(**(vars(args) | given)), made, named, None, palette)
+        return _conversation(argparse.Namespace(**(vars(args) | given)), on_created, named, None, palette)
 
     program = (args.program or "").split()
     name = agent or (program[0].rpartition("/")[2] if program else "the agent")
     return ConversationScreen(make, name, palette, first_prompt=prompt, new_session=new_session)
 
 
-def _launcher(args: argparse.Namespace, made: Callable[[Held], None], palette: Palette) -> BaseScreen:
-    """The screen on which one is chosen."""
+def _launcher(
+    args: argparse.Namespace, on_created: Callable[[ConversationSetup], None], palette: Palette
+) -> BaseScreen:
+    """Return the screen that lists agents and recorded sessions."""
     from acp_tui.ui.screens.launcher import LauncherScreen
 
     folder = Path(args.cwd or ".").absolute()
@@ -146,26 +150,26 @@ def _launcher(args: argparse.Namespace, made: Callable[[Held], None], palette: P
         from acp_tui.launcher_choices import load_choices
 
         found = load_choices(folder)
-        import acp_tui.ui.screens.conversation  # noqa: F401  # one of them is going to be wanted
+        import acp_tui.ui.screens.conversation  # noqa: F401  # preload: the next screen
 
         return found
 
     def start(palette: Palette, agent: str | None, session: str | None) -> BaseScreen:
-        """The options of the command line hold for any agent; a session is gone on with in its own folder."""
+        """Apply the command line's options to the chosen agent. A resumed session keeps its own folder."""
         chosen: dict[str, Any] = {"program": None, "resume": session}
         if session is not None:
             chosen |= {"cwd": None, "add_dir": []}
         given = argparse.Namespace(**(vars(args) | chosen))
-        return _conversation(given, made, agent, None, palette)
+        return _conversation(given, on_created, agent, None, palette)
 
     return LauncherScreen(palette, read, start, folder)
 
 
-def _say_how_to_go_on(held: Held) -> None:
-    folder, session = held.conversation.folder, held.conversation.session
+def _print_resume_hint(setup: ConversationSetup) -> None:
+    folder, session = setup.conversation.folder, setup.conversation.session
     if not (folder.id and session.turn):
         return
     if session.agent is not None and session.agent.can_resume:
-        print(f"To go on with this conversation: acp-tui --resume {folder.id}")
+        print(f"Resume this conversation with: acp-tui --resume {folder.id}")
     else:
-        print(f"To look at this conversation again: acp-tui replay {folder.id}")
+        print(f"Replay this conversation with: acp-tui replay {folder.id}")

@@ -1,4 +1,4 @@
-"""`acp-tui sessions`: what was recorded, to be listed, read, found and thrown away."""
+"""`acp-tui sessions`: lists, shows and prunes recorded sessions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.commands.replay import print_recording, print_safely
+from acp_tui.cli.commands.replay import print_recording, replace_unencodable
 from acp_tui.cli.tables import aligned, cells, labelled
 from acp_tui.config import settings as config
 from acp_tui.config.checks import WrongValueError, size
@@ -31,25 +31,25 @@ _PROJECT = 16
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
+    """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    actions.add_parser("list", help="all of them, the last used first (the default)")
-    show = actions.add_parser("show", help="what is known of one, and its conversation as text")
-    show.add_argument("id", metavar="ID", help="its id, or the beginning of it")
-    show.add_argument("--thoughts", action="store_true", help="with the agent's thoughts")
-    path = actions.add_parser("path", help="where one is kept")
-    path.add_argument("id", metavar="ID", help="its id, or the beginning of it")
-    prune = actions.add_parser("prune", help="remove the oldest ones")
-    prune.add_argument("--keep", type=_count, metavar="N", help="so many may stay (log.keep_sessions)")
+    actions.add_parser("list", help="list sessions, most recent first (default)")
+    show = actions.add_parser("show", help="show a session's details and conversation")
+    show.add_argument("id", metavar="ID", help="session id, or a unique prefix")
+    show.add_argument("--thoughts", action="store_true", help="include the agent's thoughts")
+    path = actions.add_parser("path", help="print the folder of a session")
+    path.add_argument("id", metavar="ID", help="session id, or a unique prefix")
+    prune = actions.add_parser("prune", help="remove the oldest sessions")
+    prune.add_argument("--keep", type=_count, metavar="N", help="keep at most N sessions (log.keep_sessions)")
     prune.add_argument(
-        "--max-size", type=_size, metavar="SIZE", help='what they may take, such as "500 MB" (log.keep_bytes)'
+        "--max-size", type=_size, metavar="SIZE", help='limit total size, e.g. "500 MB" (log.keep_bytes)'
     )
-    prune.add_argument("--yes", action="store_true", help="do not ask")
+    prune.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it."""
-    print_safely()
+    """Run the chosen action and return the exit code."""
+    replace_unencodable()
     match args.action:
         case "show":
             session = find_session(paths().data, args.id)
@@ -71,14 +71,14 @@ def run(args: argparse.Namespace) -> int:
 def _list() -> None:
     sessions = list_sessions(paths().data)
     if not sessions:
-        print("No session has been recorded yet.")
+        print("No recorded sessions.")
         return
     width = shutil.get_terminal_size((_WIDTH, 24)).columns
     print("\n".join(_table(sessions, width)))
 
 
 def _table(sessions: Sequence[StoredSession], width: int) -> list[str]:
-    """The title gets what the others leave; on a narrow terminal the agent is told by the id alone."""
+    """Return the table. The title gets the remaining width; narrow terminals omit the agent column."""
     rows = [["ID", "AGENT", "PROJECT", "WHEN", "SIZE"]]
     for session in sessions:
         project = Path(session.text("cwd") or "").name
@@ -103,11 +103,11 @@ def _facts(session: StoredSession) -> list[str]:
         ("Agent", session.text("agent_title") or session.text("agent")),
         ("Command", shlex.join(map(str, command)) if isinstance(command, list) else None),
         ("Project", session.text("cwd")),
-        ("Also", ", ".join(map(str, directories)) if isinstance(directories, list) else None),
+        ("Directories", ", ".join(map(str, directories)) if isinstance(directories, list) else None),
         ("Title", session.text("title")),
-        ("The agent's id", session.text("session_id")),
+        ("Agent's id", session.text("session_id")),
         ("Last used", format_moment(session.updated, now)),
-        ("Ended with", session.text("stop")),
+        ("Stop reason", session.text("stop")),
         ("Size", readable_size(session.size())),
         ("Folder", str(session.path)),
     ]
@@ -115,7 +115,7 @@ def _facts(session: StoredSession) -> list[str]:
 
 
 def shortened(text: str, width: int) -> str:
-    """The text on one line, cut to so many columns."""
+    """Return the text on one line, truncated to `width` columns."""
     text = " ".join(visible_line(text[: width * 8]).split())
     if cells(text) <= width:
         return text
@@ -125,7 +125,7 @@ def shortened(text: str, width: int) -> str:
 
 
 def readable_size(count: float) -> str:
-    """Bytes in the unit that keeps the number short."""
+    """Format a number of bytes, e.g. "3 kB"."""
     for unit in ("B", "kB", "MB"):
         if count < 1000:
             return f"{count:.0f} {unit}"
@@ -142,25 +142,25 @@ def _prune(args: argparse.Namespace) -> int:
     max_bytes = limits.keep_bytes if args.max_size is None else args.max_size
     chosen = prune_candidates(paths().data, keep=keep, max_bytes=max_bytes)
     if not chosen:
-        print(f"Nothing to remove: at most {keep} sessions and {readable_size(max_bytes)} may stay.")
+        print(f"Nothing to remove: within the limits of {keep} sessions and {readable_size(max_bytes)}.")
         return 0
     for one in chosen:
         title = shortened(session_title(one.session), 30)
         print(f"{one.session.id}  {readable_size(one.size)}  {title}".rstrip())
-    if not args.yes and not _agreed(len(chosen)):
-        print("Nothing was removed.")
+    if not args.yes and not _confirm(len(chosen)):
+        print("Nothing removed.")
         return 1
     removed = remove(paths().data, chosen)
     print(f"Removed {_sessions(len(removed))}, {readable_size(sum(one.size for one in removed))}.")
     if kept := len(chosen) - len(removed):
-        print(f"{_sessions(kept).capitalize()} stayed: in use, or not ours to remove.")
+        print(f"{_sessions(kept).capitalize()} kept: in use, or not removable.")
     return 0
 
 
-def _agreed(count: int) -> bool:
+def _confirm(count: int) -> bool:
     if not sys.stdin.isatty():
         raise UserError(
-            "Nothing was removed: there is nobody to ask here. Add --yes to remove them.", exit_code=2
+            "nothing removed: no terminal to confirm on. Use --yes to skip the confirmation.", exit_code=2
         )
     try:
         print(f"Remove {_sessions(count)} for good? [y/N] ", end="", flush=True)

@@ -89,7 +89,7 @@ def test_a_missing_agent_is_offered_with_what_installs_it(tmp_path: Path) -> Non
 def test_sessions_are_offered_by_title_or_first_prompt_if_one_can_go_on_with_them(tmp_path: Path) -> None:
     record(at=1000.0, prompt="Fix\n the \x1b[31mbug", session_id="a")
     record(at=2000.0, title="A title", session_id="b", agent_title="Some agent")
-    record(at=3000.0, title="never began")
+    record(at=3000.0, title="never started")
     record(at=4000.0, prompt=" ", session_id="c")
     found = load_choices(tmp_path).sessions
     assert [one.title for one in found] == ["A title", "Fix the ␛[31mbug"]

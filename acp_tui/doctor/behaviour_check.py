@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.connection.agent_requests import SERVED
+from acp_tui.connection.agent_requests import CLIENT_METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Report = Callable[[str, str, str | None], None]
 
-FREE_OUTSIDE_TURNS = frozenset(
+UPDATES_BETWEEN_TURNS = frozenset(
     {
         "available_commands_update",
         "current_mode_update",
@@ -28,7 +28,7 @@ FREE_OUTSIDE_TURNS = frozenset(
         "notice",
     }
 )
-KNOWN_UPDATES = FREE_OUTSIDE_TURNS | {
+KNOWN_UPDATES = UPDATES_BETWEEN_TURNS | {
     "user_message_chunk",
     "agent_message_chunk",
     "agent_thought_chunk",
@@ -40,16 +40,18 @@ KNOWN_UPDATES = FREE_OUTSIDE_TURNS | {
     "compaction_update",
     "compaction_summary_chunk",
 }
-KNOWN_CALLS = SERVED | {"session/update", "elicitation/complete", "$/cancel_request"}
-CLIENT_CALLS = frozenset({"initialize", "authenticate", "session/new", "session/prompt", "session/cancel"})
+AGENT_METHODS = CLIENT_METHODS | {"session/update", "elicitation/complete", "$/cancel_request"}
+CLIENT_ONLY_METHODS = frozenset(
+    {"initialize", "authenticate", "session/new", "session/prompt", "session/cancel"}
+)
 """What only clients send."""
 MANY_THOUGHTS = 200
-OPENING = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
-REPLAYING = frozenset({"session/load", "session/resume"})
-CLOSED = frozenset({"completed", "failed"})
+SESSION_METHODS = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
+REPLAY_METHODS = frozenset({"session/load", "session/resume"})
+FINAL_STATUSES = frozenset({"completed", "failed"})
 
 
-class Behaviour:
+class BehaviourCheck:
     """Watches one connection, record by record."""
 
     def __init__(self, report: Report) -> None:
@@ -110,9 +112,9 @@ class Behaviour:
             self._asked[frame["id"]] = (method, params)
         if method == "initialize":
             self._capabilities = params.get("clientCapabilities") or {}
-        elif method in OPENING:
+        elif method in SESSION_METHODS:
             self._opening = True
-            if method in REPLAYING:  # what it says of it before it answers is the replay
+            if method in REPLAY_METHODS:  # what it says of it before it answers is the replay
                 self._session = params.get("sessionId")
         elif method == "session/prompt":
             self._turns += 1
@@ -137,7 +139,7 @@ class Behaviour:
         result = result if isinstance(result, dict) else {}
         if method == "initialize":
             self._initialized(params, result)
-        elif method in OPENING:
+        elif method in SESSION_METHODS:
             self._opened(result, params)
         elif method == "session/prompt":
             self._turn_ended(result, failed=error is not None)
@@ -151,10 +153,10 @@ class Behaviour:
             if identity in self._waiting:
                 self._say("request-id-twice", "a request has the id of one that still waits", frame)
             self._waiting.add(identity)
-        if method in CLIENT_CALLS:
+        if method in CLIENT_ONLY_METHODS:
             self._say("own-messages-back", "the agent sends our own messages back")
             return
-        if method not in KNOWN_CALLS:
+        if method not in AGENT_METHODS:
             if not method.startswith("_"):
                 self._say(
                     "extension-without-underscore",
@@ -177,7 +179,7 @@ class Behaviour:
         """What an agent has the client do, the client decides on."""
         if method in ("fs/write_text_file", "terminal/create"):
             for call in self._calls.values():
-                call["served"] = call["served"] or call["status"] not in CLOSED
+                call["served"] = call["served"] or call["status"] not in FINAL_STATUSES
 
     # ---- opening
 
@@ -218,7 +220,7 @@ class Behaviour:
         if not failed and reason == "end_turn" and not self._words and not self._cancelled:
             self._say("empty-turn", "a turn ended with nothing said and nothing done")
         for call in self._calls.values():
-            if call["status"] not in CLOSED and not call["left"]:
+            if call["status"] not in FINAL_STATUSES and not call["left"]:
                 call["left"] = True
                 self._say(
                     "tool-left-open", "a tool call was still open when its turn had ended", call["title"]
@@ -234,9 +236,9 @@ class Behaviour:
                 self._say("update-before-session", "updates came before the answer to session/new")
         elif session != self._session:
             self._say("other-session", "an update named a session that is not this one")
-        elif not self._turns and not self._opening and kind not in FREE_OUTSIDE_TURNS:
+        elif not self._turns and not self._opening and kind not in UPDATES_BETWEEN_TURNS:
             self._say("update-outside-turn", f"{kind} came outside any turn")
-        if kind != "agent_thought_chunk" and kind not in FREE_OUTSIDE_TURNS:
+        if kind != "agent_thought_chunk" and kind not in UPDATES_BETWEEN_TURNS:
             self._thought = None
         if kind == "current_mode_update":
             self._mode(update.get("currentModeId"))

@@ -15,7 +15,7 @@ from acp_tui.processes.reaper import watcher_command
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-WATCHER_DONE = 6.0
+WATCHER_SECONDS = 6.0
 """Seconds after which the watcher must have ended everything (it asks, and then forces)."""
 
 
@@ -93,7 +93,7 @@ class WatchedProcess:
         if not self._reports.done():
             with contextlib.suppress(OSError):
                 self._control.write_eof()
-            done, _ = await asyncio.wait([self._reports], timeout=WATCHER_DONE)
+            done, _ = await asyncio.wait([self._reports], timeout=WATCHER_SECONDS)
             if not done:
                 with contextlib.suppress(ProcessLookupError):
                     self._watcher.kill()
