@@ -39,9 +39,9 @@ def test_the_list_tells_what_can_be_started(capsys: pytest.CaptureFixture[str]) 
     assert main(["agents"]) == 0
     shown = capsys.readouterr()
     table = rows(shown.out)
-    assert table["demo"] == ["Demo agent", "installed", "tried"]
+    assert table["demo"] == ["Demo agent", "installed", "tested"]
     assert table["gemini"] == ["Gemini CLI", "installed", "untested"]
-    assert table["claude-code"] == ["Claude Code", "via npx", "tried"]
+    assert table["claude-code"] == ["Claude Code", "via npx", "tested"]
     assert table["goose"] == ["goose", "missing", "untested"]
     assert len(table) == 17
     assert max(len(line) for line in shown.out.splitlines()) <= 80
@@ -75,7 +75,7 @@ def test_one_agent_is_shown_with_what_it_needs(
     assert fields["Starts"] == f"{programs}/gemini --acp"
     assert fields["Install"] == "npm install -g @google/gemini-cli"
     assert fields["Key"] == "GEMINI_API_KEY (set), or GOOGLE_API_KEY (not set)"
-    assert fields["Tried"] == "untested"
+    assert fields["Tested"] == "untested"
     assert fields["From"] == "built in"
 
 

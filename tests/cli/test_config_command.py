@@ -78,7 +78,7 @@ def test_showing_is_what_it_does_when_nothing_is_said(
 ) -> None:
     assert main(["config"]) == 0
     values = capsys.readouterr().out.split("\n\n")[1]
-    assert "policy                            (depends on the command)    built in\n" in values
+    assert "policy                            (depends on the command)  built in\n" in values
     assert max(len(line) for line in values.splitlines()) <= 80
 
 

@@ -107,7 +107,7 @@ def test_a_file_whose_name_says_nothing_needs_the_form(
     [
         (["nothing"], 'There is no session "nothing"'),
         ([str(RECORDED), "--html", "--theme", "none"], 'No theme "none"'),
-        ([str(RECORDED), "-o", "/dev/null/x.md"], "/dev/null/x.md cannot be written"),
+        ([str(RECORDED), "-o", "/dev/null/x.md"], "Cannot write /dev/null/x.md"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(
@@ -145,7 +145,7 @@ def test_a_full_disk_leaves_the_old_export_as_it_was(tmp_path: Path, folder: fol
     done = subprocess.run(command, preexec_fn=limit_file_size, capture_output=True, text=True, check=False)
 
     assert done.returncode == 1
-    assert done.stderr == f"acp-tui: {file} cannot be written: File too large.\n"
+    assert done.stderr == f"acp-tui: Cannot write {file}: File too large.\n"
     assert file.read_text() == "the old export"
     assert [path.name for path in tmp_path.glob("*talk*")] == ["talk.html"]
 

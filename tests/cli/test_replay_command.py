@@ -86,7 +86,7 @@ def test_lines_that_cannot_be_read_are_named(
     file.write_text(f"{json.dumps(good)}\nbroken\nagain\n" + '{"torn')
 
     assert main(["replay", str(file), "--text"]) == 0
-    assert f"line 2 and 1 more of {file} cannot be read" in capsys.readouterr().err
+    assert f"line 2 and 1 more of {file} could not be read" in capsys.readouterr().err
 
 
 def test_an_empty_recording_is_an_empty_conversation(
@@ -114,7 +114,7 @@ def test_without_a_terminal_it_says_what_works(
     folder: folders.SessionFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["replay", folder.id]) == 2
-    assert capsys.readouterr().err.endswith("`acp-tui replay --text` works without.\n")
+    assert capsys.readouterr().err.endswith("`acp-tui replay --text` works without a terminal.\n")
 
 
 @pytest.mark.parametrize("speed", ["fast", "-1", "nan"])
@@ -129,7 +129,7 @@ def test_a_speed_is_a_number_or_max(speed: str, capsys: pytest.CaptureFixture[st
 def test_a_file_that_is_no_recording_is_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, how: list[str]
 ) -> None:
-    monkeypatch.setattr("acp_tui.cli.commands.replay.need_a_terminal", lambda _: None)
+    monkeypatch.setattr("acp_tui.cli.commands.replay.require_terminal", lambda _: None)
     other = tmp_path / "notes.txt"
     other.write_text("one\ntwo\n", encoding="utf-8")
     assert main(["replay", str(other), *how]) == 1

@@ -174,7 +174,7 @@ def test_prune_does_not_touch_a_session_in_use(capsys: pytest.CaptureFixture[str
     held = folders.reopen(folders.read_session(folder.path))
 
     assert main(["sessions", "prune", "--keep", "0", "--yes"]) == 0
-    assert "1 session stayed" in capsys.readouterr().out
+    assert "1 session kept" in capsys.readouterr().out
     assert folder.path.exists()
     held.close()
 

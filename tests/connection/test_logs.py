@@ -49,7 +49,7 @@ def test_setting_it_up_twice_logs_once(home: Path) -> None:
 
 
 def test_the_file_is_rotated_and_stays_private(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logs, "LARGEST", 1000)
+    monkeypatch.setattr(logs, "MAX_LOG_BYTES", 1000)
     path = log_to_file()
     assert path is not None
     for _ in range(100):
