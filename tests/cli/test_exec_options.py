@@ -59,7 +59,7 @@ def test_the_prompt_is_read_from_a_pipe_without_a_dash(tmp_path: Path) -> None:
     [
         ([], "hello", "name an agent"),
         (["--command", "x", "-"], " \n", "the prompt is empty"),
-        (["--command", "x", "-"], b"\xff\xfe", "not UTF-8"),
+        (["--command", "x", "-"], b"\xff\xfe", "not valid UTF-8"),
         (["--command", "x", "two", "words"], "", "as one quoted argument"),
         (["--command", "'open", "hello"], "", "cannot be split"),
         (["dmeo", "hello"], "", "did you mean demo?"),
