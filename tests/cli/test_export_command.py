@@ -80,7 +80,7 @@ def test_a_page_has_the_colours_of_the_settings(
     assert main(["export", folder.id, "--html"]) == 0
     shown = capsys.readouterr()
     assert "color-scheme:dark" in shown.out
-    assert "There is no theme 'gone'; using 'dark' instead." in shown.err
+    assert 'No theme "gone"; using "dark" instead.' in shown.err
 
 
 @pytest.mark.parametrize("name", ["wire.jsonl", "meta.json", "new.md"])

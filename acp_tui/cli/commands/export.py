@@ -87,7 +87,7 @@ def _configured_theme(settings: Settings) -> tuple[str, list[str]]:
     try:
         style_sheet(settings.theme)
     except UserError as error:
-        return DEFAULT_THEME, [f"{str(error).removesuffix('.')}; using {DEFAULT_THEME!r} instead."]
+        return DEFAULT_THEME, [f'{str(error).removesuffix(".")}; using "{DEFAULT_THEME}" instead.']
     return settings.theme, []
 
 
