@@ -134,7 +134,7 @@ def test_a_program_that_is_to_call_the_user_must_be_there(
 ) -> None:
     config.write_text('notify_command = "no-such-program {text}"\n')
     assert main(["config", "check"]) == 1
-    assert f"{config}:1: notify_command\n    there is no program 'no-such-program'" in capsys.readouterr().out
+    assert f"{config}:1: notify_command\n    program not found: no-such-program" in capsys.readouterr().out
 
 
 def test_every_action_is_listed_with_its_keys(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -154,7 +154,7 @@ async def test_a_command_that_cannot_be_run_is_told_at_the_start(home: Path, ope
     file = home / "config" / "config.toml"
     file.write_text('\nnotify_command = ["no-such-program", "{text}"]\n')
     async with open_desk() as desk:
-        complaint = f"{file}:2: notify_command: there is no program 'no-such-program' that could be run"
+        complaint = f"{file}:2: notify_command: program not found: no-such-program"
         await desk.until(lambda: complaint in desk.toasts())
 
 

@@ -83,7 +83,7 @@ async def test_the_end_while_the_conversation_is_being_made_ends_that_too(
 async def test_an_agent_that_dies_at_once_shows_why(open_desk: Open) -> None:
     async with open_desk("faulty", "dies_before_initialize", wait=False) as one:
         await one.until(lambda: one.session.phase == "dead")
-        await one.sees("exited with code 3", "Traceback: the last words", "F5 starts it again")
+        await one.sees("exited with code 3", "Traceback: the last words", "F5 restarts it")
 
 
 async def test_an_agent_of_another_version_is_named_and_stays_on_the_screen(open_desk: Open) -> None:
@@ -137,7 +137,7 @@ async def test_an_agent_that_dies_in_a_turn_says_why_and_the_prompt_comes_back(
     async with open_desk("faulty", behaviour) as one:
         await one.send("hello")
         await one.until(lambda: one.session.phase == "dead")
-        await one.sees(words, "F5 starts it again")
+        await one.sees(words, "F5 restarts it")
         assert one.prompt.text == "hello"
 
 
@@ -395,7 +395,7 @@ async def test_an_agent_that_ignores_a_cancel_is_named_with_the_key_that_restart
         await one.press("escape")
         await one.until(lambda: "stopping" in one.status())
         ahead = 6.0
-        assert "does not react · F5 restarts the agent" in one.status()
+        assert "not responding · F5 restarts the agent" in one.status()
 
 
 async def test_the_restart_of_an_agent_that_does_not_react_reports_no_error(open_desk: Open) -> None:

@@ -249,7 +249,7 @@ async def test_what_is_told_beside_the_conversation(shoot: Shoot) -> None:
     async def act(desk: Desk) -> None:
         await turn(desk)
         for severity, words in (
-            ("information", "The conversation is in /home/ada/.local/share/acp-tui/exports/fix.html"),
+            ("information", "Exported to /home/ada/.local/share/acp-tui/exports/fix.html"),
             ("warning", "config.toml:3: polciy: unknown key; did you mean 'policy'?"),
             ("error", "The agent could not be started."),
         ):

@@ -152,7 +152,7 @@ async def test_a_question_goes_away_when_the_agent_dies(
         (tmp_path / "go").touch()
         await desk.until(lambda: desk.session.phase == "dead")
         await desk.until(lambda: desk.app.screen is desk.screen)
-        await desk.sees("The agent exited with code 3", "last words", "F5 starts it again")
+        await desk.sees("The agent exited with code 3", "last words", "F5 restarts it")
         assert "Allowed" not in desk.text()
 
 

@@ -87,7 +87,7 @@ def look_at_everything(terminal: Terminal) -> None:
         type_(ESC)
         wait_for("────")
     type_(CTRL_O)
-    wait_for("Options of the agent")
+    wait_for("Agent options")
     type_(CTRL_Q)
 
 

@@ -78,7 +78,7 @@ async def test_one_of_several_links_is_chosen(open_desk: Open, visited: list[str
     async with open_desk() as desk:
         await on_the_answer(desk, ["say", "[a](https://a.example) [b](https://b.example) https://a.example"])
         await desk.press("o")
-        await desk.sees("Open which?", "https://a.example", "https://b.example")
+        await desk.sees("Open which link?", "https://a.example", "https://b.example")
         await desk.press("down", "enter")
         await desk.until(lambda: visited == ["https://b.example"])
 

@@ -20,7 +20,7 @@ async def test_many_problems_of_the_settings_are_told_in_short(home: Path, open_
         first, second, rest = told.splitlines()
         assert first.startswith(f"{file}:1: a1: unknown key")
         assert second.startswith(f"{file}:2: b2: ")
-        assert rest == "… and 2 more: `acp-tui config check` tells them."
+        assert rest == "2 more problems; run `acp-tui config check`."
 
 
 async def test_the_same_is_not_told_twice_at_a_time(open_desk: Open) -> None:

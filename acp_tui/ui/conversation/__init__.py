@@ -1,1 +1,1 @@
-"""What stands between a conversation and its widgets."""
+"""Connects a conversation to its widgets: commands, status, frames, questions, attention."""

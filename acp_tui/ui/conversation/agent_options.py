@@ -1,4 +1,4 @@
-"""What the user can choose of an agent: one list for all options, then one for a value."""
+"""Dialogs that let the user change the agent's options and the permission policy."""
 
 from __future__ import annotations
 
@@ -18,17 +18,20 @@ if TYPE_CHECKING:
 async def choose_option(
     app: App[int], session: Session, palette: Palette, wanted: str | None = None
 ) -> tuple[str, str | bool] | None:
-    """Let the user choose; None: everything stays. `wanted` is a category to begin with, such as `mode`."""
+    """Let the user pick an option and a value; None if cancelled.
+
+    `wanted` is a category or option id, such as `mode`: its values are listed at once.
+    """
     from acp_tui.ui.screens.choose import ChooseScreen
 
     options = offered_settings(session)
     if not options:
-        app.notify("This agent offers nothing to choose.", timeout=3)
+        app.notify("This agent has no options.", timeout=3)
         return None
     option = next((one for one in options if wanted in (one.category, one.id)), None) if wanted else None
     if option is None:
         rows = [Choice(one.id, f"{one.name}: {value_name(one)}", one.description) for one in options]
-        taken = await app.push_screen_wait(ChooseScreen("Options of the agent", rows, palette))
+        taken = await app.push_screen_wait(ChooseScreen("Agent options", rows, palette))
         option = next((one for one in options if one.id == taken), None)
         if option is None:
             return None
@@ -40,7 +43,7 @@ async def choose_option(
 
 
 async def choose_policy(app: App[int], palette: Palette, current: str) -> Policy | None:
-    """Let the user choose a policy; None: it stays."""
+    """Let the user pick a policy; None if cancelled."""
     from acp_tui.config.policies import SUMMARIES
     from acp_tui.ui.screens.choose import ChooseScreen
 

@@ -1,8 +1,8 @@
-"""Tells a user who looks elsewhere that the agent is done, or waits for an answer.
+"""Window title, bell and notifications: tell an absent user that the agent is done or needs an answer.
 
-The title of the window always says what is going on. While the window has not the focus, the end of a turn
-and a question ring the bell, show a notification and run the user's own command, as the settings say.
-Terminals that do not report the focus are taken to have it.
+The window title always shows the phase. While the window is unfocused, the end of a turn and a question ring
+the bell, show a notification and run `notify_command`, as configured. Terminals that do not report focus are
+assumed to have it.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _log = logging.getLogger(__name__)
 Kind = Literal["done", "needs_you"]
 
 MAX_TEXT_LENGTH = 80
-"""Characters of what an agent may say in a title or a notification."""
+"""Characters of the agent's text that a title or a notification may contain."""
 BUSY_PHASES = frozenset({"working", "cancelling", "asking"})
 _TITLES = {"working": "● working", "cancelling": "● stopping", "asking": "? needs you", "dead": "✘ ended"}
 _OSC_777 = ("foot", "rxvt")
-"""What the TERM of terminals begins with that know notifications by this number; so do those with VTE."""
+"""TERM prefixes of terminals that use OSC 777 for notifications; VTE terminals use it, too."""
 
 SAVE_TITLE, RESTORE_TITLE = "\x1b[22;2t", "\x1b[23;2t"
 
@@ -59,16 +59,16 @@ class Attention:
 
     @classmethod
     def of(cls, screen: Screen[Any]) -> Attention:
-        """For the conversation on a screen."""
+        """Create the one for the conversation on a screen."""
         return cls(lambda sequence: write_to_terminal(screen.app, sequence), lambda: screen.app.app_focus)
 
     def follow(self, settings: Settings) -> list[Problem]:
-        """Do as the user wishes; what of it cannot be done is told now, for nobody looks when it matters."""
+        """Apply the settings and return the problems with them."""
         self._wish, self._command = settings.notify, settings.notify_command
         return notify_command_problems(settings)
 
     def see(self, facts: StatusFacts, asked: str = "") -> None:
-        """This is going on now; `asked` is what a question is about."""
+        """Update the title and alert the user to a new phase. `asked` is the subject of a question."""
         phase = facts.phase
         self._show_title(phase, facts.project)
         before, self._phase = self._phase, phase
@@ -82,7 +82,7 @@ class Attention:
             self._call("done", f"{agent} {'has ended' if phase == 'dead' else 'is done'}{where}")
 
     def leave(self) -> None:
-        """Give the window its title back."""
+        """Restore the window title."""
         if self._title:
             self._send(RESTORE_TITLE)
         self._title = ""
@@ -116,7 +116,7 @@ class Attention:
         return osc("9", f"acp-tui: {text}")
 
     def _run(self, kind: Kind, text: str) -> None:
-        """The user's own program, without a shell; whatever it does, nothing here waits for it."""
+        """Start the user's command without a shell, and do not wait for it."""
         for process in self._running:
             if process.poll():
                 _log.warning("notify_command ended with exit code %d", process.returncode)
@@ -137,27 +137,27 @@ class Attention:
 
 
 def notify_command_problems(settings: Settings) -> list[Problem]:
-    """What is wrong with the settings as far as it concerns being called."""
+    """Return a problem if `notify_command` names a program that does not exist."""
     from acp_tui.config.problems import Problem
 
     command = settings.notify_command
     if not command or shutil.which(command[0]):
         return []
     origin = settings.origin("notify_command")
-    sentence = f"there is no program {command[0]!r} that could be run"
+    sentence = f"program not found: {command[0]}"
     return [Problem(origin.file, origin.line, "notify_command", sentence)]
 
 
 def expand_command(command: Sequence[str], kind: Kind, text: str) -> list[str]:
-    """The words `{kind}` and `{text}` are filled in; without either both are added to the end.
+    """Replace the arguments `{kind}` and `{text}`; append both if neither is used.
 
-    Only whole words: an agent has a say in the text, and must not get into the middle of a script.
+    Only whole arguments are replaced: the agent influences the text and must not inject shell code.
     """
     filled = [{"{kind}": kind, "{text}": text}.get(word, word) for word in command]
     return filled if filled != list(command) else [*filled, kind, text]
 
 
 def _short(text: str) -> str:
-    """On one line, without anything that a terminal or the form of a notification would take for its own."""
+    """One line without control characters and semicolons, which separate the fields of OSC 777."""
     line = " ".join(visible_line(text[: 4 * MAX_TEXT_LENGTH]).replace(";", ",").split())
     return line if len(line) <= MAX_TEXT_LENGTH else f"{line[: MAX_TEXT_LENGTH - 1]}…"

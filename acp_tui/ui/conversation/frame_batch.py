@@ -1,6 +1,6 @@
-"""Collects what has changed and shows it, so many times a second and no more.
+"""Batches changes and draws them at a limited frame rate.
 
-Not by a timer of Textual's: one for a millisecond is never rung when the machine takes longer to set it.
+Textual's own timers are not used: on a slow machine very short ones never fire.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ INTERVAL = 1 / 30
 
 
 class FrameBatch:
-    """The first change after a pause is shown at once, the others of a flood together."""
+    """Shows the first change after a pause at once and batches those that follow."""
 
     def __init__(self, owner: DOMNode, show: Callable[[list[Change]], None]) -> None:
         self._owner = owner
         self._show = show
         self._changes: list[Change] = []
-        self._entries: set[int] = set()  # of updated entries: once a frame is enough
+        self._entries: set[int] = set()  # ids of updated entries: one update per frame is enough
         self._waiting = False
         self._last = 0.0
 
     def add(self, changes: Sequence[Change]) -> None:
-        """These changed, too."""
+        """Queue changes for the next frame."""
         for change in changes:
             if change.kind == "updated" and change.entry is not None:
                 if change.entry.id in self._entries:
@@ -44,7 +44,7 @@ class FrameBatch:
             asyncio.get_running_loop().call_later(wait, self._owner.call_next, self.flush)
 
     def flush(self) -> None:
-        """Show what has come."""
+        """Show the queued changes now."""
         self._waiting = False
         changes, self._changes = self._changes, []
         self._entries.clear()

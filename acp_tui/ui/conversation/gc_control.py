@@ -1,7 +1,7 @@
-"""When Python looks for garbage.
+"""Controls when the garbage collector runs.
 
-A look at everything takes as long as two frames and is felt at a key, and a conversation only grows. So
-what is there to stay is set aside: the program itself, and each turn when it has ended.
+A full collection takes as long as two frames, which delays keys noticeably, and a conversation only grows. So
+long-lived objects are frozen: the program after its start, and each turn when it has ended.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ import gc
 
 
 def pause() -> None:
-    """Not while modules are loaded: it would be a tenth of the start."""
+    """Disable collection while modules load, where it costs a tenth of the start-up time."""
     gc.disable()
 
 
 def resume() -> None:
-    """Look again, but not at what is there now."""
+    """Enable collection, except for objects that exist now."""
     gc.freeze()
     gc.enable()
 
 
 def collect_and_freeze() -> None:
-    """Look at what is new since the last time, and from now on no more."""
+    """Collect what is new, then exclude it from later collections."""
     if gc.isenabled():
         gc.collect()
         gc.freeze()

@@ -1,4 +1,4 @@
-"""The questions that wait for the user: shown one at a time, in the order they came, each answered once."""
+"""Questions waiting for the user: shown one at a time, in order of arrival."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ class PendingQuestions:
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
         self.elicitation_modes: frozenset[str] = frozenset()
-        """Forms and pages cannot be shown, so agents are not told that they could."""
+        """Empty: forms and web pages are not supported, so they are not advertised to agents."""
         self._waiting: list[PendingQuestion] = []
-        self._answered = 0  # since there was none
+        self._answered = 0  # since the queue was last empty
 
     @property
     def shown(self) -> PendingQuestion | None:
-        """The one the user sees."""
+        """The question on the screen."""
         return self._waiting[0] if self._waiting else None
 
     @property
     def position(self) -> tuple[int, int]:
-        """Which one that is, of how many."""
+        """Its number, and the total."""
         return self._answered + 1, self._answered + len(self._waiting)
 
     async def ask(self, question: Question) -> Answer:
-        """Put a question, and wait. When the agent takes it back, it goes."""
+        """Queue a question and wait for the answer. Cancelling removes the question."""
         waiting = PendingQuestion(question, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         self._changed()
@@ -58,6 +58,6 @@ class PendingQuestions:
         raise RuntimeError(f"elicitation of mode {elicitation.mode} was never offered")
 
     def give(self, waiting: PendingQuestion, answer: Answer) -> None:
-        """The user has decided."""
+        """Resolve a question with the user's answer."""
         if not waiting.answer.done():
             waiting.answer.set_result(answer)

@@ -1,4 +1,4 @@
-"""The conversation from the screen's side: started behind the first frame, commanded by keys."""
+"""Starts and commands the conversation of a screen."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class StartQuestion(Protocol):
 
 
 class PreparedConversation(Protocol):
-    """A conversation that was asked for."""
+    """A conversation made from the command line's arguments, not yet started."""
 
     workbench: AppContext
     conversation: Conversation
@@ -55,48 +55,48 @@ class PreparedConversation(Protocol):
         """What the user has to agree to before the agent starts."""
 
     async def open(self) -> None:
-        """Open its session, once its agent runs."""
+        """Open the session. The agent must be running."""
 
     async def choose(self, failed: Callable[[UserError], None]) -> None:
-        """Set the modes and options that were asked for, in a session that is open; tell what cannot be."""
+        """Apply the requested modes and options to the open session; report failures to `failed`."""
 
 
 class ConversationView(Protocol):
-    """Who sees what happens."""
+    """What the runner reports to; the screen."""
 
     def session_created(self, session: Session) -> None:
-        """There is a state to look at, still without an agent."""
+        """The session state exists. The agent does not run yet."""
 
     def record_applied(self, record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
-        """A record was taken in."""
+        """A record was applied to the session."""
 
     def start_failed(self, error: UserError) -> None:
-        """There can be no conversation."""
+        """The conversation could not be made."""
 
     def open_failed(self, *, session_lost: bool) -> None:
-        """The agent did not start, or opened no session. The transcript says why.
+        """The agent did not start or opened no session. The transcript shows the reason.
 
-        `session_lost`: it does not know the session that was to be resumed; a restart begins a new one.
+        `session_lost`: the agent does not know the session to resume; a restart begins a new one.
         """
 
     def sign_in_required(self, methods: list[AuthMethod]) -> None:
-        """The user is to sign in first, by one of these."""
+        """The user has to sign in by one of these methods first."""
 
     def turn_failed(self, error: UserError, text: str) -> None:
-        """A prompt was not answered, or not even sent."""
+        """A prompt failed or could not be sent."""
 
     def send_failed(self, error: UserError, text: str) -> None:
-        """A prompt stays with the user."""
+        """A prompt was not sent and goes back to the input."""
 
     async def confirm(self, question: str, *, yes: str, no: str) -> bool:
-        """Ask the user something that has a yes and a no."""
+        """Ask the user a yes-or-no question."""
 
     def show_error(self, error: UserError) -> None:
-        """Something else went wrong that the user should see."""
+        """Show any other error."""
 
 
 class ConversationRunner:
-    """Owns the conversation of a screen."""
+    """Owns one conversation: starts its agent, sends prompts and commands, closes it."""
 
     def __init__(
         self,
@@ -123,13 +123,13 @@ class ConversationRunner:
 
     @property
     def conversation(self) -> Conversation | None:
-        """The conversation, once it is there."""
+        """The conversation, or None before it exists."""
         return self.prepared.conversation if self.prepared is not None else None
 
     # ---- the life of the agent
 
     async def start(self) -> None:
-        """Make the conversation, start the agent, open the session. Nothing of this was imported before."""
+        """Make the conversation, start the agent and open the session. Imports happen here, not before."""
         if self._closed:
             return
         self._making = asyncio.create_task(asyncio.to_thread(self._make, self._question_handler))
@@ -159,7 +159,7 @@ class ConversationRunner:
         await self._opened_by(prepared.conversation.start, prepared.open, self._choose)
 
     async def restart(self) -> None:
-        """Start the agent again, also a dead one."""
+        """Restart the agent, running or dead."""
         if self.prepared is None or self.prompt_queue is None:
             return  # it is being started for the first time
         self.prompt_queue.closed()
@@ -169,7 +169,7 @@ class ConversationRunner:
         await self._opened_by(conversation.reconnect, open_session)
 
     async def sign_in(self, method: AuthMethod) -> None:
-        """Sign in by a method of the agent's own. It may wait for a login: see `give_up_sign_in`."""
+        """Sign in by one of the agent's methods. May wait for a login; `give_up_sign_in` cancels it."""
         assert self.prepared is not None
         conversation = self.prepared.conversation
         self._signing_in = login = asyncio.create_task(conversation.sign_in(method.id))
@@ -179,23 +179,23 @@ class ConversationRunner:
         except asyncio.CancelledError:
             if not login.cancelled():
                 raise
-            self.view.show_error(UserError("The sign-in was given up."))
+            self.view.show_error(UserError("Sign-in cancelled."))
             self.view.open_failed(session_lost=False)
         finally:
             self._signing_in = None
 
     @property
     def signing_in(self) -> bool:
-        """Does the agent wait for a login?"""
+        """True while the agent waits for a login."""
         return self._signing_in is not None
 
     def give_up_sign_in(self) -> None:
-        """Wait no longer."""
+        """Cancel the sign-in."""
         if self._signing_in is not None:
             self._signing_in.cancel()
 
     async def _open(self) -> None:
-        """The session that there was, else the one that was asked for."""
+        """Reopen the current session, else open the requested one."""
         assert self.prepared is not None
         if self.prepared.conversation.session.session_id is None:
             await self.prepared.open()
@@ -204,7 +204,7 @@ class ConversationRunner:
             await self.prepared.conversation.open_again()
 
     async def _opened_by(self, *steps: Callable[[], Awaitable[None]]) -> None:
-        """After these the session is open; what was typed meanwhile is sent."""
+        """Run the steps that open the session, then send the prompts typed meanwhile."""
         assert self.prompt_queue is not None
         self._attempts += 1
         attempt = self._attempts
@@ -235,7 +235,7 @@ class ConversationRunner:
         self.view.open_failed(session_lost=self._session_lost)
 
     def _note(self, error: UserError) -> None:
-        """It stays in the transcript, unless the session tells of it already."""
+        """Add the error to the transcript, unless the session shows it already."""
         from acp_tui.session.events import Noticed
         from acp_tui.session.state import Notice
 
@@ -246,7 +246,7 @@ class ConversationRunner:
             conversation.note(Noticed("error", str(error)))
 
     async def _choose(self) -> None:
-        """A wish that cannot be fulfilled keeps nobody from working."""
+        """Apply the requested settings. Failures are shown and do not stop the conversation."""
         assert self.prepared is not None
         await self.prepared.choose(self.view.show_error)
 
@@ -258,7 +258,7 @@ class ConversationRunner:
             self.view.sign_in_required(error.methods)
 
     async def close(self) -> None:
-        """End everything, also what is just being made."""
+        """Close the conversation, also one that is still being made."""
         self._closed = True
         for task in list(self._tasks):
             task.cancel()
@@ -267,14 +267,14 @@ class ConversationRunner:
         try:
             prepared = await self._making
         except UserError:
-            return  # there is none, and that was told
+            return  # nothing to close, and the error was shown
         await prepared.conversation.close()
         await asyncio.to_thread(prepared.workbench.prune)
 
     # ---- prompts
 
     def submit(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
-        """Send a prompt, or let it wait for its turn."""
+        """Send a prompt, or queue it during a turn."""
         if self.prompt_queue is None:
             self._early.append((text, attachments))
         elif attachments or self._reading.locked():
@@ -288,7 +288,7 @@ class ConversationRunner:
             self.prompt_queue.submit(text, blocks)
 
     def send_now(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
-        """Cancel what is going on and send this; without a text the first prompt that waits."""
+        """Cancel the turn and send this prompt; without text, the first queued one."""
         if self.prompt_queue is not None:
             self._spawn(self._send_with(text, attachments))
 
@@ -298,7 +298,7 @@ class ConversationRunner:
             await self.prompt_queue.send_at_once(text, blocks or None)
 
     async def _blocks(self, text: str, attachments: Sequence[Attachment]) -> list[dict[str, Any]] | None:
-        """The prompt with what is attached; None: that could not be, and the user knows."""
+        """Build the content blocks; None if an attachment failed (the user is told)."""
         assert self.prepared is not None
         async with self._reading:
             try:
@@ -310,21 +310,21 @@ class ConversationRunner:
                 return None
 
     def send_queued_now(self, prompt_id: str) -> None:
-        """Cancel what is going on and send one that waits."""
+        """Cancel the turn and send a queued prompt."""
         if self.prompt_queue is not None:
             self._spawn(self.prompt_queue.send_now(prompt_id))
 
     def resume(self) -> None:
-        """What is paused goes on."""
+        """Resume the paused queue."""
         if self.prompt_queue is not None:
             self.prompt_queue.next()
 
     def take_back(self, prompt_id: str | None = None) -> QueuedPrompt | None:
-        """A prompt that waits (the last one), which is removed."""
+        """Remove a queued prompt (by default the last) and return it."""
         return self.prompt_queue.take_back(prompt_id) if self.prompt_queue is not None else None
 
     def remove_queued(self, prompt_id: str) -> None:
-        """This one is not sent."""
+        """Remove a queued prompt."""
         if self.prompt_queue is not None:
             self.prompt_queue.remove(prompt_id)
 
@@ -346,22 +346,20 @@ class ConversationRunner:
     def run_command(self, line: str) -> None:
         """Run a command line in the workspace."""
         if self.prepared is None:
-            self.view.send_failed(
-                UserError("Commands can be run in a moment: acp-tui is starting."), f"!{line}"
-            )
+            self.view.send_failed(UserError("acp-tui is still starting. Try again in a moment."), f"!{line}")
         else:
             self._do(lambda conversation: conversation.user_commands.run(line))
 
     def kill_command(self, terminal_id: str) -> None:
-        """End one."""
+        """Kill a command of the user's."""
         self._do(lambda conversation: conversation.user_commands.kill(terminal_id))
 
     # ---- the conversation as a document
 
     async def export(self, form: str, theme: str) -> Path:
-        """Write it into a file; which one."""
+        """Export the conversation and return the file's path."""
         if self.prepared is None:
-            raise UserError("There is no conversation yet.")
+            raise UserError("No conversation yet.")
         return await asyncio.to_thread(
             self.prepared.workbench.export, self.prepared.conversation, form, theme
         )
@@ -377,7 +375,7 @@ class ConversationRunner:
         self._do(lambda conversation: choose_mode(conversation, mode))
 
     def set_option(self, option: str, value: str | bool) -> None:
-        """Change an option of the agent; `model` where models are offered apart."""
+        """Change an option of the agent; `model` works for agents that list models separately."""
         known = self.conversation is not None and any(
             one.id == option for one in self.conversation.session.config_options
         )
@@ -393,7 +391,7 @@ class ConversationRunner:
             self._spawn(command(self.prepared.conversation))
 
     def _spawn(self, work: Coroutine[Any, Any, object]) -> None:
-        """Do it beside everything else; an error is told."""
+        """Run in the background and show a `UserError`."""
 
         async def told() -> None:
             try:
@@ -413,7 +411,7 @@ def _is_session_lost(error: UserError) -> bool:
 
 
 async def choose_mode(conversation: Conversation, mode: str) -> None:
-    """Change the mode, which some agents keep among their options."""
+    """Change the mode, which some agents expose as an option."""
     from acp_tui.controller import set_mode
 
     await set_mode(conversation, mode)

@@ -1,4 +1,4 @@
-"""From the state of a session to what the status line says."""
+"""Derives the status line's content from the session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class StatusTracker:
-    """Gathers them; what needs a look at all entries is kept from one time to the next."""
+    """Builds `StatusFacts`, and keeps what would need a scan of all entries."""
 
     def __init__(self, agent: str) -> None:
         self.agent = agent

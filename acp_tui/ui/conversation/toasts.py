@@ -1,4 +1,4 @@
-"""What is told beside the conversation: in short, and once."""
+"""Toasts: settings problems, and suppression of duplicates."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ if TYPE_CHECKING:
     from textual.app import App
 
 MAX_SHOWN = 2
-"""Problems that are told in full."""
+"""Problems shown in full."""
 
 
 def notify_problems(app: App[Any], problems: Sequence[object]) -> None:
-    """The first few of those with the settings, and where to read the others: a wall of it helps nobody."""
+    """Show the first few settings problems, and how to list the rest."""
     if not problems:
         return
     lines = [str(problem) for problem in problems[:MAX_SHOWN]]
     if rest := len(problems[MAX_SHOWN:]):
-        lines.append(f"… and {rest} more: `acp-tui config check` tells {'it' if rest == 1 else 'them'}.")
+        lines.append(f"{rest} more problem{'' if rest == 1 else 's'}; run `acp-tui config check`.")
     app.notify("\n".join(lines), severity="warning", timeout=10, markup=False)
 
 
 class VisibleToasts:
-    """What can be read now: a key that is held down does not pile it up."""
+    """Suppresses toasts that are already visible, such as those of a key held down."""
 
     def __init__(self) -> None:
         self._until: dict[str, float] = {}
 
     def admit(self, message: str, seconds: float) -> bool:
-        """Is it told from now on for so long? False: it is there already."""
+        """Return True if the message may be shown now, for that many seconds."""
         now = time.monotonic()
         self._until = {told: end for told, end in self._until.items() if end > now}
         if message in self._until:

@@ -1,4 +1,4 @@
-"""Does the agent edit and run things without ever having asked?"""
+"""Detects agents that edit files or run commands without ever asking."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 ACTING_KINDS = frozenset({"edit", "delete", "move", "execute"})
 ANSWER_SOURCES = frozenset({"you", "rule", "policy"})
-"""Sources of a line that tells what became of a question: the agent acts through us, and we ask."""
+"""Sources of notices about a decision: the agent acts through acp-tui, which asks."""
 
 
 class UnaskedActions:
-    """Looks at each entry until it is known what came of it; a frame costs no more than what is open."""
+    """Checks new entries and open tool calls only, so that a frame stays cheap."""
 
     def __init__(self) -> None:
         self._entries: list[Entry] | None = None
@@ -26,11 +26,11 @@ class UnaskedActions:
 
     @property
     def unasked(self) -> bool:
-        """Has it acted, and never asked?"""
+        """True if the agent has acted and never asked."""
         return self._acted and not self._asked
 
     def update(self, session: Session) -> None:
-        """See what is new. Only a completed call has acted: some agents say that they begin, and then ask."""
+        """Check what is new. Only completed calls count: some agents announce a call before they ask."""
         if session.entries is not self._entries:  # a session was made, or another history loaded
             self._entries, self._looked_at, self._open = session.entries, 0, []
             self._acted = self._asked = False
@@ -47,6 +47,6 @@ class UnaskedActions:
 
 
 def _has_acted(call: ToolCall, session: Session) -> bool:
-    """In a history the questions are missing, so nothing can be said of its calls."""
+    """Return True for a completed action. Calls in a loaded history do not count: it lacks the questions."""
     history = session.phase == "loading" or 0 < call.turn <= session.replayed
     return not history and call.status == "completed" and call.kind in ACTING_KINDS

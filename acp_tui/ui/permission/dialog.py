@@ -1,4 +1,4 @@
-"""The agent, or the guard of files and commands, asks; the user answers with one key."""
+"""The permission dialog: the user answers a question of the agent, or of our file and command checks."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class PermissionAnswer:
 
 
 class PermissionScreen(Dialog[PermissionAnswer | None]):
-    """One question. None: it was put away; then nothing is allowed, and the turn is to be stopped."""
+    """Shows one question. The result None means dismissed: nothing is allowed and the turn is stopped."""
 
     CSS = """
     PermissionScreen { align: center bottom; background: transparent; }

@@ -1,6 +1,6 @@
-"""A question, whole: what the user should know before saying yes. Nothing of it is left out.
+"""Content of the permission dialog: everything the user should know before allowing.
 
-All texts here come from the agent or from files: they are made safe, and are never markup.
+All texts come from the agent or from files: they are escaped and never treated as markup.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _SEVERAL = {
 
 
 def action_phrase(question: Question) -> str:
-    """What kind of thing it is, in words that follow "asks to"."""
+    """Return the kind of action in words that follow "asks to"."""
     subject = question.subject
     if len(subject.targets) > 1 and subject.kind in _SEVERAL:
         return _SEVERAL[subject.kind]
@@ -69,7 +69,7 @@ def action_phrase(question: Question) -> str:
 
 
 def question_bodies(question: Question, context: DrawContext, *, raw: bool = False) -> list[Body]:
-    """Everything about it, below each other. `raw`: with what the agent sent."""
+    """Return all parts of the dialog's content. `raw` adds the agent's raw input."""
     groups: list[list[Body]] = [[_words(question, context)], [_command(question, context)]]
     groups.append([_facts(question, context)])
     groups += [[part] for part in _content(question, context)]
@@ -85,7 +85,7 @@ def question_bodies(question: Question, context: DrawContext, *, raw: bool = Fal
 
 
 def _tells(question: Question) -> bool:
-    """Is it clear from the rest what is asked? Else the raw input has to say it."""
+    """Return True if the content makes the request clear without its raw input."""
     subject = question.subject
     if subject.kind in ("edit", "move"):
         return subject.certain and any(_diffs(question))

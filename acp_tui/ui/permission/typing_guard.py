@@ -1,4 +1,4 @@
-"""Keys that count only after a pause: who is typing when a question appears must not answer it."""
+"""Ignores keys until a pause in typing, so that type-ahead never answers a question."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PAUSE_SECONDS = 0.4
-"""Seconds without any keystroke."""
+"""Seconds without a keystroke after which keys count."""
 
 
 class TypingGuard:
-    """Watches the keystrokes of one dialog from its first moment on."""
+    """Watches the keystrokes of one dialog, starting when it opens."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -21,7 +21,7 @@ class TypingGuard:
 
     @property
     def armed(self) -> bool:
-        """Would a key count now?"""
+        """True if the next key counts."""
         return self._armed or self.left <= 0
 
     @property

@@ -1,4 +1,4 @@
-"""What stands at the bottom of the stack of screens: a conversation, a replay, the launcher."""
+"""The base of the screen stack: a conversation, a replay or the launcher."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 
 
 class BaseScreen(Screen[None]):
-    """A screen that can be replaced by another one of its kind."""
+    """A screen at the base of the stack, replaceable by another one."""
 
     BLANK: ClassVar[bool] = True  # its widgets cover it: Textual need not paint it below them in every frame
 
     is_launcher: ClassVar[bool] = False
-    """Is it there to go to others?"""
+    """True for the launcher, which leads to other screens."""
 
     def on_mount(self) -> None:
-        """Now keys can be taken."""
+        """Deliver the keys typed before the screen was mounted."""
         if (catch_up := getattr(self.app, "catch_up", None)) is not None:
             self.app.call_later(catch_up)
 
     async def leave(self) -> None:
-        """It has ended: end what runs behind it."""
+        """Shut down what the screen owns. Called when it is replaced or the app ends."""
 
     def busy_reason(self) -> str | None:
-        """Why it should not be left just now, in a sentence."""
+        """A sentence why the screen should not be left now; None if it may be."""
         return None
 
     def shows_session(self, session: str) -> bool:  # noqa: ARG002  # for screens that do
@@ -37,5 +37,5 @@ class BaseScreen(Screen[None]):
         return False
 
     def commands(self) -> Iterable[PaletteCommand]:
-        """What it offers in the list of commands, beside its keys."""
+        """Commands for the palette that have no key."""
         return ()

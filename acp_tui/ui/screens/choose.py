@@ -1,4 +1,4 @@
-"""A list to choose from: modes, models, the values of an option. Typing narrows it."""
+"""A list to choose from, such as modes, models or option values. Typing filters it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MAX_ROWS = 20
 
 
 class ChooseScreen(Dialog[str | None]):
-    """Gives the value of the choice taken; None: everything stays as it is."""
+    """Returns the value of the chosen row, or None if cancelled."""
 
     SCOPED_CSS = False  # holds for screens made of this one, too
     CSS = """

@@ -1,4 +1,4 @@
-"""A question with a yes and a no, whose words are all to be seen."""
+"""A yes-or-no dialog."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ConfirmScreen(Dialog[bool]):
-    """Begins at the no: who only types on changes nothing."""
+    """No is selected first, so that type-ahead confirms nothing."""
 
     CSS = """
     ConfirmScreen { align: center middle; background: transparent; }

@@ -1,7 +1,6 @@
-"""The screen one spends the day in: status, transcript, queue, prompt, keys.
+"""The conversation screen: status, transcript, queue, prompt, keys.
 
-It wires things together: what the engine tells goes to the widgets once a frame, what the user wants goes to
-the engine. How a thing looks or works is the widget's own.
+It connects the runner to the widgets: changes are drawn once a frame, the user's actions go to the runner.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
         first_prompt: str | None = None,
         new_session: Callable[[Palette], BaseScreen] | None = None,
     ) -> None:
-        # A session of its own until the engine has made the real one.
+        # A session of its own until the runner has made the real one.
         super().__init__(SessionState(), StatusTracker(agent), palette, Prompt(agent_title=agent))
         self.questions = PendingQuestions(self._question_changed)
         self.runner = ConversationRunner(make, self.questions, self)
@@ -103,7 +102,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
 
     @property
     def conversation(self) -> Conversation | None:
-        """The conversation, once it is there."""
+        """The conversation, or None before it exists."""
         return self.runner.conversation
 
     def typed(self, text: str) -> None:
@@ -111,7 +110,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
         self.prompt.focus()
         self.prompt.insert(text)
 
-    # ------------------------------------------------------------------------- what the engine tells
+    # ------------------------------------------------------------------------- reports of the runner
 
     def session_created(self, session: SessionState) -> None:
         """The real state is there; what was recorded of it before is shown at once."""
@@ -218,11 +217,11 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
         if self.runner.signing_in:
             return f"signing in · {keys.bound_keys(self, 'turn.stop')} cancels"
         if self.session.phase == "dead" and not self.runner.opening:
-            return f"ended · {self._restart_key} starts it again"
+            return f"ended · {self._restart_key} restarts it"
         if self.session.phase == "dead":
             return "starting"
         if self.session.cancelling:
-            return f"does not react · {self._restart_key} restarts the agent"
+            return f"not responding · {self._restart_key} restarts the agent"
         return super()._awaited()
 
     # ------------------------------------------------------------------------- questions
@@ -353,7 +352,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
 
     def _stop(self) -> None:
         if self.session.cancelling:
-            words = f"The agent has been asked to stop. {self._restart_key} ends it and starts it again."
+            words = f"The agent is stopping. {self._restart_key} kills and restarts it."
             self.notify(words, markup=False)
         else:
             self.runner.stop_turn()

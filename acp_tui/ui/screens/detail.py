@@ -1,4 +1,4 @@
-"""All of one thing on all of the screen: raw JSON, a whole diff, an error, what the agent wrote to stderr."""
+"""A full-screen view of one text: raw JSON, a whole diff, an error, the agent's stderr."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all that opens over a conversation has in common: the ways out of it."""
+"""Base class of everything that opens over a conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing the conversation into a file, from its screen."""
+"""Export of the conversation into a file."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.conversation.runner import ConversationRunner
 
 FORMATS = [
-    Choice("md", "Markdown", "to be read as text, or where Markdown is shown"),
-    Choice("html", "HTML", "one file, in the colours of this theme"),
-    Choice("json", "JSON", "for programs"),
+    Choice("md", "Markdown", "readable as plain text"),
+    Choice("html", "HTML", "one file, in the current theme's colours"),
+    Choice("json", "JSON", "for scripts"),
 ]
 
 
@@ -24,7 +24,7 @@ class Exporting(SessionScreen):
     runner: ConversationRunner
 
     def action_export(self) -> None:
-        """Ask in which form, and say where the file is: never in the project."""
+        """Ask for a format and export. The file is never written into the project."""
         self.run_worker(self._export(), group="export", exclusive=True)
 
     async def _export(self) -> None:
@@ -40,4 +40,4 @@ class Exporting(SessionScreen):
         except UserError as error:
             self.notify(str(error), severity="error", timeout=10, markup=False)
         else:
-            self.notify(f"The conversation is in {path}", timeout=10, markup=False)
+            self.notify(f"Exported to {path}", timeout=10, markup=False)

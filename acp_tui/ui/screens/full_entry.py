@@ -1,4 +1,4 @@
-"""All of one entry: its whole diff, all of its output, every line of a text. Followed while it goes on."""
+"""A full-screen view of one transcript entry, updated while it grows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 INTERVAL = 0.1
-"""Seconds between two looks at what came."""
+"""Seconds between updates."""
 STEP_SECONDS, STEP_LINES = 0.05, 100
 """How long, and how many lines at a time, an entry is measured before keys are looked at again."""
 

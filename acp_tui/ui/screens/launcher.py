@@ -1,4 +1,4 @@
-"""`acp-tui` alone: which agents there are, and what one can go on with. Typing narrows it, one key starts."""
+"""The launcher, shown by `acp-tui` without arguments: agents to start and sessions to resume."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Filter(InputLine):
 
 
 class LauncherScreen(BaseScreen):
-    """Replaced by the conversation that is chosen."""
+    """Lists agents and sessions; the chosen conversation replaces it."""
 
     is_launcher = True
     BINDINGS: ClassVar = keys.bindings("launcher")
@@ -146,7 +146,7 @@ class LauncherScreen(BaseScreen):
         if self._offers is None:
             return ""
         key = keys.bound_keys(self, "launcher.close")
-        return f"No matches for “{visible_line(self._query)}”. {key} shows all."
+        return f'No matches for "{visible_line(self._query)}". {key} shows all.'
 
     def _groups(self) -> Iterator[tuple[str, Sequence[AgentChoice | SessionChoice]]]:
         """Everything; of the sessions only the last ones, so that the agents stay in sight."""
@@ -290,7 +290,7 @@ def _agent_row(agent: AgentChoice, palette: Palette, column: int) -> tuple[Spans
         Segment(" " * (column + 2 - cell_len(agent.title))),
         Segment(agent.about, palette.dim),
     ]
-    tried = "" if agent.tried or missing else "not tried · "
+    tried = "" if agent.tried or missing else "untested · "
     tail = [Segment(f"{tried}{agent.how}", palette.warning if missing else palette.dim)]
     note = [Segment(agent.install, palette.faint)] if missing and agent.install else None
     return text, tail, note
@@ -318,7 +318,7 @@ def _how_to_install(agent: AgentChoice, context: DrawContext) -> Sequence[Body]:
     palette, width = context.palette, context.width
     words = [*wrapped_lines(f"\n{agent.missing}.", palette.text, width, 0)]
     look = keys.KEYS["launcher.look"].key_names(context.keymap)
-    after = [*wrapped_lines(f"\nThen {look} in the launcher looks again.", palette.dim, width, 0)]
+    after = [*wrapped_lines(f"\nThen press {look} in the launcher to refresh.", palette.dim, width, 0)]
     if agent.install is None:
         return [LinesBody([*words, *after], "")]
     blank = wrapped_lines(" ", palette.text, width, 0)

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 INTERVAL = 0.1
-"""Seconds between two looks at what came."""
+"""Seconds between updates."""
 
 
 class OutputScreen(DetailScreen):
     """Begins at the end, where the news are."""
 
     def __init__(self, terminal: Terminal, palette: Palette, *, session: Session, cwd: str = "") -> None:
-        title = visible_line(terminal_command(terminal, cwd)) or "A command of the agent"
+        title = visible_line(terminal_command(terminal, cwd)) or "Agent command"
         super().__init__(
             title, lambda context: [FullOutput(terminal, context)], palette, session=session, cwd=cwd
         )

@@ -1,4 +1,4 @@
-"""The panes beside the conversation, as far as the screen is needed for them."""
+"""The screen's part of the side panes: opening, closing and the actions they request."""
 
 from __future__ import annotations
 
@@ -336,7 +336,7 @@ class PaneHost(TranscriptScreen):
                 return "since the session began", [Diff(path, old, new)]
             if told is None or not told.diffs:
                 raise UserError(f"{visible_line(path)}: {versions.revert_obstacle}")
-        return "as the agent told it", list(told.diffs.values()) if told is not None else []
+        return "as reported by the agent", list(told.diffs.values()) if told is not None else []
 
     async def _revert_file(self, path: str) -> None:
         from acp_tui.session.state import Choice

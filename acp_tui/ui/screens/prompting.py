@@ -1,4 +1,4 @@
-"""What the user writes, attaches and runs, on its way from the prompt to the engine."""
+"""What the user writes, attaches and runs, on its way from the prompt to the runner."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Prompting(SessionScreen):
         self.prompt.refuse_images("" if takes else f"{title} takes no images")
 
     async def confirm(self, question: str, *, yes: str, no: str) -> bool:
-        """Ask the user something that has a yes and a no."""
+        """Ask the user a yes-or-no question."""
         from acp_tui.ui.screens.confirm import ConfirmScreen
 
         answer: asyncio.Future[bool | None] = asyncio.get_running_loop().create_future()
@@ -155,14 +155,14 @@ class Prompting(SessionScreen):
         if isinstance(entry, Terminal) and entry.owner == "user" and entry.ended_at is None:
             self.runner.kill_command(entry.terminal_id)
         else:
-            self.notify("This is no command of yours that runs.", timeout=3)
+            self.notify("This is not one of your running commands.", timeout=3)
 
     def _attach_output(self, entry: Entry) -> None:
         if isinstance(entry, Terminal):
             self.prompt.attach_output(entry.command or "", _output(entry))
             self.prompt.focus()
         else:
-            self.notify("Only what a command wrote can be attached here.", timeout=3)
+            self.notify("Only command output can be attached.", timeout=3)
 
 
 def _output(terminal: Terminal) -> str:

@@ -1,4 +1,4 @@
-"""A recorded session on the screen: looks as it did, but nothing can be said."""
+"""Plays a recorded session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every screen with a session on it has: status, transcript, search, footer, and a frame at a time."""
+"""Base class of screens with a session: status, transcript, search, footer, frame batching."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing in to an agent that wants it: the user chooses one of its ways."""
+"""Sign-in: the user chooses one of the agent's methods."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SignIn(Base):
         method = methods[int(chosen)]
         if method.kind == "env_var":
             names = ", ".join(map(visible_line, method.vars)) or "what it names"
-            self.notify(f"Set {names} in the environment and start acp-tui again.", timeout=10, markup=False)
+            self.notify(f"Set {names} in the environment and restart acp-tui.", timeout=10, markup=False)
         elif method.kind == "terminal" or method.command:
             await self._sign_in_on_terminal(method)
         else:
@@ -65,14 +65,16 @@ class SignIn(Base):
             with release_terminal(self.app):
                 code = await run_program(command, {**os.environ, **environment})
         except SuspendNotSupported:
-            self.notify("This terminal cannot be handed over.", severity="error", markup=False)
+            self.notify(
+                "Cannot sign in here: this terminal does not support it.", severity="error", markup=False
+            )
         except OSError as error:
             self.notify(f"{command[0]}: {error.strerror or error}", severity="error", markup=False)
         else:
             if code == 0:
                 await self.runner.restart()
             else:
-                failed = UserError(f"The sign-in “{method.name}” did not succeed (exit code {code}).")
+                failed = UserError(f'Sign-in "{method.name}" failed (exit code {code}).')
                 self.runner.view.show_error(failed)
                 self.runner.view.open_failed(session_lost=False)
 

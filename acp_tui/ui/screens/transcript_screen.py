@@ -1,4 +1,4 @@
-"""What the keys of the transcript do with an entry, as far as the screen is needed for it."""
+"""The screen's part of the transcript: movement, search and actions on an entry."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class TranscriptScreen(BaseScreen):
         link: str | None = links[0]
         if len(links) > 1:
             choices = [Choice(link, visible_line(link)) for link in links]
-            link = await self.app.push_screen_wait(ChooseScreen("Open which?", choices, self._palette))
+            link = await self.app.push_screen_wait(ChooseScreen("Open which link?", choices, self._palette))
         self._open_link(link or "")
 
     @on(Transcript.LinkClicked)
@@ -195,4 +195,6 @@ class TranscriptScreen(BaseScreen):
         except UserError as error:
             self.notify(str(error), severity="error", markup=False)
         except SuspendNotSupported:
-            self.notify("This terminal cannot be handed over to an editor.", severity="error", markup=False)
+            self.notify(
+                "Cannot open an editor: this terminal does not support it.", severity="error", markup=False
+            )

@@ -146,7 +146,7 @@ async def test_letters_scattered_over_a_path_are_no_match(tmp_path: Path) -> Non
     async with desk(tmp_path, wait=False) as one:
         launcher = await launched(one)
         await one.press(*"HELLO")
-        await one.sees("No matches for “HELLO”")
+        await one.sees('No matches for "HELLO"')
         assert launcher._shown == []
 
 
@@ -250,7 +250,7 @@ async def test_when_nothing_fits_that_is_said(tmp_path: Path) -> None:
     async with desk(tmp_path, wait=False) as one:
         await launched(one)
         await one.press(*"zzzq")
-        await one.sees("No matches for “zzzq”. Esc shows all.")
+        await one.sees('No matches for "zzzq". Esc shows all.')
         await one.press("enter", "escape")
         await one.sees("Demo agent")
 
