@@ -28,7 +28,6 @@ PURE = frozenset(
 )  # fmt: skip
 
 KNOWN_CIRCLES = (
-    {"acp_tui.connection.errors", "acp_tui.connection.process"},
     {
         "acp_tui.ui.app",
         "acp_tui.ui.keys.palette_commands",

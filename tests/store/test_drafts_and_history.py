@@ -92,9 +92,15 @@ def test_they_stay_small_and_keep_what_is_newest(tmp_path: Path) -> None:
 ADD = """
 import pathlib, sys
 from acp_tui.store.history import History
+from acp_tui.store.locks import LockedError
 history = History(pathlib.Path(sys.argv[1]), "/p")
 for number in range(50):
-    history.add(f"{sys.argv[2]} {number} " + "x" * 30_000, number)
+    while True:
+        try:
+            history.add(f"{sys.argv[2]} {number} " + "x" * 30_000, number)
+        except LockedError:
+            continue
+        break
 """
 
 

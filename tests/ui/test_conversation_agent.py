@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.connection.errors import NotOffered
-from acp_tui.controller import conversation as controller
+from acp_tui.controller import wait_notice
 from acp_tui.errors import UserError
 from acp_tui.session.state import TurnEnd
 from acp_tui.ui.conversation.runner import ConversationRunner
@@ -94,7 +94,7 @@ async def test_an_agent_of_another_version_is_named_and_stays_on_the_screen(open
 
 
 async def test_a_slow_start_says_what_is_waited_for(open_desk: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(controller, "PATIENCE", 0.01)
+    monkeypatch.setattr(wait_notice, "WAIT_NOTICE_SECONDS", 0.01)
     async with open_desk("faulty", "never_answers", wait=False) as one:
         await one.sees("Waiting for", "to start …")
         assert "starting" in one.status()
@@ -103,7 +103,7 @@ async def test_a_slow_start_says_what_is_waited_for(open_desk: Open, monkeypatch
 async def test_a_slow_start_is_told_by_how_long_it_took(
     open_desk: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(controller, "PATIENCE", 0)
+    monkeypatch.setattr(wait_notice, "WAIT_NOTICE_SECONDS", 0)
     async with open_desk("script") as one:
         await one.sees("took 0 s to start", "took 0 s to open a session")
         assert not any("Waiting" in text for text in one.notices())
@@ -283,7 +283,7 @@ async def test_a_sign_in_that_waits_elsewhere_can_be_given_up_and_asked_for_agai
         await one.until(lambda: "signing in · Esc cancels" in one.status())
         assert one.toasts() == []  # which would outlive the sign-in
         await one.press("escape")
-        await one.sees("given up")
+        await one.sees("cancelled")
         await one.press("f5")
         await one.sees("Choose a sign-in method", "Elsewhere")
 

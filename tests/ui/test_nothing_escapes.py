@@ -38,7 +38,7 @@ def test_the_ways_to_sign_in_never_command_the_terminal(tmp_path: Path) -> None:
     with Terminal("--command", agent("hostile", "signed-out"), cwd=tmp_path) as terminal:
         terminal.wait_for("Choose a sign-in method")
         terminal.type(f"{DOWN}\r")  # by variables: they are only shown
-        terminal.wait_for("again.")
+        terminal.wait_for("restart acp-tui.")
         terminal.type(CTRL_Q)
         assert terminal.ended() == 0
     assert_harmless(terminal.raw)

@@ -89,7 +89,7 @@ async def test_the_output_of_any_command_is_attached_from_its_entry(open_desk: O
 async def test_a_lone_exclamation_mark_runs_nothing(open_desk: Open) -> None:
     async with open_desk() as desk:
         await run(desk, "! ")
-        await desk.until(lambda: any("Write the command" in toast for toast in desk.toasts()))
+        await desk.until(lambda: any("Type a command" in toast for toast in desk.toasts()))
         assert desk.prompt.text == "! "
 
 
