@@ -137,4 +137,4 @@ def _where() -> str:
     from acp_tui.connection.logs import log_to_file
 
     path = log_to_file()
-    return f" Details: {path}" if path is not None else ""
+    return f" Details: {path}." if path is not None else ""

@@ -124,7 +124,7 @@ async def test_one_id_has_one_answer_and_can_be_used_again_after_it(client: Make
     await connection.prompt(SESSION, text("go"))
     assert agent.heard() == ["same", "other", "same"]
     [fault] = [entry for entry in agent.session.entries if isinstance(entry, Notice)]
-    assert fault.text.startswith("A request (terminal/output) has the id of one that still waits")
+    assert fault.text.startswith("A request (terminal/output) reuses the id of a pending request")
     assert [frame["id"] for frame in agent.frames("received") if "method" in frame and "id" in frame] == [
         *("same", "same", "other", "same")
     ]

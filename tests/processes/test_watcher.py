@@ -10,11 +10,11 @@ import pytest
 
 DIES_UNNOTICED = """
 import os, signal, sys
-from acp_tui.processes.watcher import Reap, Watched, end, start
+from acp_tui.processes.watcher import ChildReaper, Targets, end_all, start
 
 told, control = os.pipe()
 
-class Collect(Reap):
+class Collect(ChildReaper):
     \"\"\"The program dies right after we looked whether it had.\"\"\"
 
     def __call__(self):
@@ -23,10 +23,10 @@ class Collect(Reap):
             os.kill(self.program, signal.SIGKILL)
             os.waitid(os.P_PID, self.program, os.WEXITED | os.WNOWAIT)
 
-reap, watched = Collect(control), Watched()
+reap, watched = Collect(control), Targets()
 reap.program = start(sys.argv[1], ["sleep", "3600"])
 watched.groups.add(reap.program)
-end(watched, reap)
+end_all(watched, reap)
 os.close(control)
 sys.stdout.write(os.read(told, 1000).decode())
 """

@@ -47,7 +47,7 @@ async def test_a_program_that_is_not_there_is_named_and_can_be_tried_again(tmp_p
         program.write_text("#!/bin/sh\nexit 5\n")
         program.chmod(0o755)
         await one.press("f5")
-        await one.sees("exit code 5")
+        await one.sees("exited with code 5")
 
 
 async def test_a_name_that_nobody_knows_ends_the_app_with_a_sentence(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ async def test_an_agent_that_cannot_load_begins_anew_and_the_screen_says_so(open
         await one.until(lambda: one.session.phase == "dead")
         await one.press("f5")
         await one.ready()
-        await one.sees("the agent does not know what is above")
+        await one.sees("the agent cannot see the conversation above")
 
 
 async def test_a_queue_waits_after_the_agent_died(open_desk: Open) -> None:
@@ -380,7 +380,7 @@ async def test_a_session_that_the_agent_forgot_is_said_once_and_f5_starts_a_new_
         assert again.text().count("Not in this mood") == 1
         await again.press("f5")
         await again.ready()
-        await again.sees("the agent does not know what is above")
+        await again.sees("the agent cannot see the conversation above")
         assert again.text().count("Not in this mood") == 1
 
 

@@ -20,7 +20,7 @@ async def test_a_newcomer_is_told_what_this_is_and_sees_the_tour(
     monkeypatch.setenv("ACP_TUI_DEMO_SPEED", "instant")
     left_behind = marked(monkeypatch)
     async with desk(tmp_path, "demo", "--policy", "yolo") as one:
-        await one.sees(WELCOME, 'Type "tour" and press Enter')
+        await one.sees('Type "tour"')
         assert one.prompt.text == ""
         await one.send("tour")
         await one.until(lambda: one.session.turn == 1 and one.session.phase == "idle")

@@ -277,7 +277,7 @@ def test_an_editor_that_fails(tmp_path: Path, home: Path) -> None:
     with Terminal("--command", agent("script"), cwd=tmp_path, VISUAL="false") as terminal:
         terminal.wait_for("idle")
         terminal.type("as before\x07")
-        terminal.wait_for("The editor ended with 1")
+        terminal.wait_for("exited with status 1")
         terminal.type("\r")
         terminal.wait_for("┃ as before")
         terminal.type("\x11")
@@ -301,7 +301,7 @@ class Ringing(Terminal):
         "-c",
         """
 from textual.app import App
-from acp_tui.ui.terminal.driver import Terminal
+from acp_tui.ui.terminal.driver import TerminalDriver
 from acp_tui.ui.terminal.suspend import release_terminal, run_program
 from acp_tui.ui.terminal.passthrough import write_to_terminal
 
@@ -313,7 +313,7 @@ class Ring(App):
             await run_program(["true"])
         self.exit()
 
-app = Ring(driver_class=Terminal)
+app = Ring(driver_class=TerminalDriver)
 app.run()
 print("rung")
 raise SystemExit(app.return_code)

@@ -19,7 +19,7 @@ async def test_the_conversation_is_written_where_it_is_said(open_desk: Open, tmp
         await desk.press("f9")
         await desk.sees("Export the conversation", "Markdown", "HTML", "JSON")
         await desk.press("down", "enter")
-        await desk.until(lambda: any("The conversation is in" in toast for toast in desk.toasts()))
+        await desk.until(lambda: any("Exported to" in toast for toast in desk.toasts()))
         (file,) = (paths().data / "exports").iterdir()
         assert str(file) in desk.toasts()[-1]
         assert file.suffix == ".html"

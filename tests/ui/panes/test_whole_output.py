@@ -65,7 +65,7 @@ def test_output_sent_again_takes_the_place_of_the_old_one() -> None:
 
 
 def test_a_flood_does_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whole_output, "MOST_LINES", 200)
+    monkeypatch.setattr(whole_output, "MAX_LINES", 200)
     one = terminal()
     body = FullOutput(one, CONTEXT)
     for number in range(500):
