@@ -117,7 +117,7 @@ def test_an_unexpected_error_is_reported_in_a_sentence_and_the_app_goes_on(
         terminal.wait_for("Unexpected error:")
         if where not in ("in what comes from the agent", "while drawing"):  # else the prompt is not seen
             terminal.type("; but now\r")
-            terminal.wait_for("┃ not sent yet; but now")
+            terminal.wait_for("┃ not sent yet; but now", "idle")
         terminal.type(QUIT)
         assert terminal.ended() == 0
         assert terminal.left_behind() == []
