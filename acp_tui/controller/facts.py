@@ -21,5 +21,5 @@ class McpServerStatus:
 
     name: str
     transport: str
-    revert_obstacle: str | None = None
+    reason_not_sent: str | None = None
     """Why it was left out, without the first capital and the full stop; None: the agent has it."""

@@ -176,7 +176,7 @@ async def test_servers_that_nobody_wants_are_left_out_without_a_word(hold: Hold,
     held = hold(servers=from_json_file(file))
     await held.open()
     assert held.notices() == []
-    told = {server.name: server.revert_obstacle for server in held.conversation.mcp_servers}
+    told = {server.name: server.reason_not_sent for server in held.conversation.mcp_servers}
     assert told == {"off": "it is disabled", "on": None}
 
 

@@ -90,10 +90,10 @@ class SessionPane(Pane):
         yield heading("MCP servers", self.palette)
         for server in conversation.mcp_servers:
             name = visible_line(server.name)
-            if server.revert_obstacle is None:
+            if server.reason_not_sent is None:
                 text, style = f"sent to the agent ({server.transport})", palette.success
             else:
-                text, style = f"not sent: {visible_line(server.revert_obstacle)}", palette.warning
+                text, style = f"not sent: {visible_line(server.reason_not_sent)}", palette.warning
             yield self._fact(name, text, style=style)
         if not conversation.mcp_servers:
             yield words("None configured.", palette.dim)

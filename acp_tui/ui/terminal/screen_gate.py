@@ -3,7 +3,7 @@
 Textual writes the text of a widget as it is, escape sequences included. Every widget is drawn as `Strip`s,
 which `Strip.render` turns into what is written. The gate stands there: it checks texts and links before
 Textual adds its own escape sequences. The result is cached with the strip: unchanged lines are checked once.
-Sequences outside of frames (titles, notifications, the clipboard) are made by `passing.osc`.
+Sequences outside of frames (titles, notifications, the clipboard) are made by `passthrough.osc`.
 """
 
 from __future__ import annotations
