@@ -1,7 +1,7 @@
-"""Processes of ours, and the certainty that none of them outlives us.
+"""Child processes that never outlive acp-tui, not even when it is killed with SIGKILL.
 
-The neutral ground below connection and workspace: both start programs, and neither may leave one behind,
-not even when acp-tui itself is killed without a chance to clean up.
+A separate watcher process ends what is left. Imports nothing else of acp-tui, so that both `connection` and
+`workspace` can use it.
 """
 
 from acp_tui.processes.reaper import Reaper, ReaperClosedError

@@ -1,4 +1,4 @@
-"""Ends process groups when acp-tui is gone: the side of it that runs in acp-tui."""
+"""Registers process groups with a watcher process, which ends them when acp-tui is gone."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ import sys
 import threading
 from pathlib import Path
 
-WATCHER = Path(__file__).with_name("watcher.py")
-MARK = "ACP_TUI_OWNER"
+WATCHER_SCRIPT = Path(__file__).with_name("watcher.py")
+OWNER_VARIABLE = "ACP_TUI_OWNER"
+"""Environment variable that marks processes started by this run of acp-tui."""
 
 
 def watcher_command(control: int, *program: str) -> list[str]:
-    """How the watcher is started: without site packages or user settings, so quickly and small."""
-    return [sys.executable, "-I", "-S", str(WATCHER), str(control), *program]
+    """Return the command line of a watcher. `-I -S` skips site packages, which saves time and memory."""
+    return [sys.executable, "-I", "-S", str(WATCHER_SCRIPT), str(control), *program]
 
 
 class ReaperClosedError(RuntimeError):
-    """Something was to be watched after `Reaper.close`."""
+    """Raised when a group is registered after `Reaper.close`."""
 
 
 class Reaper:
-    """Watches over process groups that acp-tui starts itself, such as git.
+    """Ends process groups that acp-tui starts directly, such as git, when acp-tui ends.
 
-    The watcher is started with the first group. Give `environment` to every process, so that on Linux
-    also one that left its group and session is found.
+    The watcher process is started with the first group. Pass `environment` to every child process: on Linux
+    the watcher uses it to find processes that left their group and session.
     """
 
     def __init__(self) -> None:
@@ -40,21 +41,21 @@ class Reaper:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a process carries so that it is recognised as ours; inherited by its children."""
-        return {MARK: self._token}
+        """Variables for child processes, by which the watcher recognizes them and their children."""
+        return {OWNER_VARIABLE: self._token}
 
     def register(self, pgid: int) -> None:
-        """From now on this group (and the session of that number) does not outlive us."""
-        self._tell(f"watch {pgid}")
+        """Have the watcher end this process group, and the session with the same id."""
+        self._send(f"watch {pgid}")
 
     def unregister(self, pgid: int) -> None:
-        """The group is gone; its number may be used by others now."""
+        """Stop watching a group that has ended: the system may reuse its id."""
         with contextlib.suppress(ReaperClosedError):
             if self._control is not None:
-                self._tell(f"forget {pgid}")
+                self._send(f"forget {pgid}")
 
     def close(self) -> None:
-        """End all that is registered and all that carries our mark; returns when it is done."""
+        """End all registered groups and all marked processes; return when they are gone."""
         with self._lock:
             self._closed = True
             if self._control is not None:
@@ -64,14 +65,12 @@ class Reaper:
             self._process.wait()
             self._process = None
 
-    def _tell(self, line: str) -> None:
+    def _send(self, line: str) -> None:
         with self._lock:
             if self._closed:
                 raise ReaperClosedError("the reaper is closed")
             control = self._control or self._start()
-            with contextlib.suppress(
-                OSError
-            ):  # the watcher was killed: then nobody watches, but work goes on
+            with contextlib.suppress(OSError):  # the watcher was killed; keep working without it
                 control.sendall(line.encode() + b"\n")
 
     def _start(self) -> socket.socket:
@@ -88,5 +87,5 @@ class Reaper:
                 env={**os.environ},
             )
         self._control = ours
-        ours.sendall(f"mark {MARK}={self._token}\n".encode())
+        ours.sendall(f"mark {OWNER_VARIABLE}={self._token}\n".encode())
         return ours

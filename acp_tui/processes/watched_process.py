@@ -1,4 +1,4 @@
-"""A program on a terminal under a watcher of its own, which ends what the program left behind."""
+"""Runs a program on a pseudoterminal under its own watcher, which ends the program's descendants."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from acp_tui.processes.reaper import watcher_command
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-WATCHER_SECONDS = 6.0
-"""Seconds after which the watcher must have ended everything (it asks, and then forces)."""
+WATCHER_TIMEOUT_SECONDS = 6.0
+"""Seconds the watcher has to end everything; it sends SIGTERM, then SIGKILL."""
 
 
 class WatchedProcess:
     """A running program whose descendants do not outlive acp-tui, not even when acp-tui gets SIGKILL.
 
-    On Linux that includes daemons that left group, session and environment: the watcher is a subreaper.
-    Elsewhere only the program's process group is ended. What the program leaves behind when it ends lives
-    on until `close`.
+    On Linux that includes daemons that left group, session and environment, because the watcher is a
+    subreaper. Elsewhere only the program's process group is ended. Background processes that the program
+    leaves running live until `close`.
     """
 
     def __init__(
@@ -35,22 +35,23 @@ class WatchedProcess:
     ) -> None:
         loop = asyncio.get_running_loop()
         self.pid = 0
-        """Also the number of the program's process group and session."""
+        """Also the id of the program's process group and session."""
         self.returncode: int | None = None
-        """The exit code, or the negative number of a signal; None while the program runs."""
+        """The exit code, or the negated signal number; None while the program runs."""
         self._watcher = watcher
         self._control = control
         self._started: asyncio.Future[int] = loop.create_future()
         self._ended = asyncio.Event()
-        self._reports = asyncio.create_task(self._follow(reader))
+        self._reports_task = asyncio.create_task(self._read_reports(reader))
 
     @classmethod
     async def start(
         cls, path: str, args: Sequence[str], *, terminal: int, cwd: str, env: Mapping[str, str]
     ) -> WatchedProcess:
-        """Start a program with a terminal as its three streams; return when it runs.
+        """Start a program; return once it runs.
 
-        `cwd` may be a path below /proc/self/fd. Raises `OSError`, `ValueError`.
+        `terminal` is the file descriptor for its stdin, stdout and stderr; `cwd` may be a path below
+        /proc/self/fd. Raises `OSError`, or `ValueError` for a NUL in the environment.
         """
         environment = _environment_block(env)
         ours, theirs = socket.socketpair()
@@ -67,7 +68,7 @@ class WatchedProcess:
                 )
             reader, control = await asyncio.open_connection(sock=ours)
         except BaseException:
-            ours.close()  # a watcher that has already started ends
+            ours.close()  # ends the watcher, if it has started
             raise
         process = cls(watcher, reader, control)
         control.write(environment)
@@ -79,28 +80,28 @@ class WatchedProcess:
         return process
 
     async def wait(self) -> int:
-        """Wait for the end of the program itself; return `returncode`."""
+        """Wait until the program itself has ended, and return `returncode`."""
         await self._ended.wait()
         assert self.returncode is not None
         return self.returncode
 
-    def call_when_alone(self, callback: Callable[[], None]) -> None:
-        """Call back once nothing is left of the program and what it started."""
-        self._reports.add_done_callback(lambda _: callback())
+    def call_when_all_ended(self, callback: Callable[[], None]) -> None:
+        """Call `callback` once the program and all its descendants have ended."""
+        self._reports_task.add_done_callback(lambda _: callback())
 
     async def close(self) -> None:
-        """End the program and everything it left behind; return when that is done."""
-        if not self._reports.done():
+        """End the program and its descendants; return when they are gone."""
+        if not self._reports_task.done():
             with contextlib.suppress(OSError):
                 self._control.write_eof()
-            done, _ = await asyncio.wait([self._reports], timeout=WATCHER_SECONDS)
+            done, _ = await asyncio.wait([self._reports_task], timeout=WATCHER_TIMEOUT_SECONDS)
             if not done:
                 with contextlib.suppress(ProcessLookupError):
                     self._watcher.kill()
-        await self._reports
+        await self._reports_task
 
-    async def _follow(self, reader: asyncio.StreamReader) -> None:
-        """Take the watcher's reports until it has ended."""
+    async def _read_reports(self, reader: asyncio.StreamReader) -> None:
+        """Read the watcher's reports until it has ended."""
         try:
             while line := await reader.readline():
                 word, _, number = line.decode().strip().partition(" ")
@@ -110,26 +111,26 @@ class WatchedProcess:
                 elif word == "failed":
                     self._started.set_exception(OSError(int(number), os.strerror(int(number))))
                 elif word in ("exit", "signal"):
-                    self._end(int(number) if word == "exit" else -int(number))
+                    self._set_returncode(int(number) if word == "exit" else -int(number))
         except ConnectionError:
             pass
         finally:
             if not self._started.done():
-                self._started.set_exception(OSError(errno.ECHILD, "its watcher was ended"))
-            if self.pid and self.returncode is None:  # the watcher was killed: nobody else would end it
+                self._started.set_exception(OSError(errno.ECHILD, "the watcher process was killed"))
+            if self.pid and self.returncode is None:  # the watcher was killed; end the program here
                 with contextlib.suppress(OSError):
                     os.killpg(self.pid, signal.SIGKILL)
-                self._end(-signal.SIGKILL)
+                self._set_returncode(-signal.SIGKILL)
             self._control.close()
         await self._watcher.wait()
 
-    def _end(self, returncode: int) -> None:
+    def _set_returncode(self, returncode: int) -> None:
         self.returncode = returncode
         self._ended.set()
 
 
 def _environment_block(env: Mapping[str, str]) -> bytes:
-    """Return the environment as the watcher reads it: each entry and the whole ended by a NUL."""
+    """Return the environment in the watcher's format: a NUL after each entry, and one more at the end."""
     entries = [os.fsencode(f"{name}={value}") for name, value in env.items()]
     if any(b"\0" in entry for entry in entries):
         raise ValueError("embedded null byte")

@@ -1,20 +1,20 @@
-"""The small process that ends what acp-tui started when acp-tui is gone, however it went.
+"""The watcher: a small process that ends what acp-tui started once acp-tui is gone, even after SIGKILL.
 
-Run as a file, on nothing but the interpreter:
+Run as a script, with the standard library only:
 `python -I -S watcher.py CONTROL [[--terminal] PATH ARGV0 ARG…]`.
-CONTROL is the inherited end of a socket whose other end only acp-tui holds: when that closes, also because
-of SIGKILL, everything is ended. With a program, that is started here as a child: on Linux, where this
-process is a subreaper, even a daemon that left its group and its session comes back to it and is found.
-Other systems have nothing like that: there only the program's process group is ended.
+CONTROL is an inherited socket; only acp-tui holds the other end, so it closes when acp-tui ends for whatever
+reason. The watcher then ends everything it watches. If a program is given, the watcher starts it as a child.
+On Linux the watcher is a subreaper: even daemons that left their process group and session become its
+children again. Other systems have nothing like it, so only the program's process group is ended there.
 
-With `--terminal` the program may leave processes behind when it ends. They live on until CONTROL closes;
-when none is left, the watcher ends. The program's environment is read from CONTROL first: entries separated
-by a NUL, with two NULs at the end. The watcher itself runs in the environment of acp-tui, because an agent's
+With `--terminal` the program may leave processes running when it ends. They live until CONTROL closes; if
+none is left, the watcher ends. The program's environment is then read from CONTROL first: a NUL after each
+entry, and one more at the end. The watcher keeps the environment of acp-tui, because an agent's
 `LD_LIBRARY_PATH` must not break it, and because Python adds LC_CTYPE to an environment with LANG=C.
 
-From acp-tui come lines: `watch PGID`, `forget PGID`, and `mark TEXT`, which ends every process with that
-text in its environment (for what was not started here). Back go `started PID`, then `exit CODE` or
-`signal N`; or `failed ERRNO`.
+acp-tui sends lines: `watch PGID`, `forget PGID`, and `mark TEXT`, which ends every process with that text in
+its environment (for processes that were not started here). The watcher sends `started PID`, then `exit CODE`
+or `signal NUMBER`; or `failed ERRNO`.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ import sys
 import time
 
 KILL_GRACE_SECONDS = 1.5
-"""Seconds between SIGTERM and SIGKILL, and then until we give up on what cannot be killed."""
+"""Seconds to wait after SIGTERM, and again after SIGKILL before giving up."""
 PR_SET_CHILD_SUBREAPER = 36
 HAS_PROC = os.access("/proc/self/stat", os.R_OK)
 
 
-# --------------------------------------------------------------------------- what is left
+# --------------------------------------------------------------------------- finding processes
 
 
 class Targets:
-    """What is to be ended, and how to find what is left of it."""
+    """The process groups and the marked processes to end."""
 
     def __init__(self) -> None:
         self.groups: set[int] = set()
         self.mark = b""
 
     def living(self) -> dict[int, int]:
-        """Who is still there, and its group; without /proc only whole groups, under their own number."""
+        """Map living processes to their process groups; without /proc, only each group to itself."""
         if not HAS_PROC:
-            return {group: group for group in self.groups if _send(-group, 0)}
+            return {group: group for group in self.groups if _send_signal(-group, 0)}
         names = os.listdir("/proc")  # noqa: PTH208  # pathlib is slow to import
-        table = {int(name): entry for name in names if name.isdigit() and (entry := _stat(name))}
-        below = _below(os.getpid(), table)
+        table = {int(name): entry for name in names if name.isdigit() and (entry := _read_stat(name))}
+        descendants = _descendants(os.getpid(), table)
         return {
             pid: group
             for pid, (_, group, session) in table.items()
-            if pid in below or group in self.groups or session in self.groups or self._is_marked(pid)
+            if pid in descendants or group in self.groups or session in self.groups or self._is_marked(pid)
         }
 
     def _is_marked(self, pid: int) -> bool:
@@ -65,84 +65,85 @@ class Targets:
             return False
 
 
-def _stat(pid: str) -> tuple[int, int, int] | None:
-    """Parent, group and session of a process.
+def _read_stat(pid: str) -> tuple[int, int, int] | None:
+    """Return parent, group and session of a process; None if it has ended.
 
-    None for a zombie, unless it is a child of ours: that counts as living until we have collected it, so
-    that its exit status is reported, and because other threads of it may still run.
+    A zombie that is a child of the watcher counts as living until it is reaped: its exit status must be
+    reported, and other threads of it may still run.
     """
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             state, parent, group, session = file.read().rpartition(b")")[2].split(None, 4)[:4]
     except (OSError, ValueError):
-        return None  # gone meanwhile
+        return None  # it has ended
     if state in (b"Z", b"X") and int(parent) != os.getpid():
         return None
     return int(parent), int(group), int(session)
 
 
-def _below(ancestor: int, table: dict[int, tuple[int, int, int]]) -> set[int]:
+def _descendants(ancestor: int, table: dict[int, tuple[int, int, int]]) -> set[int]:
     children: dict[int, list[int]] = {}
     for pid, (parent, _, _) in table.items():
         children.setdefault(parent, []).append(pid)
     found: set[int] = set()
-    open_ends = [ancestor]
-    while open_ends:
-        fresh = [pid for pid in children.get(open_ends.pop(), ()) if pid not in found]
-        found.update(fresh)
-        open_ends.extend(fresh)
+    unvisited = [ancestor]
+    while unvisited:
+        new = [pid for pid in children.get(unvisited.pop(), ()) if pid not in found]
+        found.update(new)
+        unvisited.extend(new)
     return found
 
 
-# --------------------------------------------------------------------------- ending it
+# --------------------------------------------------------------------------- ending processes
 
 
-def _send(target: int, number: int) -> bool:
+def _send_signal(target: int, number: int) -> bool:
     try:
         os.kill(target, number)
     except OSError:
-        return False  # gone, or not ours to end
+        return False  # it has ended, or we lack permission
     return True
 
 
-def end_all(watched: Targets, reap: ChildReaper) -> None:
-    """End everything: a request, patience, then force.
+def end_all(targets: Targets, children: ChildReaper) -> None:
+    """End everything with SIGTERM, and after the grace period with SIGKILL.
 
-    Signals go to whole groups, at once: a shell whose command dies first would go on to its next one.
+    Signals go to whole process groups: a shell whose command alone is ended would run the next one.
     """
     for number in (signal.SIGTERM, signal.SIGKILL):
-        told: set[int] = set()
+        signaled: set[int] = set()
         pause = 0.005
-        until = time.monotonic() + KILL_GRACE_SECONDS
-        while time.monotonic() < until:
-            reap()
-            living = watched.living()
+        deadline = time.monotonic() + KILL_GRACE_SECONDS
+        while time.monotonic() < deadline:
+            children.reap()
+            living = targets.living()
             if not living:
                 return
-            for group in {group for pid, group in living.items() if pid not in told}:
-                _send(-group, number)
-            if number == signal.SIGTERM:  # asked once, but for those that were forked meanwhile
-                told.update(living)
+            for group in {group for pid, group in living.items() if pid not in signaled}:
+                _send_signal(-group, number)
+            if number == signal.SIGTERM:  # once per process, including those forked since
+                signaled.update(living)
             time.sleep(pause)
             pause = min(pause * 2, 0.1)
-    reap()
+    children.reap()
 
 
-# --------------------------------------------------------------------------- the child
+# --------------------------------------------------------------------------- the program
 
 
 class ChildReaper:
-    """Collects children that ended, and reports how the program did."""
+    """Reaps children that have ended, and reports the exit status of the program."""
 
     def __init__(self, control: int) -> None:
         self._control = control
         self.program: int | None = None
         self.ended = False
-        """The program has ended."""
+        """Set once the program has ended."""
         self.childless = False
-        """No child is left: for a subreaper, no descendant either."""
+        """Set when no child is left; for a subreaper that means no descendant either."""
 
-    def __call__(self) -> None:
+    def reap(self) -> None:
+        """Collect the exit status of all children that have ended."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -151,21 +152,21 @@ class ChildReaper:
                 return
             if pid == 0:
                 return
-            if pid == self.program and not self.ended:  # later its number may be a descendant's
+            if pid == self.program and not self.ended:  # later its pid may be reused by a descendant
                 self.ended = True
                 code = os.waitstatus_to_exitcode(status)
                 self.report(f"exit {code}" if code >= 0 else f"signal {-code}")
 
     def report(self, line: str) -> None:
-        """Tell acp-tui, if it is still there."""
+        """Send a line to acp-tui, if it still runs."""
         with contextlib.suppress(OSError):
             os.write(self._control, line.encode() + b"\n")
 
 
 def start(path: str, argv: list[str], environment: dict[bytes, bytes] | None = None) -> int | OSError:
-    """Start the program as a child in a session of its own; return when it runs.
+    """Start the program as a child in its own session; return its pid once it runs, or the error.
 
-    Without an environment it gets that of the watcher.
+    Without an environment it inherits the watcher's.
     """
     failed, fails = os.pipe()
     child = os.fork()
@@ -175,7 +176,7 @@ def start(path: str, argv: list[str], environment: dict[bytes, bytes] | None = N
             for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGHUP):
                 signal.signal(number, signal.SIG_DFL)
             if environment is None:
-                os.execv(path, argv)  # noqa: S606  # that is the purpose
+                os.execv(path, argv)  # noqa: S606  # no shell on purpose
             os.execve(path, argv, environment)  # noqa: S606
         except OSError as error:
             os.write(fails, str(error.errno).encode())
@@ -188,7 +189,7 @@ def start(path: str, argv: list[str], environment: dict[bytes, bytes] | None = N
 
 
 def receive_environment(control: int) -> dict[bytes, bytes] | None:
-    """Read the program's environment; None when acp-tui is gone."""
+    """Read the program's environment from CONTROL; None if acp-tui is gone."""
     block = b""
     while not block.endswith(b"\0\0"):
         try:
@@ -203,7 +204,7 @@ def receive_environment(control: int) -> dict[bytes, bytes] | None:
 
 
 def become_subreaper() -> None:
-    """Linux: orphans among our descendants become our children instead of init's."""
+    """On Linux, adopt orphaned descendants, which would otherwise become children of init."""
     if HAS_PROC:
         with contextlib.suppress(ImportError, OSError, AttributeError):
             import ctypes
@@ -211,20 +212,22 @@ def become_subreaper() -> None:
             ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-# --------------------------------------------------------------------------- the watch
+# --------------------------------------------------------------------------- main loop
 
 
-def watch(control: int, watched: Targets, reap: ChildReaper, wake: int, *, lingers: bool) -> None:
-    """Wait until acp-tui is gone or the program has ended; if it `lingers`, until nothing of it is left."""
+def watch(
+    control: int, targets: Targets, children: ChildReaper, wakeup: int, *, wait_for_descendants: bool
+) -> None:
+    """Return when acp-tui is gone or the program has ended, with `wait_for_descendants` all of them."""
     buffer = b""
-    while not reap.ended or (lingers and (watched.groups or not reap.childless)):
-        ready, _, _ = select.select([control, wake], [], [])
-        if wake in ready:
-            os.read(wake, 4096)
-            reap()
-            if reap.ended and lingers:
-                # The number of a group without members may be a stranger's next.
-                watched.groups = {group for group in watched.groups if _send(-group, 0)}
+    while not children.ended or (wait_for_descendants and (targets.groups or not children.childless)):
+        ready, _, _ = select.select([control, wakeup], [], [])
+        if wakeup in ready:
+            os.read(wakeup, 4096)
+            children.reap()
+            if children.ended and wait_for_descendants:
+                # The system may reuse the id of an empty group.
+                targets.groups = {group for group in targets.groups if _send_signal(-group, 0)}
         if control in ready:
             try:
                 block = os.read(control, 65536)
@@ -234,32 +237,32 @@ def watch(control: int, watched: Targets, reap: ChildReaper, wake: int, *, linge
                 return
             *lines, buffer = (buffer + block).split(b"\n")
             for line in lines:
-                _obey(line, watched)
+                _handle_line(line, targets)
 
 
-def _obey(line: bytes, watched: Targets) -> None:
+def _handle_line(line: bytes, targets: Targets) -> None:
     word, _, value = line.partition(b" ")
     if word == b"watch":
-        watched.groups.add(int(value))
+        targets.groups.add(int(value))
     elif word == b"forget":
-        watched.groups.discard(int(value))
+        targets.groups.discard(int(value))
     elif word == b"mark":
-        watched.mark = value
+        targets.mark = value
 
 
 def main(argv: list[str]) -> None:
-    """Start, watch, end."""
+    """Start the program if there is one, watch, and end what is left."""
     control, program = int(argv[1]), argv[2:]
-    lingers = program[:1] == ["--terminal"]
+    on_terminal = program[:1] == ["--terminal"]
     os.set_inheritable(control, False)
-    wake, woken = os.pipe()
-    os.set_blocking(woken, False)
-    signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+    wakeup, wakeup_writer = os.pipe()
+    os.set_blocking(wakeup_writer, False)
+    signal.set_wakeup_fd(wakeup_writer, warn_on_full_buffer=False)
     for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
-        signal.signal(number, lambda *_: None)  # only acp-tui's end is ours
-    watched, reap = Targets(), ChildReaper(control)
+        signal.signal(number, lambda *_: None)  # end only when acp-tui does
+    targets, children = Targets(), ChildReaper(control)
     environment = None
-    if lingers:
+    if on_terminal:
         del program[0]
         environment = receive_environment(control)
         if environment is None:
@@ -268,18 +271,18 @@ def main(argv: list[str]) -> None:
         become_subreaper()
         child = start(program[0], program[1:], environment)
         if isinstance(child, OSError):
-            reap.report(f"failed {child.errno}")
+            children.report(f"failed {child.errno}")
             return
-        reap.program = child
-        watched.groups.add(child)
-        reap.report(f"started {child}")
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):  # the program's own; holding them would hide their end
-        os.dup2(nowhere, stream)
-    os.chdir("/")  # keep no folder in use
-    watch(control, watched, reap, wake, lingers=lingers)
-    if watched.groups or not (reap.ended and reap.childless):
-        end_all(watched, reap)
+        children.program = child
+        targets.groups.add(child)
+        children.report(f"started {child}")
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):  # they belong to the program; keeping them open would delay their end of file
+        os.dup2(null, stream)
+    os.chdir("/")  # do not keep a folder in use
+    watch(control, targets, children, wakeup, wait_for_descendants=on_terminal)
+    if targets.groups or not (children.ended and children.childless):
+        end_all(targets, children)
 
 
 if __name__ == "__main__":

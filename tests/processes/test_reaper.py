@@ -1,4 +1,4 @@
-"""Process groups that are registered end with the reaper."""
+"""Ending registered process groups and marked processes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 from acp_tui.processes import Reaper
 from tests.fake_agents.faulty import DAEMON
 from tests.support.leftovers import MARK, parent, processes_with
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def reaper() -> Iterator[Reaper]:
-    one = Reaper()
-    yield one
-    one.close()
+    reaper = Reaper()
+    yield reaper
+    reaper.close()
 
 
 @pytest.fixture
@@ -31,8 +32,13 @@ def mark() -> str:
     return uuid.uuid4().hex
 
 
-def started(*command: str, reaper: Reaper, mark: str) -> subprocess.Popen[bytes]:
-    """A process in a session of its own that says when it is ready."""
+def own_watchers() -> list[int]:
+    """Return the pids of the watchers that this process started."""
+    return [pid for pid in processes_with("watcher.py") if parent(pid) == os.getpid()]
+
+
+def start_process(*command: str, reaper: Reaper, mark: str) -> subprocess.Popen[bytes]:
+    """Start a process in its own session; return once it has printed a line."""
     process = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
@@ -45,23 +51,23 @@ def started(*command: str, reaper: Reaper, mark: str) -> subprocess.Popen[bytes]
     return process
 
 
-def test_a_registered_group_ends_with_the_reaper(reaper: Reaper, mark: str) -> None:
-    process = started("sh", "-c", "sleep 3600 & echo; wait", reaper=reaper, mark=mark)
+def test_close_ends_a_registered_group(reaper: Reaper, mark: str) -> None:
+    process = start_process("sh", "-c", "sleep 3600 & echo; wait", reaper=reaper, mark=mark)
     reaper.register(process.pid)
     reaper.close()
-    assert process.wait() == -signal.SIGTERM  # all at once: the shell does not see its command end
+    assert process.wait() == -signal.SIGTERM  # not its command's exit code: the signal goes to the group
     assert processes_with(mark) == []
 
 
-def test_who_ignores_the_request_is_forced(reaper: Reaper, mark: str) -> None:
-    process = started("sh", "-c", "trap '' TERM; echo; exec sleep 3600", reaper=reaper, mark=mark)
+def test_a_process_that_ignores_sigterm_is_killed(reaper: Reaper, mark: str) -> None:
+    process = start_process("sh", "-c", "trap '' TERM; echo; exec sleep 3600", reaper=reaper, mark=mark)
     reaper.register(process.pid)
     reaper.close()
     assert process.wait() == -signal.SIGKILL
     assert processes_with(mark) == []
 
 
-def test_what_was_unregistered_lives_on(reaper: Reaper, mark: str) -> None:
+def test_an_unregistered_group_is_not_ended(reaper: Reaper, mark: str) -> None:
     process = subprocess.Popen(["sleep", "3600"], start_new_session=True)
     reaper.register(process.pid)
     reaper.unregister(process.pid)
@@ -71,9 +77,9 @@ def test_what_was_unregistered_lives_on(reaper: Reaper, mark: str) -> None:
     process.wait()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets us find a process by its environment")
-def test_a_daemon_that_left_its_session_is_found_by_its_mark(reaper: Reaper, mark: str) -> None:
-    process = started(
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the environment of a process")
+def test_close_ends_a_daemon_that_left_its_session(reaper: Reaper, mark: str) -> None:
+    process = start_process(
         sys.executable, "-c", DAEMON + "print(flush=True); signal.pause()", reaper=reaper, mark=mark
     )
     process.wait()
@@ -83,21 +89,19 @@ def test_a_daemon_that_left_its_session_is_found_by_its_mark(reaper: Reaper, mar
     assert processes_with(mark) == []
 
 
-def test_a_reaper_that_never_had_work_starts_nothing(reaper: Reaper) -> None:
+def test_closing_an_unused_reaper_is_allowed(reaper: Reaper) -> None:
     reaper.unregister(1)
     reaper.close()
     with pytest.raises(RuntimeError, match="closed"):
         reaper.register(1)
 
 
-def test_work_goes_on_when_the_watcher_was_killed(reaper: Reaper, mark: str) -> None:
-    process = started("sh", "-c", "sleep 3600 & echo; wait", reaper=reaper, mark=mark)
+def test_registering_works_after_the_watcher_was_killed(reaper: Reaper, mark: str) -> None:
+    process = start_process("sh", "-c", "sleep 3600 & echo; wait", reaper=reaper, mark=mark)
     reaper.register(process.pid)
-    watchers: list[int] = []
-    while not watchers:  # a name is there a moment after the process is
-        watchers = [pid for pid in processes_with("watcher.py") if parent(pid) == os.getpid()]
-    os.kill(watchers[0], signal.SIGKILL)
-    for _ in range(100):  # the pipe to it breaks at some point
+    wait_until(own_watchers)  # the command line is visible only after exec
+    os.kill(own_watchers()[0], signal.SIGKILL)
+    for _ in range(100):  # until the broken pipe is noticed
         reaper.register(process.pid)
     reaper.close()
     assert process.poll() is None

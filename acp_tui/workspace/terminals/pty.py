@@ -124,9 +124,9 @@ class PtyProcess:
         """End everything that the program started, also daemons (these on Linux only)."""
         await self._process.close()
 
-    def call_when_alone(self, callback: Callable[[], None]) -> None:
+    def call_when_all_ended(self, callback: Callable[[], None]) -> None:
         """Call back once neither the program nor anything it started is left."""
-        self._process.call_when_alone(callback)
+        self._process.call_when_all_ended(callback)
 
     def dispose(self) -> None:
         """Close the terminal; nothing more is read."""

@@ -103,7 +103,7 @@ class Terminals:
             raise
         process = terminal.process
         self._watched.add(process)
-        process.call_when_alone(lambda: self._watched.discard(process))
+        process.call_when_all_ended(lambda: self._watched.discard(process))
         self._terminals[terminal.id] = terminal
         return terminal.id
 
