@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def read_update(update: dict[str, Any]) -> list[ev.Event]:
     """The events of one update."""
     kind = update.get("sessionUpdate")
-    reader = _READERS.get(kind) if isinstance(kind, str) else None
+    reader = READERS.get(kind) if isinstance(kind, str) else None
     found = None if reader is None else reader(update)
     if found is None:
         return [ev.Unknown(f"session update {visible_excerpt(kind, 80)}", update)]
@@ -262,7 +262,7 @@ def _usage(update: dict[str, Any]) -> list[ev.Event] | None:
     return None if nothing_read and values.first(update, "used", "size", "cost") is not None else [usage]
 
 
-_READERS: dict[str, Reader] = {
+READERS: dict[str, Reader] = {
     "agent_message_chunk": _agent_chunk,
     "agent_thought_chunk": _thought_chunk,
     "user_message_chunk": _user_chunk,
@@ -281,3 +281,4 @@ _READERS: dict[str, Reader] = {
     "compaction_update": _compaction,
     "compaction_summary_chunk": _compaction_chunk,
 }
+"""The function that reads each kind of update."""

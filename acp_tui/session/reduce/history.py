@@ -20,8 +20,6 @@ from acp_tui.session.reduce.tools import close_open_calls
 from acp_tui.session.state import AnnotatedText, Message, Replay, Session, UserMessage
 from acp_tui.session.text import GrowingText
 
-_MESSAGES = (ev.TextChunk, ev.ContentChunk, ev.PlanChanged, ev.CompactionChanged, ev.CompactionChunk)
-
 LATE_PAUSE = 2.0
 """Seconds: what the agent says so long after the last prompt we know was replayed is new."""
 
@@ -45,23 +43,24 @@ def begin(session: Session, how: str, session_id: str | None) -> None:
 
 
 def is_history(session: Session, replay: Replay, event: Event, at: float) -> bool:
-    """Is this a piece of the replay? Not what the agent asks now, nor what a live terminal does."""
-    if not _could_be_history(session, event):
+    """Return True if an event that may be part of a history is part of the replay."""
+    if _happens_now(session, event):
         return False
     if replay.expected or _is_users(event):  # nobody has sent a prompt since
         return True
     return replay.began and not (session.history_complete and at - replay.last_at > LATE_PAUSE)
 
 
-def _could_be_history(session: Session, event: Event) -> bool:
+def _happens_now(session: Session, event: Event) -> bool:
+    """Return True for a request of the agent, the user's own command, and a terminal that still runs."""
     if isinstance(event, ev.ToolCallChanged):
-        return not event.asked
+        return event.asked
+    if isinstance(event, ev.TerminalCreated) and event.owner == "user":
+        return True
     if isinstance(event, (ev.TerminalCreated, ev.TerminalOutput, ev.TerminalExited)):
-        if isinstance(event, ev.TerminalCreated) and event.owner == "user":
-            return False
         known = session.terminals.get(event.terminal_id)
-        return known is None or known.ended_at is not None
-    return isinstance(event, _MESSAGES)
+        return known is not None and known.ended_at is None
+    return False
 
 
 def _is_users(event: Event) -> bool:
