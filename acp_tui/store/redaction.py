@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from acp_tui.config.sensitive_files import holds_secrets
-from acp_tui.store.secret_patterns import MASK, is_secret_name, may_hold_secret, redact_text
+from acp_tui.store.secret_patterns import MASK, is_secret_name, redact_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,7 +57,7 @@ class Redactor:
     def redact(self, direction: Direction, frame: Any, line: str | None = None) -> Any:
         """The frame without secrets: the same object when there were none."""
         text = _plain_chunk(frame)
-        if text is not None and not may_hold_secret(text):
+        if text is not None and redact_text(text) is text:
             return frame
         try:
             return self._clean(self._without_contents(direction, frame))

