@@ -24,7 +24,7 @@ from acp_tui.store.drafts import Drafts
 from acp_tui.store.history import History
 from acp_tui.store.redaction import redact_value
 from acp_tui.store.secret_patterns import MASK
-from acp_tui.workspace.baseline.repository import branch
+from acp_tui.workspace.git.repository import branch_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -162,7 +162,7 @@ class AppContext:
 
     def branch(self, folder: Path) -> str | None:
         """Return the branch that is checked out in a folder."""
-        return branch(folder)
+        return branch_name(folder)
 
     def export(self, conversation: Conversation, form: str, theme: str) -> Path:
         """Export a conversation in one of `export.FORMATS` and return the path of the file."""

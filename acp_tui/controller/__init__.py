@@ -5,7 +5,7 @@ from acp_tui.controller.conversation import Conversation, Options
 from acp_tui.controller.facts import FileVersions, McpServerStatus
 from acp_tui.controller.sign_in import SignInNeeded, terminal_command
 from acp_tui.controller.user_questions import Answer, ElicitationAnswer, Question, QuestionHandler
-from acp_tui.workspace.baseline.changes import FileChange
+from acp_tui.workspace.baseline.file_change import FileChange
 
 __all__ = [
     "Answer",

@@ -11,8 +11,8 @@ from acp_tui.controller.facts import FileVersions
 from acp_tui.session.events import Noticed
 from acp_tui.session.state import Diff, ToolCall
 from acp_tui.workspace.baseline.baseline import Baseline
-from acp_tui.workspace.baseline.private_git import GitError
-from acp_tui.workspace.baseline.snapshot import NotCopiedError, read_content
+from acp_tui.workspace.baseline.file_content import NotCopiedError, read_content
+from acp_tui.workspace.git.private_git import GitError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from acp_tui.processes import Reaper
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
-    from acp_tui.workspace.baseline.changes import FileChange
-    from acp_tui.workspace.baseline.work_tree import Limits
+    from acp_tui.workspace.baseline.file_change import FileChange
+    from acp_tui.workspace.baseline.folder_snapshot import Limits
     from acp_tui.workspace.files.roots import Roots
 
 CHANGING = frozenset({"edit", "delete", "move"})
@@ -64,7 +64,7 @@ class BaselineTracker:
     async def keep(self, paths: Iterable[str]) -> None:
         """Copy these files before they are changed."""
         await self._taken()
-        await self._baseline.keep(paths)
+        await self._baseline.copy_before_change(paths)
 
     def see(self, changes: Sequence[Change], *, history: bool) -> None:
         """Files named by tool calls that change files are kept, or listed when it is too late for that.
@@ -96,7 +96,7 @@ class BaselineTracker:
     async def versions(self, change: FileChange) -> FileVersions:
         """Return the old and the current content of a changed file."""
         try:
-            old = None if change.kind == "added" else await self._baseline.old_content(change.path)
+            old = None if change.kind == "added" else await self._baseline.original_content(change.path)
             now = await asyncio.to_thread(read_content, bytes(change.path), self._largest)
         except (GitError, NotCopiedError) as reason:
             return FileVersions(revert_obstacle=f"It cannot be shown: {reason}.")
@@ -121,7 +121,7 @@ class BaselineTracker:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-        await self._baseline.forget()
+        await self._baseline.delete()
         if self._scratch is not None:
             await asyncio.to_thread(self._scratch.cleanup)
 
@@ -139,7 +139,7 @@ class BaselineTracker:
         await asyncio.shield(self._taking)
 
     async def _take(self) -> None:
-        await self._baseline.take()
+        await self._baseline.take_snapshot()
         for sentence in self._baseline.notices:
             self._note(Noticed("warning", sentence))
 
@@ -149,7 +149,7 @@ class BaselineTracker:
 
     async def _name(self, paths: set[str], *, too_late: bool) -> None:
         await self._taken()
-        await (self._baseline.note(paths) if too_late else self._baseline.keep(paths))
+        await (self._baseline.mark_changed(paths) if too_late else self._baseline.copy_before_change(paths))
 
 
 def _changed_paths(call: ToolCall) -> set[str]:

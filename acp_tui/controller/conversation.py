@@ -29,9 +29,9 @@ from acp_tui.permissions.identity import identity_of
 from acp_tui.processes import Reaper
 from acp_tui.session.events import AgentExited, AgentStarted, SessionOpened
 from acp_tui.store.folders import BASELINE
-from acp_tui.workspace.baseline.work_tree import Limits
-from acp_tui.workspace.files.files import Files
-from acp_tui.workspace.files.listing import FileListing
+from acp_tui.workspace.baseline.folder_snapshot import Limits
+from acp_tui.workspace.files.file_access import FileAccess
+from acp_tui.workspace.files.file_listing import FileListing
 from acp_tui.workspace.files.roots import Roots
 from acp_tui.workspace.terminals.terminals import Terminals
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Record
     from acp_tui.session.state import Session
     from acp_tui.store.folders import NullFolder, SessionFolder
-    from acp_tui.workspace.baseline.changes import FileChange
+    from acp_tui.workspace.baseline.file_change import FileChange
 
 
 @dataclass(slots=True)
@@ -117,7 +117,7 @@ class Conversation:
             on_exit=self._recorder.terminal_exited,
             taken=self.session.terminals,
         )
-        files = Files(self._roots, settings.workspace.sensitive)
+        files = FileAccess(self._roots, settings.workspace.sensitive)
         self._diff_places = DiffPlaces(files, self.note)
         self.blocks_for = PromptBlockBuilder(files, lambda: self.session.agent).blocks
         self._wait_notices = WaitNotices(

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
-    from acp_tui.workspace.files.files import Files
+    from acp_tui.workspace.files.file_access import FileAccess
 
 
 class DiffPlaces:
     """Looks up each diff once, while its call is live: later the file is another one."""
 
-    def __init__(self, files: Files, note: Callable[[Event], None]) -> None:
+    def __init__(self, files: FileAccess, note: Callable[[Event], None]) -> None:
         self._files = files
         self._note = note
         self._tried: set[tuple[int, bool, str, str, str]] = set()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from acp_tui.session.attachment import Attachment
     from acp_tui.session.state import Agent
-    from acp_tui.workspace.files.files import Files, ReadHandle
+    from acp_tui.workspace.files.file_access import FileAccess, ReadHandle
 
     Block = dict[str, Any]
     Confirm = Callable[[str], Awaitable[bool]]
@@ -41,7 +41,7 @@ _TEXTS = frozenset({"application/json", "application/xml", "application/toml", "
 class PromptBlockBuilder:
     """Makes the blocks of prompts in one workspace."""
 
-    def __init__(self, files: Files, agent: Callable[[], Agent | None]) -> None:
+    def __init__(self, files: FileAccess, agent: Callable[[], Agent | None]) -> None:
         self._files = files
         self._agent = agent
 

@@ -25,8 +25,8 @@ from acp_tui.permissions.subject import (
 )
 from acp_tui.protocol.content import line_ends
 from acp_tui.session.events import FileBeforeWrite
-from acp_tui.workspace.files.folders import open_folder, path_identity
-from acp_tui.workspace.files.git_folders import find_repository_folder
+from acp_tui.workspace.files.open_folder import open_folder, path_identity
+from acp_tui.workspace.git.git_directories import find_repository_folder
 from acp_tui.workspace.terminals.environment import terminal_environment
 from acp_tui.workspace.terminals.terminals import is_command_line
 
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from acp_tui.controller.permission_gate import PermissionGate
     from acp_tui.session.events import Event
     from acp_tui.session.state import RequestId, Session
-    from acp_tui.workspace.files.files import Files
-    from acp_tui.workspace.files.folders import OpenFolder
+    from acp_tui.workspace.files.file_access import FileAccess
+    from acp_tui.workspace.files.open_folder import OpenFolder
     from acp_tui.workspace.terminals.terminals import Terminals
 
 METHOD_NOT_FOUND, INVALID_PARAMS, NOT_ALLOWED, NOT_FOUND = -32601, -32602, -32003, -32002
@@ -54,7 +54,7 @@ class RequestHandlers:
         self,
         session: Session,
         gate: PermissionGate,
-        files: Files,
+        files: FileAccess,
         terminals: Terminals,
         keep: Callable[[Iterable[str]], Awaitable[None]],
         note: Callable[[Event], None],

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.errors import Refusal
 from acp_tui.session.state import Diff
 from acp_tui.session.text import visible
-from acp_tui.workspace.files.errors import NOT_FOUND
+from acp_tui.workspace.files.refusals import NOT_FOUND
 
 if TYPE_CHECKING:
     from acp_tui.session.state import ToolCall
-    from acp_tui.workspace.files.files import Files
+    from acp_tui.workspace.files.file_access import FileAccess
 
 MAX_FILE_SIZE = 1_000_000
 """Bytes of a file that is read for it."""
 
 
-async def whole_file_diffs(call: ToolCall, files: Files) -> list[tuple[Diff, Diff]]:
+async def whole_file_diffs(call: ToolCall, files: FileAccess) -> list[tuple[Diff, Diff]]:
     """Those diffs of the call that are but a part of their file, and each as a diff of the whole file."""
     found = []
     everywhere = isinstance(call.raw_input, dict) and call.raw_input.get("replace_all") is True
@@ -35,7 +35,7 @@ async def whole_file_diffs(call: ToolCall, files: Files) -> list[tuple[Diff, Dif
     return found
 
 
-async def contents_after(call: ToolCall, files: Files) -> tuple[tuple[str, str], ...]:
+async def contents_after(call: ToolCall, files: FileAccess) -> tuple[tuple[str, str], ...]:
     """What the files of its diffs will hold, by real path; without those where that cannot be told.
 
     A diff may show the whole file or only the lines around a change, and there may be several of one file.
@@ -61,7 +61,7 @@ def _changed(text: str, diff: Diff, *, everywhere: bool) -> str | None:
     return None
 
 
-def _now(path: str, files: Files) -> tuple[str, str | None]:
+def _now(path: str, files: FileAccess) -> tuple[str, str | None]:
     """Where a file really is, and its text as shown: "" when there is no file, None when it is not read."""
     try:
         with files.open_for_reading(path) as reading:
@@ -77,7 +77,7 @@ def _whole(diff: Diff, text: str) -> Diff:
     return replace(diff, **changes)
 
 
-def read_for_display(path: str, files: Files) -> str:
+def read_for_display(path: str, files: FileAccess) -> str:
     """What the file holds now, made safe; "" if it is outside the workspace, sensitive or large."""
     with suppress(Refusal), files.open_for_reading(path) as reading:
         if reading.inside and not reading.sensitive and reading.size <= MAX_FILE_SIZE:

@@ -11,7 +11,7 @@ from acp_tui.session import state
 from acp_tui.session.diff_lines import first_line
 from acp_tui.session.raw_entry import failure_note, raw_text
 from acp_tui.session.text import GrowingText, visible, visible_json
-from acp_tui.workspace.terminals.line_model import LineModel
+from acp_tui.workspace.terminals.terminal_emulator import TerminalEmulator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -161,7 +161,7 @@ class _Text:
         command = terminal_command(entry, self.session.cwd or "")
         first = f"$ {command}" if command else f"[terminal {entry.terminal_id}]"
         yield first + (f"  (in {entry.cwd})" if entry.cwd else "")
-        model = LineModel(styles=False)
+        model = TerminalEmulator(styles=False)
         model.feed(entry.output.tail or entry.output.head)
         lines = model.text().rstrip("\n").splitlines()
         if entry.output.tail or len(lines) > TERMINAL_LINES:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.store.secret_patterns import redact_text
-from acp_tui.workspace.terminals.line_model import LineModel
 from acp_tui.workspace.terminals.sgr import PLAIN
+from acp_tui.workspace.terminals.terminal_emulator import TerminalEmulator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from acp_tui.session.text import TerminalText
-    from acp_tui.workspace.terminals.line_model import Line
+    from acp_tui.workspace.terminals.terminal_emulator import Line
 
 
 def output_lines(output: TerminalText, *, styles: bool = True) -> Iterator[Line]:
@@ -32,7 +32,7 @@ def output_text(output: TerminalText) -> str:
 
 
 def _lines(raw: str, *, styles: bool) -> Iterator[Line]:
-    model = LineModel(styles=styles, head=1 << 62)
+    model = TerminalEmulator(styles=styles, head=1 << 62)
     model.feed(raw)
     lines = model.lines
     while lines and not any(text.strip() for text, _ in lines[-1]):

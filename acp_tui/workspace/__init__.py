@@ -1,1 +1,1 @@
-"""What acp-tui serves to the agent: files and terminals; and the baseline that changes are compared with."""
+"""What acp-tui serves to the agent: files and terminals. Also the baseline that shows the agent's changes."""

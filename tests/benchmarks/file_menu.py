@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from textual.events import Key
 
-from acp_tui.workspace.files.listing import FileListing
+from acp_tui.workspace.files.file_listing import FileListing
 from tests.ui.prompt.host import Host
 
 if TYPE_CHECKING:
@@ -66,18 +66,18 @@ async def measure(folder: Path) -> float:
     app = Host()
     worst = 0.0
     async with app.run_test(size=(100, 30)) as pilot:
-        app.prompt.use_files(str(folder), listing.look)
+        app.prompt.use_files(str(folder), listing.current)
         menu = app.prompt._files
         for text in ("@core_utils", "@pwr12_8q", "@zzz"):
             app.prompt.load("")
             await pilot.pause()
-            complete = listing.look().complete
+            complete = listing.current().complete
             print("all files are listed" if complete else "while the files are listed")
             for key in text:
                 echo, files = await press(app, menu, key)
                 print(f"  {app.editor.text:12} letter {echo:6.1f} ms   files {files:6.1f} ms")
                 worst = max(worst, files) if complete else worst
-            await until(lambda: listing.look().complete)
+            await until(lambda: listing.current().complete)
     listing.close()
     return worst
 

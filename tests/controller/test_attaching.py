@@ -19,7 +19,7 @@ from acp_tui.errors import UserError
 from acp_tui.session.attachment import CommandOutput, FileMention, Picture, find_mentions, format_mention
 from acp_tui.session.state import Agent, Content, UserMessage
 from acp_tui.session.text import visible_line
-from acp_tui.workspace.files.files import Files
+from acp_tui.workspace.files.file_access import FileAccess
 from acp_tui.workspace.files.roots import Roots
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Desk:
         self.folder = folder
         self.asked: list[str] = []
         self.says = says
-        self.attaching = PromptBlockBuilder(Files(Roots(folder)), lambda: agent)
+        self.attaching = PromptBlockBuilder(FileAccess(Roots(folder)), lambda: agent)
 
     async def confirm(self, question: str) -> bool:
         self.asked.append(question)

@@ -12,7 +12,7 @@ from acp_tui.workspace.baseline.baseline import Baseline
 from acp_tui.workspace.files.roots import Roots
 
 if TYPE_CHECKING:
-    from acp_tui.workspace.baseline.work_tree import Limits
+    from acp_tui.workspace.baseline.folder_snapshot import Limits
 
 _AUTHOR = ["-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "protocol.file.allow=always"]
 
@@ -67,7 +67,7 @@ async def taken(*roots: Path, limits: Limits | None = None) -> Baseline:
     """A baseline of some folders, kept beside the first."""
     directory = roots[0].parent / "baseline.git"
     baseline = Baseline(Roots(roots[0], roots[1:]), directory, limits)
-    await baseline.take()
+    await baseline.take_snapshot()
     return baseline
 
 

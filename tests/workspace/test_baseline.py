@@ -13,7 +13,7 @@ import pytest
 
 from acp_tui.errors import UserError
 from acp_tui.workspace.baseline.baseline import Baseline
-from acp_tui.workspace.baseline.work_tree import Limits
+from acp_tui.workspace.baseline.folder_snapshot import Limits
 from acp_tui.workspace.files.roots import Roots
 from tests.support.waiting import until
 from tests.workspace.projects import changes, fill, git, repository, revert_all, snapshot, taken
@@ -177,7 +177,7 @@ async def test_additional_roots_are_covered_also_inside_one_another(tmp_path: Pa
 async def test_our_own_files_are_never_part_of_it(tmp_path: Path, home: Path) -> None:
     base = fill(tmp_path.resolve() / "base", {"main.py": "1"})
     baseline = Baseline(Roots(tmp_path), home / "data" / "sessions" / "1" / "baseline.git")
-    await baseline.take()
+    await baseline.take_snapshot()
     fill(home, {"data/sessions/1/wire.jsonl": "{}", "state/rules.json": "{}", "config/config.toml": ""})
     (base / "main.py").unlink()
     assert await changes(baseline, base) == {"main.py": "deleted"}
@@ -225,7 +225,7 @@ async def test_a_folder_too_large_is_said_and_only_what_is_named_is_kept(
     assert len(baseline.notices) == 1
     assert str(project) in baseline.notices[0]
     assert words in baseline.notices[0]
-    await baseline.keep([project / "file1"])
+    await baseline.copy_before_change([project / "file1"])
     overwrite(project, ["file1", "file2"])
     overwrite(other, ["small"])
     assert await changes(baseline, tmp_path.resolve()) == {
@@ -246,7 +246,7 @@ async def test_progress_and_totals_are_told(project: Path) -> None:
     fill(project, {f"file{number}": "12345" for number in range(9)})
     told: list[tuple[int, int]] = []
     baseline = Baseline(Roots(project), project.parent / "baseline.git")
-    await baseline.take(lambda done, total: told.append((done, total)))
+    await baseline.take_snapshot(lambda done, total: told.append((done, total)))
     await asyncio.sleep(0)  # what the thread has scheduled runs
     assert told[0] == (0, 10)
     assert told[-1] == (10, 10)
@@ -270,12 +270,12 @@ async def test_an_ignored_file_is_kept_when_it_is_named_before_it_changes(projec
     (project / ".env").chmod(0o600)
     before = snapshot(project)
     baseline = await taken(project)
-    await baseline.keep([project / ".env"])
+    await baseline.copy_before_change([project / ".env"])
     assert await baseline.changes() == []
     overwrite(project, [".env", "out.log"])
-    await baseline.keep([project / ".env"])  # the first copy is the one that counts
+    await baseline.copy_before_change([project / ".env"])  # the first copy is the one that counts
     assert await changes(baseline, project) == {".env": "modified"}
-    assert await baseline.old_content(project / ".env") == b"KEY=1\r\n"
+    assert await baseline.original_content(project / ".env") == b"KEY=1\r\n"
     (project / ".env").unlink()
     assert await changes(baseline, project) == {".env": "deleted"}
     await revert_all(baseline)
@@ -288,7 +288,7 @@ async def test_a_file_outside_is_kept_when_it_is_named(project: Path, tmp_path: 
     outside = fill(tmp_path.resolve() / "outside", {"notes": "old", "run": "x"})
     (project / "link").symlink_to(outside / "notes")
     baseline = await taken(project)
-    await baseline.keep([str(project / "link"), outside / "new" / "file", str(outside / "run")])
+    await baseline.copy_before_change([str(project / "link"), outside / "new" / "file", str(outside / "run")])
     (project / "link").write_text("new")
     (outside / "run").chmod(0o755)
     fill(outside, {"new/file": "made"})
@@ -302,9 +302,9 @@ async def test_a_file_outside_is_kept_when_it_is_named(project: Path, tmp_path: 
 async def test_a_new_file_that_is_ignored_is_listed_when_it_is_named(project: Path) -> None:
     fill(project, {".gitignore": "*.log\n"})
     baseline = await taken(project)
-    await baseline.keep([project / "before.log"])
+    await baseline.copy_before_change([project / "before.log"])
     fill(project, {"before.log": "1", "after.log": "2", "unnamed.log": "3", "dist/made.js": "4"})
-    await baseline.note([project / "after.log", project / "dist" / "made.js"])
+    await baseline.mark_changed([project / "after.log", project / "dist" / "made.js"])
     assert await changes(baseline, project) == {
         "before.log": "added",
         "after.log": "added",
@@ -320,7 +320,7 @@ async def test_what_is_named_too_late_is_listed_and_cannot_be_reverted(project: 
     baseline = await taken(project)
     overwrite(project, ["a.log", "main.py"])
     (project / "b.log").unlink()
-    await baseline.note(
+    await baseline.mark_changed(
         [project / "a.log", project / "b.log", project / "main.py", tmp_path.resolve() / "elsewhere"]
     )
     assert await changes(baseline, tmp_path.resolve()) == {
@@ -336,9 +336,9 @@ async def test_what_is_named_too_late_is_listed_and_cannot_be_reverted(project: 
 async def test_a_file_named_in_time_is_not_too_late_when_it_is_named_again(project: Path) -> None:
     fill(project, {".gitignore": "*.log\n", "a.log": "1"})
     baseline = await taken(project)
-    await baseline.keep([project / "a.log"])
+    await baseline.copy_before_change([project / "a.log"])
     overwrite(project, ["a.log"])
-    await baseline.note([project / "a.log"])
+    await baseline.mark_changed([project / "a.log"])
     assert await changes(baseline, project) == {"a.log": "modified"}
 
 
@@ -348,7 +348,7 @@ async def test_a_large_or_odd_file_outside_is_listed_and_cannot_be_reverted(
     outside = fill(tmp_path.resolve() / "outside", {"large": "x" * 2000})
     os.mkfifo(outside / "pipe")
     baseline = await taken(project, limits=Limits(file_size=1000))
-    await baseline.keep([outside / "large", outside / "pipe"])
+    await baseline.copy_before_change([outside / "large", outside / "pipe"])
     assert await baseline.changes() == []
     fill(outside, {"large": "y" * 2000})
     assert await changes(baseline, outside) == {"large": "modified, stays"}
@@ -357,8 +357,8 @@ async def test_a_large_or_odd_file_outside_is_listed_and_cannot_be_reverted(
 async def test_names_that_lead_nowhere_are_passed_over(project: Path) -> None:
     baseline = await taken(project)
     odd = ["relative", "", "/with\0nul", "/half\ud83d", str(project), str(project / "main.py" / "below")]
-    await baseline.keep(odd)
-    await baseline.note(odd)
+    await baseline.copy_before_change(odd)
+    await baseline.mark_changed(odd)
     assert await baseline.changes() == []
 
 
@@ -379,7 +379,7 @@ async def test_an_overwritten_file_of_a_git_directory_is_put_back_and_not_delete
     fill(project, {".git/commondir": "old", "sub/.git/HEAD": "old"})
     old = (project / name).read_bytes()
     baseline = await taken(project)
-    await baseline.keep([project / name])
+    await baseline.copy_before_change([project / name])
     overwrite(project, [name])
     assert await changes(baseline, project) == {name: "modified"}
     await revert_all(baseline)
@@ -390,7 +390,7 @@ async def test_a_file_of_a_git_directory_that_is_named_too_late_stays(tmp_path: 
     project = repository(tmp_path.resolve() / "project", {"main.py": "1"})
     baseline = await taken(project)
     overwrite(project, [".git/HEAD"])
-    await baseline.note([project / ".git" / "HEAD"])
+    await baseline.mark_changed([project / ".git" / "HEAD"])
     assert await changes(baseline, project) == {".git/HEAD": "modified, stays"}
     with pytest.raises(UserError, match="it was changed before acp-tui could copy it"):
         await baseline.revert(project / ".git" / "HEAD")
@@ -415,7 +415,7 @@ async def test_a_file_named_in_a_folder_that_could_not_be_read_is_put_back(unpri
     (project / "data").chmod(0)
     baseline = await taken(project)
     (project / "data").chmod(0o700)
-    await baseline.keep([project / "data" / "old"])
+    await baseline.copy_before_change([project / "data" / "old"])
     overwrite(project, ["data/old"])
     assert await changes(baseline, project) == {"data/old": "modified"}
     await revert_all(baseline)
@@ -506,7 +506,7 @@ async def test_a_git_that_hangs_is_ended_with_the_baseline(
     listing = asyncio.create_task(baseline.changes())
     await until(lambda: mark.exists() and mark.read_text())
     pid = int(mark.read_text())
-    await baseline.forget()
+    await baseline.delete()
     with pytest.raises(UserError, match="cannot be listed: it was stopped"):
         await listing
     with pytest.raises(ProcessLookupError):
@@ -523,7 +523,7 @@ async def test_without_git_there_is_a_notice_and_named_changes_are_listed(
     baseline = await taken(project)
     assert baseline.notices == [f"{ANNOUNCED_ONLY}: git is not installed."]
     assert not baseline.complete
-    await baseline.keep([project / "main.py", project / "new.py"])
+    await baseline.copy_before_change([project / "main.py", project / "new.py"])
     assert await baseline.changes() == []
     overwrite(project, ["main.py", "new.py"])
     assert await changes(baseline, project) == {"main.py": "modified, stays", "new.py": "added"}
@@ -554,7 +554,7 @@ async def test_a_folder_that_takes_too_long_to_list_is_said(
     baseline = await taken(project, limits=Limits(listing_seconds=0.05))
     assert len(baseline.notices) == 1
     assert baseline.notices[0].startswith(
-        f"{project} could not be snapshotted (git took longer than 0.05 seconds)"
+        f"{project} could not be copied (git took longer than 0.05 seconds)"
     )
 
 
@@ -571,12 +571,12 @@ async def test_a_baseline_that_is_cancelled_ends_its_git(
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     baseline = Baseline(Roots(project), tmp_path / "baseline.git")
-    task = asyncio.create_task(baseline.take())
+    task = asyncio.create_task(baseline.take_snapshot())
     pid = int(await asyncio.to_thread(mark.read_text))
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await baseline.forget()  # waits until the work has ended
+    await baseline.delete()  # waits until the work has ended
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
     assert not (tmp_path / "baseline.git").exists()
@@ -585,10 +585,10 @@ async def test_a_baseline_that_is_cancelled_ends_its_git(
 async def test_what_is_forgotten_is_deleted(project: Path, tmp_path: Path) -> None:
     baseline = await taken(project)
     overwrite(project, ["main.py"])
-    await baseline.forget()
+    await baseline.delete()
     assert not (tmp_path / "baseline.git").exists()
     assert await baseline.changes() == []
-    await baseline.forget()
+    await baseline.delete()
 
 
 async def test_what_an_earlier_session_left_in_the_directory_is_gone(project: Path, tmp_path: Path) -> None:
@@ -602,9 +602,9 @@ async def test_what_an_earlier_session_left_in_the_directory_is_gone(project: Pa
 async def test_many_calls_at_once_do_not_disturb_each_other(project: Path) -> None:
     fill(project, {f"file{number}": "old" for number in range(20)})
     baseline = Baseline(Roots(project), project.parent / "baseline.git")
-    taking = asyncio.create_task(baseline.take())
+    taking = asyncio.create_task(baseline.take_snapshot())
     await asyncio.sleep(0)
-    await asyncio.gather(*(baseline.keep([project / f"file{number}"]) for number in range(5)))
+    await asyncio.gather(*(baseline.copy_before_change([project / f"file{number}"]) for number in range(5)))
     await taking
     overwrite(project, [f"file{number}" for number in range(20)])
     listed = await asyncio.gather(*(baseline.changes() for _ in range(4)))

@@ -29,7 +29,7 @@ async def test_the_users_repository_is_not_touched(tmp_path: Path) -> None:
     fill(project, {"a": "changed", "new": "1"})
     assert len(await baseline.changes()) == 2
     await revert_all(baseline)
-    await baseline.forget()
+    await baseline.delete()
     assert git_state(project) == before
 
 

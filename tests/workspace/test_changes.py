@@ -75,10 +75,10 @@ async def test_the_old_content_can_be_seen(project: Path) -> None:
     (project / "README.md").unlink()
     (project / "data" / "picture.png").write_bytes(b"")
     (project / "new").write_text("new")
-    assert await baseline.old_content(project / "README.md") == b"# Hello\n"
-    assert await baseline.old_content(project / "data" / "picture.png") == FILES["data/picture.png"]
-    assert await baseline.old_content(project / "link") == b"README.md"
-    assert await baseline.old_content(project / "new") is None
+    assert await baseline.original_content(project / "README.md") == b"# Hello\n"
+    assert await baseline.original_content(project / "data" / "picture.png") == FILES["data/picture.png"]
+    assert await baseline.original_content(project / "link") == b"README.md"
+    assert await baseline.original_content(project / "new") is None
 
 
 async def test_a_change_of_the_same_length_right_after_the_baseline_is_found(project: Path) -> None:
@@ -270,7 +270,7 @@ async def test_a_file_moved_here_from_elsewhere_is_listed_and_stays(project: Pat
     baseline = await taken(project)
     treasure.rename(project / "treasure")  # the file itself is untouched: its times are old
     assert await changes(baseline, project) == {"treasure/only/copy": "added, stays"}
-    with pytest.raises(UserError, match="may predate the session"):
+    with pytest.raises(UserError, match="may be older than the session"):
         await baseline.revert(project / "treasure" / "only" / "copy")
     assert (project / "treasure" / "only" / "copy").read_text() == "precious"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.errors import Refusal
-from acp_tui.workspace.files.files import Files
+from acp_tui.workspace.files.file_access import FileAccess
 from acp_tui.workspace.files.roots import Roots
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ SIZE_LIMITED = """
 import resource, sys
 from pathlib import Path
 from acp_tui.errors import Refusal
-from acp_tui.workspace.files.files import Files
+from acp_tui.workspace.files.file_access import FileAccess
 from acp_tui.workspace.files.roots import Roots
 
 path = Path(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-with Files(Roots(path.parent)).prepare_writing(str(path)) as writing:
+with FileAccess(Roots(path.parent)).prepare_writing(str(path)) as writing:
     try:
         writing.write("x" * 1_000_000)
     except Refusal as refusal:
@@ -37,7 +37,7 @@ with Files(Roots(path.parent)).prepare_writing(str(path)) as writing:
 KILLED = """
 import os, sys, time
 from pathlib import Path
-from acp_tui.workspace.files.files import Files
+from acp_tui.workspace.files.file_access import FileAccess
 from acp_tui.workspace.files.roots import Roots
 
 def hang(*_, **__):
@@ -46,7 +46,7 @@ def hang(*_, **__):
 
 setattr(os, sys.argv[2], hang)
 path = Path(sys.argv[1])
-with Files(Roots(path.parent)).prepare_writing(str(path)) as writing:
+with FileAccess(Roots(path.parent)).prepare_writing(str(path)) as writing:
     writing.write("new" * 100_000)
 """
 
@@ -71,7 +71,7 @@ def names(folder: Path) -> list[str]:
 
 def test_a_full_disk_leaves_the_old_content_and_nothing_else(small_disk: Path) -> None:
     (small_disk / "file").write_text("old")
-    files = Files(Roots(small_disk))
+    files = FileAccess(Roots(small_disk))
     with files.prepare_writing(str(small_disk / "file")) as writing:
         with pytest.raises(Refusal) as refused:
             writing.write("x" * 1_000_000)
@@ -143,10 +143,10 @@ def test_where_files_need_a_name_from_the_start_it_works_the_same(
     """As on macOS, and on file systems without O_TMPFILE."""
     from acp_tui.workspace.files import atomic_write
 
-    monkeypatch.setattr(atomic_write, "_UNNAMED", 0)
+    monkeypatch.setattr(atomic_write, "_O_TMPFILE", 0)
     path = tmp_path.resolve() / "sub" / "file"
     for content in ("first", "second"):
-        with Files(Roots(tmp_path)).prepare_writing(str(path)) as writing:
+        with FileAccess(Roots(tmp_path)).prepare_writing(str(path)) as writing:
             writing.write(content)
         assert path.read_text() == content
         assert names(path.parent) == ["file"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.errors import Refusal
-from acp_tui.workspace.files.files import Files
+from acp_tui.workspace.files.file_access import FileAccess
 from acp_tui.workspace.files.roots import Roots
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ def outside(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def files(root: Path) -> Files:
-    return Files(Roots(root))
+def files(root: Path) -> FileAccess:
+    return FileAccess(Roots(root))
 
 
 # ---- where it really is
 
 
-def test_a_file_outside_is_reported_and_not_refused(files: Files, outside: Path) -> None:
+def test_a_file_outside_is_reported_and_not_refused(files: FileAccess, outside: Path) -> None:
     with files.open_for_reading(str(outside / "file")) as reading:
         assert not reading.inside
         assert reading.text() == "secret"
@@ -51,7 +51,7 @@ def test_a_file_outside_is_reported_and_not_refused(files: Files, outside: Path)
         assert writing.exists
 
 
-def test_dots_lead_where_the_system_says_they_lead(files: Files, root: Path, outside: Path) -> None:
+def test_dots_lead_where_the_system_says_they_lead(files: FileAccess, root: Path, outside: Path) -> None:
     (root / "sub").mkdir()
     path = f"{root}/sub/../../outside/file"
     with files.open_for_reading(path) as reading, files.prepare_writing(path) as writing:
@@ -59,7 +59,9 @@ def test_dots_lead_where_the_system_says_they_lead(files: Files, root: Path, out
         assert (writing.real, writing.inside) == (outside / "file", False)
 
 
-def test_dots_behind_a_link_count_from_where_the_link_leads(files: Files, root: Path, outside: Path) -> None:
+def test_dots_behind_a_link_count_from_where_the_link_leads(
+    files: FileAccess, root: Path, outside: Path
+) -> None:
     (outside / "deep").mkdir()
     (root / "link").symlink_to(outside / "deep")
     path = f"{root}/link/../file"  # by its letters this is root/file
@@ -69,7 +71,9 @@ def test_dots_behind_a_link_count_from_where_the_link_leads(files: Files, root: 
 
 
 @pytest.mark.parametrize("relative", [False, True])
-def test_a_link_to_a_file_outside_is_outside(files: Files, root: Path, outside: Path, relative: bool) -> None:
+def test_a_link_to_a_file_outside_is_outside(
+    files: FileAccess, root: Path, outside: Path, relative: bool
+) -> None:
     (root / "link").symlink_to("../outside/file" if relative else outside / "file")
     with (
         files.open_for_reading(str(root / "link")) as reading,
@@ -80,7 +84,7 @@ def test_a_link_to_a_file_outside_is_outside(files: Files, root: Path, outside: 
 
 
 def test_a_link_to_a_directory_outside_is_outside_also_for_new_files_in_new_folders(
-    files: Files, root: Path, outside: Path
+    files: FileAccess, root: Path, outside: Path
 ) -> None:
     (root / "link").symlink_to(outside)
     with files.prepare_writing(str(root / "link" / "new" / "file")) as writing:
@@ -88,14 +92,14 @@ def test_a_link_to_a_directory_outside_is_outside_also_for_new_files_in_new_fold
 
 
 def test_a_link_to_a_file_that_does_not_exist_yet_is_where_it_would_be(
-    files: Files, root: Path, outside: Path
+    files: FileAccess, root: Path, outside: Path
 ) -> None:
     (root / "link").symlink_to(outside / "new")
     with files.prepare_writing(str(root / "link")) as writing:
         assert (writing.real, writing.inside, writing.exists) == (outside / "new", False, False)
 
 
-def test_a_link_from_outside_into_the_root_is_inside(files: Files, root: Path, outside: Path) -> None:
+def test_a_link_from_outside_into_the_root_is_inside(files: FileAccess, root: Path, outside: Path) -> None:
     (root / "file").write_text("mine")
     (outside / "link").symlink_to(root / "file")
     with files.open_for_reading(str(outside / "link")) as reading:
@@ -103,13 +107,13 @@ def test_a_link_from_outside_into_the_root_is_inside(files: Files, root: Path, o
 
 
 def test_a_file_in_an_additional_directory_is_inside(root: Path, outside: Path) -> None:
-    files = Files(Roots(root, [outside]))
+    files = FileAccess(Roots(root, [outside]))
     with files.open_for_reading(str(outside / "file")) as reading:
         assert reading.inside
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is there on Linux only")
-def test_the_magic_links_of_proc_hide_nothing(files: Files, root: Path, outside: Path) -> None:
+def test_the_magic_links_of_proc_hide_nothing(files: FileAccess, root: Path, outside: Path) -> None:
     with open(outside / "file") as file:
         path = f"/proc/self/fd/{file.fileno()}"
         with files.open_for_reading(path) as reading, files.prepare_writing(path) as writing:
@@ -123,7 +127,7 @@ def test_the_magic_links_of_proc_hide_nothing(files: Files, root: Path, outside:
 # ---- sensitive
 
 
-def test_a_sensitive_file_says_why(files: Files, root: Path) -> None:
+def test_a_sensitive_file_says_why(files: FileAccess, root: Path) -> None:
     (root / ".env").write_text("KEY=1")
     with (
         files.open_for_reading(str(root / ".env")) as reading,
@@ -132,7 +136,7 @@ def test_a_sensitive_file_says_why(files: Files, root: Path) -> None:
         assert reading.sensitive == writing.sensitive == "may hold passwords and keys of the environment"
 
 
-def test_a_link_with_a_harmless_name_does_not_hide_a_sensitive_file(files: Files, root: Path) -> None:
+def test_a_link_with_a_harmless_name_does_not_hide_a_sensitive_file(files: FileAccess, root: Path) -> None:
     (root / ".env").write_text("KEY=1")
     (root / "notes.txt").symlink_to(".env")
     with files.open_for_reading(str(root / "notes.txt")) as reading:
@@ -141,7 +145,9 @@ def test_a_link_with_a_harmless_name_does_not_hide_a_sensitive_file(files: Files
         assert writing.sensitive
 
 
-def test_a_sensitive_name_counts_also_when_its_target_has_a_harmless_one(files: Files, root: Path) -> None:
+def test_a_sensitive_name_counts_also_when_its_target_has_a_harmless_one(
+    files: FileAccess, root: Path
+) -> None:
     (root / "vault.txt").write_text("KEY=1")
     (root / ".env").symlink_to("vault.txt")
     with files.open_for_reading(str(root / ".env")) as reading:
@@ -150,12 +156,12 @@ def test_a_sensitive_name_counts_also_when_its_target_has_a_harmless_one(files: 
 
 def test_the_users_own_patterns_count(root: Path) -> None:
     (root / "customers.csv").write_text("x")
-    files = Files(Roots(root), ["*.csv"])
+    files = FileAccess(Roots(root), ["*.csv"])
     with files.open_for_reading(str(root / "customers.csv")) as reading:
         assert reading.sensitive == "matches '*.csv' of the sensitive files in your settings"
 
 
-def test_an_ordinary_file_is_not_sensitive(files: Files, root: Path) -> None:
+def test_an_ordinary_file_is_not_sensitive(files: FileAccess, root: Path) -> None:
     (root / "main.py").write_text("x")
     with files.open_for_reading(str(root / "main.py")) as reading:
         assert reading.sensitive is None
@@ -165,7 +171,7 @@ def test_an_ordinary_file_is_not_sensitive(files: Files, root: Path) -> None:
 
 
 def test_a_file_swapped_for_a_link_after_it_was_opened_is_read_as_it_was(
-    files: Files, root: Path, outside: Path
+    files: FileAccess, root: Path, outside: Path
 ) -> None:
     (root / "file").write_text("mine")
     with files.open_for_reading(str(root / "file")) as reading:
@@ -175,7 +181,7 @@ def test_a_file_swapped_for_a_link_after_it_was_opened_is_read_as_it_was(
 
 
 def test_a_file_swapped_for_a_link_before_it_is_written_is_refused(
-    files: Files, root: Path, outside: Path
+    files: FileAccess, root: Path, outside: Path
 ) -> None:
     (root / "file").write_text("mine")
     with files.prepare_writing(str(root / "file")) as writing:
@@ -189,7 +195,7 @@ def test_a_file_swapped_for_a_link_before_it_is_written_is_refused(
 
 @pytest.mark.parametrize("below", ["file", "new", "new/folder/file"])
 def test_a_folder_swapped_for_a_link_before_the_write_is_refused(
-    files: Files, root: Path, outside: Path, below: str
+    files: FileAccess, root: Path, outside: Path, below: str
 ) -> None:
     (root / "sub").mkdir()
     with files.prepare_writing(str(root / "sub" / below)) as writing:
@@ -204,7 +210,7 @@ def test_a_folder_swapped_for_a_link_before_the_write_is_refused(
 
 
 def test_a_folder_moved_out_of_the_root_takes_nothing_with_it(
-    files: Files, root: Path, outside: Path
+    files: FileAccess, root: Path, outside: Path
 ) -> None:
     (root / "sub").mkdir()
     with files.prepare_writing(str(root / "sub" / "file")) as writing:
@@ -215,7 +221,7 @@ def test_a_folder_moved_out_of_the_root_takes_nothing_with_it(
 
 
 def test_a_link_planted_where_a_folder_was_to_be_made_is_refused(
-    files: Files, root: Path, outside: Path
+    files: FileAccess, root: Path, outside: Path
 ) -> None:
     with files.prepare_writing(str(root / "new" / "file")) as writing:
         (root / "new").symlink_to(outside)
@@ -224,7 +230,7 @@ def test_a_link_planted_where_a_folder_was_to_be_made_is_refused(
     assert (outside / "file").read_text() == "secret"
 
 
-def test_a_folder_made_meanwhile_is_taken(files: Files, root: Path) -> None:
+def test_a_folder_made_meanwhile_is_taken(files: FileAccess, root: Path) -> None:
     with files.prepare_writing(str(root / "new" / "file")) as writing:
         (root / "new").mkdir()
         writing.write("mine")
@@ -251,7 +257,7 @@ def again_and_again(*steps: Callable[[], None]) -> Iterator[None]:
 
 
 def test_what_is_said_to_be_inside_is_inside_however_fast_the_link_changes(
-    files: Files, root: Path, outside: Path
+    files: FileAccess, root: Path, outside: Path
 ) -> None:
     (root / "a").mkdir()
     (root / "a" / "file").write_text("mine")
@@ -272,7 +278,7 @@ def test_what_is_said_to_be_inside_is_inside_however_fast_the_link_changes(
 
 
 def test_nothing_is_written_outside_however_fast_the_folder_changes(
-    files: Files, root: Path, outside: Path
+    files: FileAccess, root: Path, outside: Path
 ) -> None:
     sub = root / "sub"
     sub.mkdir()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.errors import Refusal
-from acp_tui.workspace.files.files import Files
+from acp_tui.workspace.files.file_access import FileAccess
 from acp_tui.workspace.files.roots import Roots
 
 if TYPE_CHECKING:
@@ -15,16 +15,18 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Files:
-    return Files(Roots(tmp_path))
+def files(tmp_path: Path) -> FileAccess:
+    return FileAccess(Roots(tmp_path))
 
 
-def read(files: Files, path: Path, line: int | None = None, limit: int | None = None) -> str:
+def read(files: FileAccess, path: Path, line: int | None = None, limit: int | None = None) -> str:
     with files.open_for_reading(str(path)) as reading:
         return reading.text(line, limit)
 
 
-def refusal(files: Files, path: Path | str, line: int | None = None, limit: int | None = None) -> Refusal:
+def refusal(
+    files: FileAccess, path: Path | str, line: int | None = None, limit: int | None = None
+) -> Refusal:
     with pytest.raises(Refusal) as refused, files.open_for_reading(str(path)) as reading:
         reading.text(line, limit)
     return refused.value
@@ -50,7 +52,7 @@ LINES = "one\ntwo\nthree\nfour\n"
     ],
 )
 def test_line_and_limit_choose_lines(
-    files: Files, tmp_path: Path, line: int | None, limit: int | None, expected: str
+    files: FileAccess, tmp_path: Path, line: int | None, limit: int | None, expected: str
 ) -> None:
     (tmp_path / "file").write_text(LINES)
     assert read(files, tmp_path / "file", line, limit) == expected
@@ -69,18 +71,18 @@ def test_line_and_limit_choose_lines(
         "gr\u00fc\u00df \U0001f600 \u2028 \x0c \x85 \u202e\n".encode(),
     ],
 )
-def test_a_text_comes_exactly_as_it_is(files: Files, tmp_path: Path, content: bytes) -> None:
+def test_a_text_comes_exactly_as_it_is(files: FileAccess, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "file").write_bytes(content)
     assert read(files, tmp_path / "file").encode() == content
 
 
-def test_a_line_ends_at_a_line_feed_only(files: Files, tmp_path: Path) -> None:
+def test_a_line_ends_at_a_line_feed_only(files: FileAccess, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes("a\rb\u2028c\x0cd\r\nsecond".encode())
     assert read(files, tmp_path / "file", 2) == "second"
     assert read(files, tmp_path / "file", 1, 1) == "a\rb\u2028c\x0cd\r\n"
 
 
-def test_lines_that_lie_across_pieces_of_the_file_are_whole(files: Files, tmp_path: Path) -> None:
+def test_lines_that_lie_across_pieces_of_the_file_are_whole(files: FileAccess, tmp_path: Path) -> None:
     lines = [f"{number}:" + "\u00e9\U0001f600" * (number % 700) + "\n" for number in range(2000)]
     (tmp_path / "file").write_text("".join(lines), encoding="utf-8")
     for first, count in [(1, 2000), (500, 3), (777, 1000), (1999, 5), (2000, 1)]:
@@ -88,7 +90,7 @@ def test_lines_that_lie_across_pieces_of_the_file_are_whole(files: Files, tmp_pa
         assert found == "".join(lines[first - 1 : first - 1 + count])
 
 
-def test_a_limit_reads_only_what_it_must_of_a_huge_file(files: Files, tmp_path: Path) -> None:
+def test_a_limit_reads_only_what_it_must_of_a_huge_file(files: FileAccess, tmp_path: Path) -> None:
     with open(tmp_path / "huge", "wb") as file:
         file.write(b"a line\n" * 10_000)
         file.write(b"\xff not UTF-8\n")
@@ -103,7 +105,7 @@ def test_a_limit_reads_only_what_it_must_of_a_huge_file(files: Files, tmp_path: 
     assert peak < 3_000_000
 
 
-def test_more_text_than_one_answer_holds_is_refused_with_advice(files: Files, tmp_path: Path) -> None:
+def test_more_text_than_one_answer_holds_is_refused_with_advice(files: FileAccess, tmp_path: Path) -> None:
     path = tmp_path / "huge"
     with open(path, "wb") as file:
         file.writelines((b"x" * 999 + b"\n") * 1000 for _ in range(60))
@@ -114,7 +116,7 @@ def test_more_text_than_one_answer_holds_is_refused_with_advice(files: Files, tm
     assert read(files, path, 60_000, 5) == "x" * 999 + "\n"
 
 
-def test_a_missing_file_is_the_protocols_own_error_with_the_path(files: Files, tmp_path: Path) -> None:
+def test_a_missing_file_is_the_protocols_own_error_with_the_path(files: FileAccess, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for path in (tmp_path / "missing", tmp_path / "no" / "folder", tmp_path / "file" / "below"):
         refused = refusal(files, path)
@@ -123,12 +125,12 @@ def test_a_missing_file_is_the_protocols_own_error_with_the_path(files: Files, t
         assert refused.data == {"path": str(path), "uri": path.as_uri()}
 
 
-def test_a_link_to_nothing_is_a_missing_file(files: Files, tmp_path: Path) -> None:
+def test_a_link_to_nothing_is_a_missing_file(files: FileAccess, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("nowhere")
     assert refusal(files, tmp_path / "link").code == -32002
 
 
-def test_a_directory_is_a_clear_error(files: Files, tmp_path: Path) -> None:
+def test_a_directory_is_a_clear_error(files: FileAccess, tmp_path: Path) -> None:
     refused = refusal(files, tmp_path)
     assert refused.message == f"{tmp_path} cannot be read: it is a directory"
     assert refused.data == {"path": str(tmp_path)}
@@ -145,7 +147,7 @@ def test_a_directory_is_a_clear_error(files: Files, tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_utf8_text_is_a_clear_error_that_names_the_file(
-    files: Files, tmp_path: Path, content: bytes, line: int | None, words: str
+    files: FileAccess, tmp_path: Path, content: bytes, line: int | None, words: str
 ) -> None:
     path = tmp_path / "file"
     path.write_bytes(content)
@@ -154,14 +156,14 @@ def test_what_is_no_utf8_text_is_a_clear_error_that_names_the_file(
 
 
 def test_bytes_that_are_no_text_do_not_matter_outside_the_lines_asked_for(
-    files: Files, tmp_path: Path
+    files: FileAccess, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_bytes(b"good\nb\xe4d\nagain\n")
     assert read(files, tmp_path / "file", 1, 1) == "good\n"
     assert read(files, tmp_path / "file", 3) == "again\n"
 
 
-def test_a_pipe_a_socket_and_a_device_are_refused_without_waiting(files: Files, tmp_path: Path) -> None:
+def test_a_pipe_a_socket_and_a_device_are_refused_without_waiting(files: FileAccess, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
     for path in (tmp_path / "pipe", tmp_path / "link", "/dev/zero", "/dev/tty"):
@@ -169,22 +171,22 @@ def test_a_pipe_a_socket_and_a_device_are_refused_without_waiting(files: Files, 
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_without_permission_is_a_clear_error(files: Files, tmp_path: Path) -> None:
+def test_a_file_without_permission_is_a_clear_error(files: FileAccess, tmp_path: Path) -> None:
     (tmp_path / "closed").touch(mode=0)
     assert refusal(files, tmp_path / "closed").message.endswith("permission denied")
 
 
-def test_a_name_too_long_is_a_clear_error(files: Files, tmp_path: Path) -> None:
+def test_a_name_too_long_is_a_clear_error(files: FileAccess, tmp_path: Path) -> None:
     assert "its name is too long" in refusal(files, tmp_path / ("x" * 300)).message
 
 
-def test_links_in_a_circle_are_a_clear_error(files: Files, tmp_path: Path) -> None:
+def test_links_in_a_circle_are_a_clear_error(files: FileAccess, tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     assert "too many links" in refusal(files, tmp_path / "a").message
 
 
-def test_closing_twice_is_fine_and_reading_after_that_is_not(files: Files, tmp_path: Path) -> None:
+def test_closing_twice_is_fine_and_reading_after_that_is_not(files: FileAccess, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     reading = files.open_for_reading(str(tmp_path / "file"))
     reading.close()

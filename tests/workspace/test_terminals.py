@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from acp_tui.errors import Refusal
-from acp_tui.workspace.terminals.pty import ExitStatus
+from acp_tui.workspace.terminals.pty_process import ExitStatus
 from acp_tui.workspace.terminals.terminals import Terminals
 from tests.support.leftovers import parent, processes_with
 from tests.support.waiting import wait_until

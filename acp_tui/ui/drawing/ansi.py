@@ -13,8 +13,8 @@ from acp_tui.ui.drawing.wrap import join_graphemes
 
 if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
-    from acp_tui.workspace.terminals.line_model import Line
     from acp_tui.workspace.terminals.sgr import Style as Look
+    from acp_tui.workspace.terminals.terminal_emulator import Line
 
 THEME_COLOURS = 16
 """The first 16 colours belong to the theme; the others are fixed."""

@@ -29,8 +29,8 @@ class FileIndex(Protocol):
     bases: list[str]
     lower: list[str]
     paths: list[str]
-    touched: set[str]
-    gone: set[str]
+    changed: set[str]
+    missing: set[str]
     complete: bool
 
 
@@ -71,7 +71,7 @@ class FileSearch:
             pass
 
     def _search(self) -> Iterator[bool]:
-        for sift, enough in _sieves(self.wanted, self.files.touched):
+        for sift, enough in _sieves(self.wanted, self.files.changed):
             found: list[int] = []
             better = self.hits
             known = set(better)
@@ -97,8 +97,8 @@ class FileSearch:
             found = sift(places, files.lower[part], files.bases[part])
         else:
             found = sift(places, [files.lower[n] for n in places], [files.bases[n] for n in places])
-        if known or files.gone:
-            return [n for n in found if n not in known and files.paths[n] not in files.gone]
+        if known or files.missing:
+            return [n for n in found if n not in known and files.paths[n] not in files.missing]
         return found
 
     def _rank(self, place: int) -> tuple[bool, bool, bool, int, int]:
@@ -106,7 +106,7 @@ class FileSearch:
         files, base = self.files, self.files.bases[place]
         at = base.find(self.wanted)
         inside = at > 0 and base[at - 1].isalnum()
-        return files.paths[place] not in files.touched, at < 0, inside, len(files.lower[place]), place
+        return files.paths[place] not in files.changed, at < 0, inside, len(files.lower[place]), place
 
 
 def _sieves(wanted: str, touched: Collection[str]) -> Iterator[tuple[Sieve, int]]:

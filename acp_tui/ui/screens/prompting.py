@@ -86,7 +86,7 @@ class Prompting(SessionScreen):
         """The conversation is there: its files can be attached."""
         conversation = self.runner.conversation
         assert conversation is not None
-        self.prompt.use_files(str(conversation.cwd), conversation.listing.look)
+        self.prompt.use_files(str(conversation.cwd), conversation.listing.current)
 
     def _use_agent(self, agent: Agent) -> None:
         """It is known what the agent takes."""

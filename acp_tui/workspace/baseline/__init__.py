@@ -1,1 +1,1 @@
-"""Snapshot of the files at session start: changes since then, and reverting them."""
+"""A snapshot of the files at session start, to list and revert the changes since then."""

@@ -1,4 +1,4 @@
-"""Snapshot of the workspace at session start, for listing and reverting changes.
+"""A snapshot of the workspace at session start, for listing and reverting changes.
 
 The snapshot is compared with the disk, so every change is found, however it was made. Files outside the
 snapshot (ignored, or outside the roots) are copied when the agent announces them, before they change.
@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 
 from acp_tui.config.paths import paths as own_paths
 from acp_tui.errors import UserError
-from acp_tui.workspace.baseline.changes import FileChange, OriginalState
-from acp_tui.workspace.baseline.private_git import GitError, PrivateGit
+from acp_tui.workspace.baseline.file_change import FileChange, OriginalFile
+from acp_tui.workspace.baseline.file_content import NotCopiedError, read_content, signature
+from acp_tui.workspace.baseline.folder_snapshot import FolderSnapshot, LimitExceededError, Limits, Totals
 from acp_tui.workspace.baseline.restore import remove, restore
-from acp_tui.workspace.baseline.snapshot import NotCopiedError, read_content, signature
-from acp_tui.workspace.baseline.work_tree import LimitExceededError, Limits, Totals, WorkTree
-from acp_tui.workspace.files.errors import describe
-from acp_tui.workspace.files.location import UnwritableError
+from acp_tui.workspace.files.refusals import describe
+from acp_tui.workspace.files.write_target import UnwritableError
+from acp_tui.workspace.git.private_git import GitError, PrivateGit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -38,15 +38,18 @@ _MAX_REPOSITORIES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class _KeptFile:
-    """A path outside the baseline, as it was when it was named."""
+class _AnnouncedFile:
+    """A file outside the snapshot, as it was when the agent announced it."""
 
-    old: OriginalState
+    original: OriginalFile
     signature: tuple[int, ...] | None  # at that time
 
 
 class Baseline:
-    """The state of the roots at the moment of `take`, kept in `directory`, which is ours alone."""
+    """The state of the roots when `take_snapshot` ran.
+
+    The copies are in `directory`, which nobody else may use.
+    """
 
     def __init__(
         self, roots: Roots, directory: Path, limits: Limits | None = None, reaper: Reaper | None = None
@@ -54,7 +57,7 @@ class Baseline:
         self.notices: list[str] = []
         """What is not in the snapshot, as sentences for the user."""
         self.seconds = 0.0
-        """Duration of `take`."""
+        """Duration of `take_snapshot`."""
         self.totals = Totals()
         """Number and size of the copied files."""
         self._roots = roots
@@ -64,177 +67,179 @@ class Baseline:
         self._git: PrivateGit | None = None
         self._why_no_git = "there is no snapshot"
         self._numbers = count()
-        self._areas: list[WorkTree] = []  # the innermost first
-        self._kept: dict[Path, _KeptFile] = {}
-        self._lock = threading.Lock()  # one at a time works on the index files
+        self._snapshots: list[FolderSnapshot] = []  # the innermost first
+        self._announced: dict[Path, _AnnouncedFile] = {}
+        self._lock = threading.Lock()  # the index files allow only one thread at a time
 
-    async def take(self, progress: Callable[[int, int], None] | None = None) -> None:
+    async def take_snapshot(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Take the snapshot, once. The previous content of the directory is deleted.
 
-        `progress` gets the copied and the total number of files of one folder. A root that cannot be
-        snapshotted adds a notice. All other calls wait until this is done.
+        `progress` is called with the number of copied files and of all files in one folder. A root that
+        cannot be copied adds a notice. All other calls wait until this is done.
         """
         loop = asyncio.get_running_loop()
 
-        def tell(done: int, total: int) -> None:
+        def report(done: int, total: int) -> None:
             if progress is not None:
-                with suppress(RuntimeError):  # the loop is gone, nobody waits any more
+                with suppress(RuntimeError):  # the event loop was closed meanwhile
                     loop.call_soon_threadsafe(progress, done, total)
 
         git = self._git = PrivateGit(self._directory, self._reaper, seconds=self._limits.git_seconds)
         try:
-            await asyncio.to_thread(self._take, git, tell)
+            await asyncio.to_thread(self._take_snapshot, git, report)
         except asyncio.CancelledError:
             git.stop()
             raise
 
     @property
     def complete(self) -> bool:
-        """False when some changes can only be found if the agent announces them; `notices` says why."""
+        """False if some changes can only be found if the agent announces them; `notices` says why."""
         return not self.notices
 
-    async def keep(self, paths: Iterable[Path | str]) -> None:
-        """Copy those of these files that are not in the snapshot, before they change."""
-        await asyncio.to_thread(self._keep, list(paths), too_late=False)
+    async def copy_before_change(self, paths: Iterable[Path | str]) -> None:
+        """Copy files that are about to change, unless the snapshot has them."""
+        await asyncio.to_thread(self._announce, list(paths), changed=False)
 
-    async def note(self, paths: Iterable[Path | str]) -> None:
-        """List these files as changed, even if they were never copied."""
-        await asyncio.to_thread(self._keep, list(paths), too_late=True)
+    async def mark_changed(self, paths: Iterable[Path | str]) -> None:
+        """List files as changed, even if they were never copied."""
+        await asyncio.to_thread(self._announce, list(paths), changed=True)
 
     async def changes(self) -> list[FileChange]:
         """Return all changes since the snapshot, sorted by path."""
         return await asyncio.to_thread(self._changes)
 
-    async def old_content(self, path: Path) -> bytes | None:
+    async def original_content(self, path: Path) -> bytes | None:
         """Return the original content (for a link: its target); None if absent or unknown."""
-        return await asyncio.to_thread(self._old_content, path)
+        return await asyncio.to_thread(self._original_content, path)
 
     async def revert(self, path: Path) -> None:
         """Restore the content and mode of one file. Raises `UserError`."""
         await asyncio.to_thread(self._revert, path)
 
-    async def forget(self) -> None:
+    async def delete(self) -> None:
         """Stop git and delete the copies. Nothing can be reverted afterwards."""
         if self._git is not None:
             self._git.stop()
-        await asyncio.to_thread(self._forget)
+        await asyncio.to_thread(self._delete)
 
     # ---- everything below blocks
 
-    def _take(self, git: PrivateGit, tell: Callable[[int, int], None]) -> None:
+    def _take_snapshot(self, git: PrivateGit, report: Callable[[int, int], None]) -> None:
         with self._lock:
             began = time.monotonic()
-            self._take_all(git, tell)
-            self._areas.sort(key=lambda area: len(area.root.parts), reverse=True)
+            self._copy_roots(git, report)
+            self._snapshots.sort(key=lambda snapshot: len(snapshot.root.parts), reverse=True)
             self.seconds = time.monotonic() - began
 
-    def _take_all(self, git: PrivateGit, tell: Callable[[int, int], None]) -> None:
+    def _copy_roots(self, git: PrivateGit, report: Callable[[int, int], None]) -> None:
         try:
             git.create()
         except (GitError, OSError) as error:
             self._git = None
-            self._why_no_git = _words(error)
+            self._why_no_git = _reason(error)
             what = "Changes cannot be reverted, and only files the agent announces are listed"
             self.notices.append(f"{what}: {self._why_no_git}.")
             return
         own = own_paths()
-        without = [*self._roots.directories, self._directory, own.config, own.data, own.state, own.cache]
+        exclude = [*self._roots.directories, self._directory, own.config, own.data, own.state, own.cache]
         for root in self._roots.directories:
             before = replace(self.totals)
             try:
-                self._areas += self._take_root(git, root, without, tell)
+                self._snapshots += self._copy_root(git, root, exclude, report)
             except (GitError, LimitExceededError, OSError) as error:
                 self.totals = before
                 git.tidy()
                 if isinstance(error, LimitExceededError):
                     what = f"{root} is too large to snapshot ({error})"
                 else:
-                    what = f"{root} could not be snapshotted ({_words(error)})"
+                    what = f"{root} could not be copied ({_reason(error)})"
                 self.notices.append(f"{what}; only files the agent announces can be reverted.")
 
-    def _take_root(
-        self, git: PrivateGit, root: Path, without: list[Path], tell: Callable[[int, int], None]
-    ) -> list[WorkTree]:
-        """The areas of one root: itself, and every repository nested inside."""
-        found: list[WorkTree] = []
-        waiting = [root]
-        while waiting:
-            area = WorkTree(git, waiting.pop(), next(self._numbers), self._limits, without)
-            waiting += area.take(self.totals, tell)
-            found.append(area)
-            if len(found) + len(waiting) > _MAX_REPOSITORIES:
+    def _copy_root(
+        self, git: PrivateGit, root: Path, exclude: list[Path], report: Callable[[int, int], None]
+    ) -> list[FolderSnapshot]:
+        """Take the snapshots of one root and of every repository nested in it."""
+        taken: list[FolderSnapshot] = []
+        folders = [root]
+        while folders:
+            snapshot = FolderSnapshot(git, folders.pop(), next(self._numbers), self._limits, exclude)
+            folders += snapshot.take(self.totals, report)
+            taken.append(snapshot)
+            if len(taken) + len(folders) > _MAX_REPOSITORIES:
                 raise LimitExceededError(f"more than {_MAX_REPOSITORIES} repositories")
-        return found
+        return taken
 
-    def _area_of(self, path: Path) -> WorkTree | None:
-        return next((area for area in self._areas if area.covers(path)), None)
+    def _snapshot_of(self, path: Path) -> FolderSnapshot | None:
+        return next((snapshot for snapshot in self._snapshots if snapshot.covers(path)), None)
 
-    def _old(self, path: Path) -> OriginalState | None:
+    def _original(self, path: Path) -> OriginalFile | None:
         """Return the original state of a path; None if it is unknown."""
-        area = self._area_of(path)
-        old = area.old(path) if area else None
-        if old is None and path in self._kept:
-            return self._kept[path].old
-        return old
+        snapshot = self._snapshot_of(path)
+        original = snapshot.original(path) if snapshot else None
+        if original is None and path in self._announced:
+            return self._announced[path].original
+        return original
 
-    def _keep(self, paths: list[Path | str], *, too_late: bool) -> None:
+    def _announce(self, paths: list[Path | str], *, changed: bool) -> None:
         with self._lock:
             for path in filter(None, map(_real, paths)):
-                if path not in self._kept and not path.is_dir():
-                    self._keep_one(path, too_late=too_late)
+                if path not in self._announced and not path.is_dir():
+                    self._announce_one(path, changed=changed)
 
-    def _keep_one(self, path: Path, *, too_late: bool) -> None:
+    def _announce_one(self, path: Path, *, changed: bool) -> None:
         try:
-            area = self._area_of(path)
-            old = area.old(path) if area else None
-            if old is None:
-                old = OriginalState(existed=True, revert_obstacle=_TOO_LATE) if too_late else self._copy(path)
-            elif old.existed:
+            snapshot = self._snapshot_of(path)
+            original = snapshot.original(path) if snapshot else None
+            if original is None and changed:
+                original = OriginalFile(existed=True, revert_obstacle=_TOO_LATE)
+            elif original is None:
+                original = self._copy(path)
+            elif original.existed:
                 return
-            # Else it is new, and possibly ignored now: only its name leads to it.
+            # Else the file is new. It must be remembered, because git does not list it if it is ignored.
         except GitError as error:
-            old = OriginalState(existed=True, revert_obstacle=str(error))
-        self._kept[path] = _KeptFile(old, signature(bytes(path)))
+            original = OriginalFile(existed=True, revert_obstacle=str(error))
+        self._announced[path] = _AnnouncedFile(original, signature(bytes(path)))
 
-    def _copy(self, path: Path) -> OriginalState:
+    def _copy(self, path: Path) -> OriginalFile:
         try:
             now = read_content(bytes(path), self._limits.file_size)
             if now is None:
-                return OriginalState(existed=False)
+                return OriginalFile(existed=False)
             if self._git is None:
-                return OriginalState(existed=True, revert_obstacle=self._why_no_git)
+                return OriginalFile(existed=True, revert_obstacle=self._why_no_git)
             with self._git.storing() as store:
-                return OriginalState(existed=True, blob=store.add(now.data), mode=now.mode)
+                return OriginalFile(existed=True, blob=store.add(now.data), mode=now.mode)
         except (NotCopiedError, GitError) as error:
-            return OriginalState(existed=True, revert_obstacle=str(error))
+            return OriginalFile(existed=True, revert_obstacle=str(error))
 
     def _changes(self) -> list[FileChange]:
         with self._lock:
             found: dict[Path, FileChange] = {}
             try:
-                for area in self._areas:
-                    for change in area.changes():
-                        if self._area_of(change.path) is area:
+                for snapshot in self._snapshots:
+                    for change in snapshot.changes():
+                        if self._snapshot_of(change.path) is snapshot:
                             found[change.path] = change
             except GitError as error:
                 raise UserError(f"The changes cannot be listed: {error}.") from None
-            for path, kept in self._kept.items():
+            for path, announced in self._announced.items():
                 if path in found and found[path].kind != "unknown":
                     continue
                 found.pop(path, None)
-                if late := self._kept_change(path, kept):
-                    found[path] = late
+                if announced_change := self._announced_change(path, announced):
+                    found[path] = announced_change
             return [found[path] for path in sorted(found)]
 
-    def _kept_change(self, path: Path, kept: _KeptFile) -> FileChange | None:
-        now = signature(bytes(path))
-        if not kept.old.existed:
-            return FileChange(path, "added", self._why_not_remove(path)) if now else None
-        if kept.old.revert_obstacle is not None:
-            if now == kept.signature and kept.old.revert_obstacle != _TOO_LATE:
+    def _announced_change(self, path: Path, announced: _AnnouncedFile) -> FileChange | None:
+        original, now = announced.original, signature(bytes(path))
+        if not original.existed:
+            return FileChange(path, "added", self._removal_obstacle(path)) if now else None
+        if original.revert_obstacle is not None:
+            if now == announced.signature and original.revert_obstacle != _TOO_LATE:
                 return None
-            return FileChange(path, "modified" if now else "deleted", kept.old.revert_obstacle)
-        if now == kept.signature:
+            return FileChange(path, "modified" if now else "deleted", original.revert_obstacle)
+        if now == announced.signature:
             return None
         try:
             current = read_content(bytes(path), self._limits.file_size)
@@ -242,49 +247,51 @@ class Baseline:
             return FileChange(path, "modified")
         if current is None:
             return FileChange(path, "deleted")
-        if self._git is None or current.data != self._git.blob(kept.old.blob or ""):
+        if self._git is None or current.data != self._git.blob(original.blob or ""):
             return FileChange(path, "modified")
-        return FileChange(path, "mode") if current.mode != kept.old.mode else None
+        return FileChange(path, "mode") if current.mode != original.mode else None
 
-    def _old_content(self, path: Path) -> bytes | None:
+    def _original_content(self, path: Path) -> bytes | None:
         with self._lock:
-            old = self._old(path)
-            return None if old is None or old.blob is None or self._git is None else self._git.blob(old.blob)
+            original = self._original(path)
+            if original is None or original.blob is None or self._git is None:
+                return None
+            return self._git.blob(original.blob)
 
     def _revert(self, path: Path) -> None:
         with self._lock:
             try:
-                self._put_back(path)
+                self._restore(path)
             except (UnwritableError, GitError) as error:
                 raise UserError(f"{path} cannot be reverted: {error}.") from None
             except OSError as error:
                 raise UserError(f"{path} cannot be reverted: {describe(error)}.") from None
 
-    def _put_back(self, path: Path) -> None:
-        old = self._old(path)
-        if old is None:
+    def _restore(self, path: Path) -> None:
+        original = self._original(path)
+        if original is None:
             raise UnwritableError("it is not part of the snapshot")
-        if old.revert_obstacle is not None:
-            raise UnwritableError(old.revert_obstacle)
-        if old.existed:
-            if self._git is None or old.blob is None:
+        if original.revert_obstacle is not None:
+            raise UnwritableError(original.revert_obstacle)
+        if original.existed:
+            if self._git is None or original.blob is None:
                 raise UnwritableError(self._why_no_git)
-            restore(path, self._git.blob(old.blob), old.mode)
+            restore(path, self._git.blob(original.blob), original.mode)
             return
-        if why_not := self._why_not_remove(path):
-            raise UnwritableError(why_not)
+        if obstacle := self._removal_obstacle(path):
+            raise UnwritableError(obstacle)
         remove(path)
 
-    def _why_not_remove(self, path: Path) -> str | None:
-        area = self._area_of(path)
-        return area.removal_obstacle(path) if area else None
+    def _removal_obstacle(self, path: Path) -> str | None:
+        snapshot = self._snapshot_of(path)
+        return snapshot.removal_obstacle(path) if snapshot else None
 
-    def _forget(self) -> None:
+    def _delete(self) -> None:
         with self._lock:
             shutil.rmtree(self._directory, ignore_errors=True)
             self._git, self._why_no_git = None, "the copies have been deleted"
-            self._areas = []
-            self._kept = {}
+            self._snapshots = []
+            self._announced = {}
 
 
 def _real(path: Path | str) -> Path | None:
@@ -295,5 +302,5 @@ def _real(path: Path | str) -> Path | None:
         return None
 
 
-def _words(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return describe(error) if isinstance(error, OSError) else str(error)

@@ -8,44 +8,44 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from acp_tui.workspace.files.atomic_write import put, put_link
-from acp_tui.workspace.files.location import UnwritableError, locate_real_path
+from acp_tui.workspace.files.atomic_write import replace_file, replace_with_link
+from acp_tui.workspace.files.write_target import UnwritableError, find_real_target
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 def restore(path: Path, data: bytes, mode: int) -> None:
-    """Restore a file or link; missing folders are created."""
-    place = locate_real_path(path)
-    with place.directory, place.entered() as directory:
+    """Write the original content and mode of a file or link. Missing folders are created."""
+    target = find_real_target(path)
+    with target.directory, target.open_directory() as directory:
         try:
-            now = os.stat(place.name, dir_fd=directory, follow_symlinks=False)
+            now = os.stat(target.name, dir_fd=directory, follow_symlinks=False)
         except FileNotFoundError:
             now = None
         if now is not None and stat.S_ISDIR(now.st_mode):
-            _remove_empty(directory, place.name)
+            _remove_empty_folder(directory, target.name)
             now = None
         if stat.S_ISLNK(mode):
-            put_link(directory, place.name, data)
+            replace_with_link(directory, target.name, data)
         else:
             old = now if now is not None and stat.S_ISREG(now.st_mode) else None
-            put(directory, place.name, data, old, stat.S_IMODE(mode))
+            replace_file(directory, target.name, data, old, stat.S_IMODE(mode))
 
 
 def remove(path: Path) -> None:
     """Remove a file or link that did not exist before. A missing file is no error."""
-    place = locate_real_path(path)
-    with place.directory:
-        if place.missing:
+    target = find_real_target(path)
+    with target.directory:
+        if target.missing:
             return
-        with place.entered() as directory, suppress(FileNotFoundError):
-            if stat.S_ISDIR(os.stat(place.name, dir_fd=directory, follow_symlinks=False).st_mode):
+        with target.open_directory() as directory, suppress(FileNotFoundError):
+            if stat.S_ISDIR(os.stat(target.name, dir_fd=directory, follow_symlinks=False).st_mode):
                 raise UnwritableError("it is a folder now")
-            os.unlink(place.name, dir_fd=directory)
+            os.unlink(target.name, dir_fd=directory)
 
 
-def _remove_empty(directory: int, name: str) -> None:
+def _remove_empty_folder(directory: int, name: str) -> None:
     try:
         os.rmdir(name, dir_fd=directory)
     except OSError as error:

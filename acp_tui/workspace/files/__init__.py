@@ -1,1 +1,1 @@
-"""The files of the workspace: found, read, listed and replaced safely."""
+"""Finding, reading, listing and replacing the files of the workspace."""

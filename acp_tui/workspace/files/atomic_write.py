@@ -1,4 +1,4 @@
-"""Replacing a file atomically: at any moment it holds the old content or the new one."""
+"""Atomic file replacement: at any moment a file holds either its old or its new content."""
 
 from __future__ import annotations
 
@@ -9,43 +9,53 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.workspace.files.location import check_target
+from acp_tui.workspace.files.write_target import check_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from acp_tui.workspace.files.location import Location
+    from acp_tui.workspace.files.write_target import WriteTarget
 
-_OPEN_FILES = Path("/proc/self/fd")
-_UNNAMED = getattr(os, "O_TMPFILE", 0) if _OPEN_FILES.is_dir() else 0
-
-
-def replace(place: Location, data: bytes) -> None:
-    """Put the bytes at a place, with the mode and owner of the file that was there."""
-    with place.entered() as directory:
-        exists = check_target(directory, place.name)
-        old = os.stat(place.name, dir_fd=directory, follow_symlinks=False) if exists else None
-        put(directory, place.name, data, old)
+_FD_DIRECTORY = Path("/proc/self/fd")
+# The flag for a file without a name. It gets its name through /proc, so it is of no use without that.
+_O_TMPFILE = getattr(os, "O_TMPFILE", 0) if _FD_DIRECTORY.is_dir() else 0
 
 
-def put(
+def write_atomically(target: WriteTarget, data: bytes) -> None:
+    """Write a file, keeping the mode and owner of the file it replaces."""
+    with target.open_directory() as directory:
+        exists = check_target(directory, target.name)
+        old = os.stat(target.name, dir_fd=directory, follow_symlinks=False) if exists else None
+        replace_file(directory, target.name, data, old)
+
+
+def replace_file(
     directory: int, name: str, data: bytes, old: os.stat_result | None, permissions: int | None = None
 ) -> None:
-    """Put the bytes at a name, in the stead of whatever is there, with the mode and owner of `old`."""
-    mode = 0o666 if old is None and permissions is None else 0o600  # nobody reads it before its time
-    with _temporary(directory, mode) as (file, name_it):
-        _fill(file, data)
+    """Replace whatever has this name by a file.
+
+    Args:
+        directory: Descriptor of the open directory.
+        name: Name of the file in it.
+        data: The content.
+        old: The file whose mode and owner the new one gets.
+        permissions: Permission bits that override those of `old`.
+    """
+    # Until the final mode is set, no other user may read the file.
+    mode = 0o666 if old is None and permissions is None else 0o600
+    with _temporary_file(directory, mode) as (file, link):
+        _write_all(file, data)
         if old is not None:
-            _inherit(file, old)
+            _copy_owner_and_mode(file, old)
         if permissions is not None:
             os.fchmod(file, permissions)
         os.fsync(file)
-        os.rename(name_it(), name, src_dir_fd=directory, dst_dir_fd=directory)
+        os.rename(link(), name, src_dir_fd=directory, dst_dir_fd=directory)
     _sync(directory)
 
 
-def put_link(directory: int, name: str, target: bytes) -> None:
-    """Put a link at a name, in the stead of whatever is there."""
+def replace_with_link(directory: int, name: str, target: bytes) -> None:
+    """Replace whatever has this name by a symbolic link."""
     temporary = _temporary_name()
     os.symlink(target, temporary, dir_fd=directory)
     try:
@@ -60,54 +70,55 @@ def _temporary_name() -> str:
 
 
 @contextmanager
-def _temporary(directory: int, mode: int) -> Iterator[tuple[int, Callable[[], str]]]:
-    """A new file in the directory, and how to give it the temporary name it is renamed from.
+def _temporary_file(directory: int, mode: int) -> Iterator[tuple[int, Callable[[], str]]]:
+    """Create a file and yield its descriptor and a function that returns its temporary name.
 
-    Where the file system can, it has no name until it is complete, so that even a crash leaves nothing.
+    Where the file system supports it, the file has no name until that function links it, so a crash leaves
+    nothing behind.
     """
     name = _temporary_name()
     flags = os.O_WRONLY | os.O_CLOEXEC
     file = -1
-    if _UNNAMED:
+    if _O_TMPFILE:
         with suppress(OSError):
-            file = os.open(".", flags | _UNNAMED, mode, dir_fd=directory)
+            file = os.open(".", flags | _O_TMPFILE, mode, dir_fd=directory)
     unnamed = file >= 0
     if not unnamed:
         file = os.open(name, flags | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode, dir_fd=directory)
 
-    def name_it() -> str:
+    def link() -> str:
         if unnamed:
-            os.link(_OPEN_FILES / str(file), name, dst_dir_fd=directory, follow_symlinks=True)
+            os.link(_FD_DIRECTORY / str(file), name, dst_dir_fd=directory, follow_symlinks=True)
         return name
 
     try:
-        yield file, name_it
+        yield file, link
     finally:
         os.close(file)
-        with suppress(FileNotFoundError):  # it was renamed, or never had the name
+        with suppress(FileNotFoundError):  # it was renamed, or never linked
             os.unlink(name, dir_fd=directory)
 
 
-def _fill(file: int, data: bytes) -> None:
-    left = memoryview(data)
-    while left:
-        left = left[os.write(file, left) :]
+def _write_all(file: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(file, rest) :]
 
 
-def _inherit(file: int, old: os.stat_result) -> None:
-    """The new file belongs to whom the old one did, as far as we may say so, and has its mode."""
+def _copy_owner_and_mode(file: int, old: os.stat_result) -> None:
+    """Give the file the mode of `old`, and its owner and group as far as we are permitted to."""
     mode = stat.S_IMODE(old.st_mode)
     new = os.fstat(file)
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
         try:
             os.fchown(file, old.st_uid, old.st_gid)
         except PermissionError:
-            mode &= ~(stat.S_ISUID | stat.S_ISGID)  # these would now lend the rights of somebody else
+            mode &= ~(stat.S_ISUID | stat.S_ISGID)  # these would now grant another user's rights
     os.fchmod(file, mode)
 
 
 def _sync(directory: int) -> None:
-    """Make the rename last. The file is complete either way, so a file system that cannot is no error."""
+    """Make the rename durable. Failure is not an error: the file is complete either way."""
     with suppress(OSError):
         file = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=directory)
         try:

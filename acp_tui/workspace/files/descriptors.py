@@ -1,7 +1,7 @@
-"""Open files and directories, and where they really are.
+"""File descriptors that close themselves, and the real path of an open file.
 
-What is decided about a path must hold for what is then read or written, whatever happens to links and
-names in between. So a path is opened first, and all else is asked of the open descriptor.
+A path may lead elsewhere a moment later, because a link or a directory was replaced. So a path is opened
+once, and both the permission check and the access that follows use the open descriptor.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# A descriptor that only stands for a place needs no permission to read there; macOS has none such.
+# O_PATH needs no read permission on the directory. macOS does not have it.
 DIRECTORY_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class Descriptor:
-    """An open descriptor that is closed once: by `close`, or when nobody holds it any more."""
+    """A file descriptor that is closed exactly once: by `close`, or when it is garbage-collected."""
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -33,7 +33,7 @@ class Descriptor:
 
     @contextmanager
     def borrow(self) -> Iterator[int]:
-        """A copy for one piece of work: `close` in another thread cannot pull it away."""
+        """Yield a duplicate, which stays valid even if another thread calls `close`."""
         with self._lock:
             if not self._finalizer.alive:
                 raise ValueError("the file has been closed")
@@ -44,7 +44,7 @@ class Descriptor:
             os.close(copy)
 
     def close(self) -> None:
-        """Close it; again is no error."""
+        """Close the descriptor. May be called again."""
         with self._lock:
             self._finalizer()
 
@@ -56,7 +56,7 @@ class Descriptor:
 
 
 def real_path(descriptor: int) -> Path:
-    """Where an open file or directory is, free of links, as the kernel knows it."""
+    """Return the path of an open file or directory, without links, as the kernel reports it."""
     if sys.platform == "darwin":
         return Path(os.fsdecode(fcntl.fcntl(descriptor, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0")))
     try:

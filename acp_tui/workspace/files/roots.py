@@ -1,4 +1,4 @@
-"""The folders an agent was given: the working directory and the additional ones."""
+"""The roots of the workspace: the working directory and the additional directories."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.errors import Refusal, UserError
 from acp_tui.workspace.files.descriptors import DIRECTORY_FLAGS, real_path
-from acp_tui.workspace.files.errors import INVALID_PARAMS
+from acp_tui.workspace.files.refusals import INVALID_PARAMS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 
 class Roots:
-    """The folders, resolved once: a link to one of them that is changed later changes nothing here."""
+    """The root directories. Their links are resolved once, so replacing a link later has no effect."""
 
     def __init__(self, cwd: Path, additional: Sequence[Path] = ()) -> None:
         self.cwd = _resolved(cwd)
         found = dict.fromkeys([self.cwd, *(_resolved(directory) for directory in additional)])
         self.directories: tuple[Path, ...] = tuple(found)
-        """All of them, the working directory first."""
+        """All roots, the working directory first."""
 
     def contains(self, real: Path) -> bool:
-        """Is this real path, free of links and `..`, a root or below one?"""
+        """Return True if a path without links and `..` is a root or below one."""
         return any(real.is_relative_to(directory) for directory in self.directories)
 
 
 def require_absolute(path: str) -> str:
-    """The path as it is, or a refusal when it cannot be one: the protocol wants absolute paths."""
+    """Return the path. Raises `Refusal` unless it is absolute, as the protocol requires, and valid."""
     if not path.startswith("/"):
         raise Refusal(INVALID_PARAMS, f"{path!r} is not an absolute path", {"path": path})
     try:

@@ -1,6 +1,6 @@
-"""Lines of an open text file, without reading more of it than they take.
+"""Reads a range of lines from an open text file, without reading the rest into memory.
 
-Lines end with `\\n`, as the agent and its tools count them; a `\\r` before it stays.
+Lines end with `\\n`, as agents and their tools count them; a `\\r` before it is kept.
 """
 
 from __future__ import annotations
@@ -8,23 +8,23 @@ from __future__ import annotations
 import os
 
 MAX_BYTES = 50_000_000
-"""Bytes of text in one answer: it travels as one line of JSON."""
+"""Limit of the text in one answer, which is sent as one line of JSON."""
 
 _TOO_LARGE = f"it has more than {MAX_BYTES // 1_000_000} MB of text; request a part of it with line and limit"
-_CHUNK = 256 * 1024
-_SNIFF_BYTES = 8000  # as git does it: a NUL early on makes a file binary
+_CHUNK_BYTES = 256 * 1024
+_SNIFF_BYTES = 8000  # git, too, calls a file binary if it has a NUL in its first 8000 bytes
 
 
 class UnreadableError(Exception):
-    """What was asked for is no text, or too much of it: why, in words that follow the file's name."""
+    """A file that is not text, or too much text. The message can follow "cannot be read: "."""
 
 
 def read_lines(descriptor: int, first: int, limit: int | None) -> str:
-    """`limit` lines (None: all) from the 1-based line `first` on."""
+    """Return `limit` lines (None: all) from the 1-based line `first` on."""
     if b"\0" in os.pread(descriptor, _SNIFF_BYTES, 0):
         raise UnreadableError("it is a binary file")
-    position = _start_of(descriptor, first)
-    data = b"" if position is None or limit == 0 else _take(descriptor, position, limit)
+    position = _find_line(descriptor, first)
+    data = b"" if position is None or limit == 0 else _read(descriptor, position, limit)
     if b"\0" in data:
         raise UnreadableError("it is a binary file")
     try:
@@ -34,14 +34,14 @@ def read_lines(descriptor: int, first: int, limit: int | None) -> str:
         raise UnreadableError(f"it is not valid UTF-8 (line {line})") from None
 
 
-def _start_of(descriptor: int, line: int) -> int | None:
-    """Where a line begins; None when there are fewer."""
+def _find_line(descriptor: int, line: int) -> int | None:
+    """Return the byte position where a line begins; None if the file has fewer lines."""
     position, missing = 0, line - 1
     while missing:
-        chunk = os.pread(descriptor, _CHUNK, position)
+        chunk = os.pread(descriptor, _CHUNK_BYTES, position)
         if not chunk:
             return None
-        end = _after_breaks(chunk, missing)
+        end = _end_of_line(chunk, missing)
         if end is not None:
             return position + end
         missing -= chunk.count(b"\n")
@@ -49,14 +49,14 @@ def _start_of(descriptor: int, line: int) -> int | None:
     return position
 
 
-def _take(descriptor: int, position: int, limit: int | None) -> bytes:
-    """So many lines, or everything, from a position on."""
+def _read(descriptor: int, position: int, limit: int | None) -> bytes:
+    """Read `limit` lines (None: all) from a byte position on."""
     if limit is None and os.fstat(descriptor).st_size - position > MAX_BYTES:
         raise UnreadableError(_TOO_LARGE)
     parts: list[bytes] = []
     size = 0
-    while chunk := os.pread(descriptor, _CHUNK, position + size):
-        end = None if limit is None else _after_breaks(chunk, limit)
+    while chunk := os.pread(descriptor, _CHUNK_BYTES, position + size):
+        end = None if limit is None else _end_of_line(chunk, limit)
         if end is not None:
             chunk = chunk[:end]
         parts.append(chunk)
@@ -70,8 +70,8 @@ def _take(descriptor: int, position: int, limit: int | None) -> bytes:
     return b"".join(parts)
 
 
-def _after_breaks(chunk: bytes, count: int) -> int | None:
-    """The position behind the line break with this number; None when there are fewer."""
+def _end_of_line(chunk: bytes, count: int) -> int | None:
+    """Return the position after the `count`-th newline; None if there are fewer."""
     if chunk.count(b"\n") < count:
         return None
     position = -1

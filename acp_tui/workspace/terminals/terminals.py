@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.errors import Refusal
-from acp_tui.workspace.files.folders import OpenFolder, open_folder
+from acp_tui.workspace.files.open_folder import OpenFolder, open_folder
 from acp_tui.workspace.terminals.environment import terminal_environment
-from acp_tui.workspace.terminals.line_model import HEIGHT, WIDTH, LineModel
-from acp_tui.workspace.terminals.pty import ExitStatus, PtyProcess
+from acp_tui.workspace.terminals.pty_process import ExitStatus, PtyProcess
+from acp_tui.workspace.terminals.terminal_emulator import HEIGHT, WIDTH, TerminalEmulator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -211,7 +211,7 @@ class _Terminal:
         self._on_output = on_output
         self._on_exit = on_exit
         # A character is at least a byte, so the text kept is never less than the limit.
-        self._model = LineModel(*size, head=0, tail=limit, styles=False)
+        self._model = TerminalEmulator(*size, head=0, tail=limit, styles=False)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._read: tuple[int, str, bool] = (-1, "", False)
 

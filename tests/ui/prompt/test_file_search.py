@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.ui.prompt.file_search import MAX_HITS, FileSearch, locate_match
-from acp_tui.workspace.files.listing import ListedFiles
+from acp_tui.workspace.files.file_listing import ListedFiles
 
 NAMES = [
     "src/controller/conversation.py",
@@ -52,7 +52,7 @@ def test_the_likeliest_comes_first(wanted: str, first: list[str]) -> None:
 
 def test_what_was_changed_comes_first_among_equals() -> None:
     files = found("a/test_one.py", "b/test_two_longer.py")
-    files.touched.add("b/test_two_longer.py")
+    files.changed.add("b/test_two_longer.py")
     assert hits(files, "test")[0] == "b/test_two_longer.py"
     assert hits(files, "")[0] == "b/test_two_longer.py"
 
@@ -63,7 +63,7 @@ def test_without_a_letter_the_top_of_the_folder_is_offered() -> None:
 
 def test_files_that_are_gone_are_not_offered() -> None:
     files = found("old.py", "older.py")
-    files.gone.add("old.py")
+    files.missing.add("old.py")
     assert hits(files, "old") == ["older.py"]
 
 

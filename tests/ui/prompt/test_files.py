@@ -13,7 +13,7 @@ from textual.events import Paste
 from acp_tui.session.attachment import CommandOutput, FileMention, Picture
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.widgets.key_bar import KeyBar
-from acp_tui.workspace.files.listing import ListedFiles
+from acp_tui.workspace.files.file_listing import ListedFiles
 from tests.ui.prompt.host import Host, write, write_at_once
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ async def test_keys_mean_the_same_however_quickly_they_come(project: Path, befor
 async def test_a_name_that_is_written_in_full_is_sent_though_others_were_changed(project: Path) -> None:
     (project / "app.py").write_text("another one", encoding="utf-8")
     found = listed(*FILES, "app.py")
-    found.touched = {"src/app.py"}
+    found.changed = {"src/app.py"}
     app = Desk(project, found)
     async with app.run_test() as pilot:
         await write(pilot, "@app.py")

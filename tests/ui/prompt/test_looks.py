@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.events import Paste
 
-from acp_tui.workspace.files.listing import ListedFiles
+from acp_tui.workspace.files.file_listing import ListedFiles
 from tests.support.looks import every_look, every_size, look
 from tests.ui.prompt.host import Host, write
 

@@ -9,7 +9,7 @@ from acp_tui.session.text import TerminalText
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Terminal
-    from acp_tui.workspace.terminals.line_model import Line, LineModel
+    from acp_tui.workspace.terminals.terminal_emulator import Line, TerminalEmulator
 
 
 class OutputLines:
@@ -74,7 +74,7 @@ class OutputLines:
 
     def read_again(self) -> None:
         """Make the next `news` return everything again."""
-        self._read: LineModel | None = None
+        self._read: TerminalEmulator | None = None
         self._settled = 0  # in that model
         self._final = 0  # lines that were handed out and stay
 
@@ -97,10 +97,10 @@ class OutputLines:
         return [*self._before, *_without_end(self._model.lines)]
 
 
-def _model() -> LineModel:
-    from acp_tui.workspace.terminals.line_model import LineModel
+def _model() -> TerminalEmulator:
+    from acp_tui.workspace.terminals.terminal_emulator import TerminalEmulator
 
-    return LineModel()
+    return TerminalEmulator()
 
 
 def omission_text(characters: int) -> str:

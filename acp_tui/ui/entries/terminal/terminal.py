@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import Session, Terminal
     from acp_tui.ui.drawing.body import Body, DrawContext
-    from acp_tui.workspace.terminals.line_model import Line
+    from acp_tui.workspace.terminals.terminal_emulator import Line
 
 INDENT = 4
 TAIL_LINES = 12

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import Terminal
     from acp_tui.ui.drawing.body import DrawContext
-    from acp_tui.workspace.terminals.line_model import Line
+    from acp_tui.workspace.terminals.terminal_emulator import Line
 
 MAX_LINES = 100_000
 """Lines kept while output arrives; beyond that, only those that the terminal itself keeps."""

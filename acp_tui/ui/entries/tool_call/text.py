@@ -108,7 +108,7 @@ def _folded(lines: Iterable[str], style: Style, context: DrawContext, cut: Wrapp
 
 def _output(content: Content, context: DrawContext) -> LinesBody:
     """The end of it, in its colours."""
-    from acp_tui.workspace.terminals.line_model import parse_styled_text
+    from acp_tui.workspace.terminals.terminal_emulator import parse_styled_text
 
     text = strip_fence(content.coloured if content.coloured is not None else content.text).rstrip()
     lines = parse_styled_text(text)

@@ -1,4 +1,4 @@
-"""The user's own git repository, read without running git: nothing in it gets a chance to run."""
+"""The user's git repository, read without running git, so that none of its hooks or settings take effect."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from acp_tui.session.text import visible_line
 if TYPE_CHECKING:
     from pathlib import Path
 
-_MAX_CHARACTERS = 4096  # these files hold one line; whatever is longer is something else
+_MAX_CHARACTERS = 4096  # each of these files holds one line
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """Where a work tree and its git directory are."""
+    """The folders of a git repository."""
 
-    top: Path
+    top: Path  # of the work tree
     git_dir: Path  # of this work tree: HEAD, index
-    common_dir: Path  # of all work trees: info/exclude
+    common_dir: Path  # shared by all work trees: info/exclude
 
 
 def find_repository(folder: Path) -> Repository | None:
-    """The repository around a folder, found as git does: by the nearest `.git` upwards."""
+    """Return the repository that a folder is in, as git finds it: by the nearest `.git` upwards."""
     for top in [folder, *folder.parents]:
         git_dir = _git_dir(top)
         if git_dir is not None:
-            common = _line(git_dir / "commondir")
+            common = _read_line(git_dir / "commondir")
             return Repository(top, git_dir, git_dir / common if common else git_dir)
     return None
 
 
-def branch(folder: Path) -> str | None:
-    """The branch checked out around a folder, safe to display; a short commit id when it is detached."""
+def branch_name(folder: Path) -> str | None:
+    """Return the branch that is checked out, safe to display; a short commit id if HEAD is detached."""
     repository = find_repository(folder)
-    head = _line(repository.git_dir / "HEAD") if repository else None
+    head = _read_line(repository.git_dir / "HEAD") if repository else None
     if head is None:
         return None
     if head.startswith("ref:"):
@@ -45,17 +45,17 @@ def branch(folder: Path) -> str | None:
 
 
 def _git_dir(top: Path) -> Path | None:
-    """What `.git` of a folder is or, in submodules and further work trees, says."""
+    """Return the git directory of a folder: `.git`, or what that file names in submodules and worktrees."""
     git_dir = top / ".git"
-    if pointer := _line(git_dir):
+    if pointer := _read_line(git_dir):
         if not pointer.startswith("gitdir:"):
             return None
         git_dir = top / pointer.removeprefix("gitdir:").strip()
-    return git_dir if _line(git_dir / "HEAD") is not None else None
+    return git_dir if _read_line(git_dir / "HEAD") is not None else None
 
 
-def _line(path: Path) -> str | None:
-    """The text of a small file; None when there is none, or anything that might block."""
+def _read_line(path: Path) -> str | None:
+    """Return the text of a small file; None if there is no regular file."""
     try:
         if not path.is_file():
             return None

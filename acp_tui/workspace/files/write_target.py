@@ -1,7 +1,7 @@
-"""Finding the place of a file that is to be written, and holding on to it.
+"""Finding where a file will be written, and keeping its directory open until then.
 
-Links are followed by hand, because the last name of a path may be a link to a file that does not exist
-yet, and the directories before it may not exist either. What is held is the innermost one that does.
+Links are resolved here rather than by the kernel: the last name may be a link to a file that does not exist
+yet, and so may the directories before it. The innermost existing directory is the one that is kept open.
 """
 
 from __future__ import annotations
@@ -19,45 +19,45 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_MAX_LINKS = 40  # as the kernel has it
+_MAX_LINKS = 40  # the limit of the Linux kernel
 
 
 class UnwritableError(Exception):
-    """Nothing can be written there: why, in words that follow the file's name."""
+    """A file that cannot be written. The message can follow "cannot be written: "."""
 
 
 @dataclass(slots=True)
-class Location:
-    """A name in a directory that is held open."""
+class WriteTarget:
+    """A file to be written: an open directory, and the path from there."""
 
     directory: Descriptor  # the innermost directory that exists
-    directory_path: Path  # where it really was when it was found
-    missing: list[str]  # directories to be made below it, outermost first
+    directory_path: Path  # its real path when it was found
+    missing: list[str]  # directories to be created below it, outermost first
     name: str
     exists: bool
 
     @property
     def real(self) -> Path:
-        """The path of the file, free of links."""
+        """The real path of the file, without links."""
         return self.directory_path.joinpath(*self.missing, self.name)
 
     @property
     def new_directories(self) -> list[Path]:
-        """The directories that do not exist yet, outermost first."""
+        """The directories that writing will create, outermost first."""
         return [self.directory_path.joinpath(*self.missing[: end + 1]) for end in range(len(self.missing))]
 
     def open_file(self) -> Descriptor:
-        """The file as it is now, for reading."""
+        """Open the current file for reading."""
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with self.directory.borrow() as number:
             return Descriptor(os.open("/".join([*self.missing, self.name]), flags, dir_fd=number))
 
     @contextmanager
-    def entered(self) -> Iterator[int]:
-        """The directory of the file, made where it is missing, if it is still where it was found.
+    def open_directory(self) -> Iterator[int]:
+        """Yield the descriptor of the file's directory, creating missing ones.
 
-        A directory that was moved away meanwhile is followed by its descriptor: what was decided for
-        the old place does not hold for the new one.
+        Raises `UnwritableError` if the directory was moved since: the descriptor would follow it, but the
+        user agreed to the old path only.
         """
         with self.directory.borrow() as number:
             if real_path(number) != self.directory_path:
@@ -65,7 +65,7 @@ class Location:
             directory = os.dup(number)
         try:
             for name in self.missing:
-                inner = _made(directory, name)
+                inner = _make_directory(directory, name)
                 os.close(directory)
                 directory = inner
             yield directory
@@ -73,37 +73,38 @@ class Location:
             os.close(directory)
 
 
-def locate(path: str) -> Location:
-    """The place an absolute path leads to, through all links."""
+def find_target(path: str) -> WriteTarget:
+    """Follow all links of an absolute path."""
     base, rest = Descriptor(os.open("/", DIRECTORY_FLAGS)), path
     for _ in range(_MAX_LINKS):
         *folders, name = rest.split("/")
         if name in ("", ".", ".."):
             raise UnwritableError("it is a directory")
-        directory, missing = _innermost(base, [folder for folder in folders if folder not in ("", ".")])
+        names = [folder for folder in folders if folder not in ("", ".")]
+        directory, missing = _open_innermost(base, names)
         with directory.borrow() as number:
-            target = None if missing else _link(number, name)
+            target = None if missing else _read_link(number, name)
             if target is None:
                 exists = not missing and check_target(number, name)
-                return Location(directory, real_path(number), missing, name, exists)
+                return WriteTarget(directory, real_path(number), missing, name, exists)
         base = Descriptor(os.open("/", DIRECTORY_FLAGS)) if target.startswith("/") else directory
         rest = target
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
-def locate_real_path(path: Path) -> Location:
-    """The place of a real path: an error when a folder on it has become a link."""
+def find_real_target(path: Path) -> WriteTarget:
+    """Return the target at a path without links. Raises `UnwritableError` if a folder has become a link."""
     folders = list(path.parent.parts[1:])
-    directory, missing = _innermost(Descriptor(os.open("/", DIRECTORY_FLAGS)), folders)
+    directory, missing = _open_innermost(Descriptor(os.open("/", DIRECTORY_FLAGS)), folders)
     with directory.borrow() as number:
         found = real_path(number)
     if found.joinpath(*missing) != path.parent:
         raise UnwritableError("a folder in its path is now a link")
-    return Location(directory, found, missing, path.name, exists=not missing)
+    return WriteTarget(directory, found, missing, path.name, exists=not missing)
 
 
 def check_target(directory: int, name: str) -> bool:
-    """Does the file exist? `UnfitError` when what exists may not be replaced."""
+    """Return True if the file exists. Raises `UnwritableError` if it must not be replaced."""
     try:
         mode = os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode
     except FileNotFoundError:
@@ -114,14 +115,14 @@ def check_target(directory: int, name: str) -> bool:
         raise UnwritableError("it was replaced by a link in the meantime")
     if not stat.S_ISREG(mode):
         raise UnwritableError("it is not a regular file")
-    # The rename would pass over what the mode says, and so would root.
+    # Renaming over a file ignores its mode, and root is not bound by it.
     if not mode & 0o222 or not os.access(name, os.W_OK, dir_fd=directory):
         raise UnwritableError("it is read-only")
     return True
 
 
-def _innermost(base: Descriptor, folders: list[str]) -> tuple[Descriptor, list[str]]:
-    """The innermost existing directory of a path below `base`, and the names that are missing there."""
+def _open_innermost(base: Descriptor, folders: list[str]) -> tuple[Descriptor, list[str]]:
+    """Open the innermost existing directory of a path below `base`; also return the names missing in it."""
     with base.borrow() as start:
         for count in range(len(folders), -1, -1):
             with suppress(FileNotFoundError):
@@ -136,13 +137,13 @@ def _innermost(base: Descriptor, folders: list[str]) -> tuple[Descriptor, list[s
         raise UnwritableError("its path uses .. in a directory that does not exist")
     if missing:
         with directory.borrow() as number:
-            if _link(number, missing[0]) is not None:
+            if _read_link(number, missing[0]) is not None:
                 raise UnwritableError("a link in its path is broken")
     return directory, missing
 
 
-def _link(directory: int, name: str) -> str | None:
-    """Where a link leads; None when nothing of this name is a link."""
+def _read_link(directory: int, name: str) -> str | None:
+    """Return the target of a link; None if this name is no link."""
     try:
         return os.readlink(name, dir_fd=directory)
     except FileNotFoundError:
@@ -153,8 +154,8 @@ def _link(directory: int, name: str) -> str | None:
         raise
 
 
-def _made(directory: int, name: str) -> int:
-    """Make a directory, or take the one made meanwhile, and open it; never through a link."""
+def _make_directory(directory: int, name: str) -> int:
+    """Create a directory unless it exists, and open it. Does not follow links."""
     with suppress(FileExistsError):
         os.mkdir(name, dir_fd=directory)
     return os.open(name, DIRECTORY_FLAGS | os.O_NOFOLLOW, dir_fd=directory)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.workspace.files.listing import FileListing, ListedFiles
+from acp_tui.workspace.files.file_listing import FileListing, ListedFiles
 from tests.support.waiting import wait_until
 from tests.workspace.projects import git
 
@@ -33,7 +33,7 @@ def listed() -> Iterator[Callable[..., ListedFiles]]:
 
     def look(*folders: Path) -> ListedFiles:
         made.append(FileListing(folders))
-        return completed(made[-1].look())
+        return completed(made[-1].current())
 
     yield look
     for listing in made:
@@ -59,14 +59,14 @@ def test_a_repository_is_listed_without_what_it_ignores(
     project: Path, listed: Callable[..., ListedFiles]
 ) -> None:
     found = listed(project)
-    assert set(found.paths) - found.gone == {
+    assert set(found.paths) - found.missing == {
         *("src/", "src/app.py", "src/deep/", "src/deep/er/", "src/deep/er/x.py", "README.md"),
         *("changed.py", ".gitignore", "new one.py"),
     }
-    assert found.gone == {"gone.py"}
-    assert {"changed.py", "new one.py"} <= found.touched
-    assert "README.md" not in found.touched
-    assert not found.cut
+    assert found.missing == {"gone.py"}
+    assert {"changed.py", "new one.py"} <= found.changed
+    assert "README.md" not in found.changed
+    assert not found.truncated
 
 
 def test_the_three_forms_of_a_path_stand_at_the_same_place(
@@ -144,13 +144,13 @@ def test_what_was_listed_serves_until_it_was_listed_again(tmp_path: Path) -> Non
     now = 0.0
     put(tmp_path / "plain", "first")
     listing = FileListing([tmp_path / "plain"], clock=lambda: now)
-    first = completed(listing.look())
+    first = completed(listing.current())
     put(tmp_path / "plain", "second")
-    assert listing.look() is first
+    assert listing.current() is first
     now = 100.0
-    assert listing.look() is first  # another look has only begun
-    wait_until(lambda: listing.look() is not first)
-    assert sorted(listing.look().paths) == ["first", "second"]
+    assert listing.current() is first  # another look has only begun
+    wait_until(lambda: listing.current() is not first)
+    assert sorted(listing.current().paths) == ["first", "second"]
     listing.close()
 
 
@@ -158,6 +158,6 @@ def test_a_look_can_be_stopped(tmp_path: Path) -> None:
     for number in range(200):
         put(tmp_path / "plain", *(f"{number}/{name}" for name in range(20)))
     listing = FileListing([tmp_path / "plain"])
-    found = listing.look()
+    found = listing.current()
     listing.close()
     assert found.complete

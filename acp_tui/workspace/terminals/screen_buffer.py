@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.workspace.terminals.cells import TAB_WIDTH, Row, column_width, is_narrow, split_runs
+from acp_tui.workspace.terminals.row import TAB_WIDTH, Row, column_width, is_narrow, split_runs
 from acp_tui.workspace.terminals.sgr import PLAIN, Style
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class _Saved:
     style: Style = PLAIN
 
 
-class Screen:
+class ScreenBuffer:
     """The rows a program can still change. Rows exist as far down as they were touched.
 
     A row that leaves at the top goes to the scrollback, if there is one (the alternate screen has none).

@@ -14,8 +14,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from acp_tui.session.text import visible
-from acp_tui.workspace.terminals.cells import TAB_WIDTH, column_width
-from acp_tui.workspace.terminals.screen import Screen
+from acp_tui.workspace.terminals.row import TAB_WIDTH, column_width
+from acp_tui.workspace.terminals.screen_buffer import ScreenBuffer
 from acp_tui.workspace.terminals.scrollback import Scrollback
 from acp_tui.workspace.terminals.sgr import PLAIN, Style, apply_sgr
 
@@ -48,7 +48,7 @@ _ALTERNATE = {"47", "1047", "1049"}
 _LINE_DRAWING = str.maketrans("`afgjklmnopqrstuvwxyz{|}~", "◆▒°±┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·")
 
 
-class LineModel:
+class TerminalEmulator:
     """The output of one terminal, as it would look; its beginning and its end kept.
 
     `head` and `tail` are how many characters are kept of the beginning and of the end of what has scrolled
@@ -69,8 +69,8 @@ class LineModel:
         self._size = (max(width, 2 * TAB_WIDTH), max(height, 2))
         self._styles = styles
         self._scrollback = Scrollback(head, tail)
-        self._main = Screen(*self._size, self._scrollback)
-        self._alternate: Screen | None = None
+        self._main = ScreenBuffer(*self._size, self._scrollback)
+        self._alternate: ScreenBuffer | None = None
         self._screen = self._main
         self._carry = ""  # an escape sequence whose end has not come
         self._string: re.Pattern[str] | None = None  # inside a sequence that carries a text: what ends it
@@ -200,7 +200,7 @@ class LineModel:
 
     def _use_alternate(self, *, on: bool) -> None:
         if on and self._alternate is None:
-            self._alternate = Screen(*self._size, None)
+            self._alternate = ScreenBuffer(*self._size, None)
             self._alternate.style = self._screen.style
         elif not on:
             self._alternate = None
@@ -275,7 +275,7 @@ class LineModel:
 
 def parse_styled_text(text: str) -> list[Line]:
     """The lines of a finished text with colours in it, such as an agent's tool output; not wrapped."""
-    model = LineModel(width=len(text), head=len(text), tail=0)
+    model = TerminalEmulator(width=len(text), head=len(text), tail=0)
     model.feed(text)
     return model.lines
 
@@ -284,7 +284,7 @@ def _number(text: str) -> int:
     return min(int(text), 9999) if text.isdecimal() else 0
 
 
-def _row_parts(screen: Screen) -> Iterator[Part]:
+def _row_parts(screen: ScreenBuffer) -> Iterator[Part]:
     rows = screen.shown()
     for row in rows:
         yield from row.parts()
@@ -327,7 +327,7 @@ def _expand_tabs(spans: list[Span]) -> list[Span]:
     return expanded
 
 
-_ACTIONS: dict[str, Callable[[Screen, list[int]], None]] = {
+_ACTIONS: dict[str, Callable[[ScreenBuffer, list[int]], None]] = {
     "A": lambda screen, n: screen.move(down=-(n[0] or 1)),
     "B": lambda screen, n: screen.move(down=n[0] or 1),
     "e": lambda screen, n: screen.move(down=n[0] or 1),
@@ -355,10 +355,10 @@ _ACTIONS: dict[str, Callable[[Screen, list[int]], None]] = {
     "s": lambda screen, _: screen.save(),
     "u": lambda screen, _: screen.restore(),
 }
-_SHORT_ACTIONS: dict[str, Callable[[Screen], None]] = {
-    "7": Screen.save,
-    "8": Screen.restore,
-    "D": Screen.index,
-    "E": Screen.line_feed,
-    "M": Screen.reverse_index,
+_SHORT_ACTIONS: dict[str, Callable[[ScreenBuffer], None]] = {
+    "7": ScreenBuffer.save,
+    "8": ScreenBuffer.restore,
+    "D": ScreenBuffer.index,
+    "E": ScreenBuffer.line_feed,
+    "M": ScreenBuffer.reverse_index,
 }

@@ -1,4 +1,4 @@
-"""A folder that is opened before the user is asked, so that the command runs in that very folder."""
+"""A folder that stays open while the user is asked, so that a command runs in exactly that folder."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from typing import TYPE_CHECKING, Self
 
 from acp_tui.errors import Refusal
 from acp_tui.workspace.files.descriptors import DIRECTORY_FLAGS, Descriptor, real_path
-from acp_tui.workspace.files.errors import FAILED, INVALID_PARAMS, NOT_FOUND, describe
+from acp_tui.workspace.files.refusals import FAILED, INVALID_PARAMS, NOT_FOUND, describe
 from acp_tui.workspace.files.roots import require_absolute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_FOLDERS_HAVE_PATHS = Path("/proc/self/fd").is_dir()
+_HAS_FD_DIRECTORY = Path("/proc/self/fd").is_dir()
 
 
 class OpenFolder:
-    """An open folder: a link that is swapped after this is followed no more."""
+    """An open folder. Replacing a link in its path afterwards has no effect."""
 
     def __init__(self, path: str, descriptor: Descriptor) -> None:
         self.path = path
-        """As it was named."""
+        """The path as it was given."""
         self._descriptor = descriptor
         with descriptor.borrow() as number:
             self.real = real_path(number)
-            """Where it is, free of links."""
+            """The real path, without links."""
             self.identity = _identity(number)
             """Device and inode."""
 
     @contextmanager
     def working_directory(self) -> Iterator[str]:
-        """Yield a path that leads to this folder as long as the block lasts, also in a child process.
+        """Yield a path of this folder that is valid within the block, also in a child process.
 
-        macOS has no path for an open folder: there it is the real path, checked once more.
+        macOS has no path for an open folder. There it is the real path, if that still leads to this folder.
         """
         with self._descriptor.borrow() as number:
-            if _FOLDERS_HAVE_PATHS:
+            if _HAS_FD_DIRECTORY:
                 yield f"/proc/self/fd/{number}"
                 return
             found = self.real.stat()
@@ -47,7 +47,7 @@ class OpenFolder:
             yield str(self.real)
 
     def close(self) -> None:
-        """Let go of it; again is no error."""
+        """Close the folder. May be called again."""
         self._descriptor.close()
 
     def __enter__(self) -> Self:
@@ -58,7 +58,7 @@ class OpenFolder:
 
 
 def open_folder(path: str) -> OpenFolder:
-    """Open a folder by an absolute path; blocks, so call it in a thread."""
+    """Open a folder by its absolute path. Blocks: call it in a thread."""
     if not path.startswith("/"):
         raise Refusal(INVALID_PARAMS, f"cwd must be an absolute path, not {path!r}", {"path": path})
     require_absolute(path)
@@ -74,7 +74,7 @@ def open_folder(path: str) -> OpenFolder:
 
 
 def path_identity(path: str) -> tuple[int, int] | None:
-    """Return device and inode of what a path leads to now; None when that is nothing."""
+    """Return device and inode of what the path leads to now; None if it does not exist."""
     try:
         found = Path(path).stat()
     except (OSError, ValueError):

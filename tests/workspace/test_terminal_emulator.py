@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.workspace.terminals.line_model import LineModel, parse_styled_text
 from acp_tui.workspace.terminals.sgr import PLAIN, Style
+from acp_tui.workspace.terminals.terminal_emulator import TerminalEmulator, parse_styled_text
 
 ESC = "\x1b"
 RED, GREEN = Style(fg=1), Style(fg=2)
@@ -18,8 +18,8 @@ RED, GREEN = Style(fg=1), Style(fg=2)
 
 def model_of(
     *pieces: str, width: int = 20, height: int = 5, head: int = 10_000, tail: int = 10_000
-) -> LineModel:
-    model = LineModel(width, height, head=head, tail=tail)
+) -> TerminalEmulator:
+    model = TerminalEmulator(width, height, head=head, tail=tail)
     for piece in pieces:
         model.feed(piece)
     return model
@@ -216,7 +216,7 @@ def test_styles_are_kept_for_what_has_scrolled_off() -> None:
 
 def test_without_styles_the_text_is_the_same() -> None:
     output = "\x1b[31mred\x1b[0m\r\n" * 100 + "10%\r\x1b[1m20%\x1b[K\x1b]0;t\x1b[31m\x07"
-    plain = LineModel(20, 5, styles=False)
+    plain = TerminalEmulator(20, 5, styles=False)
     plain.feed(output)
     assert plain.text() == shown(output)
     assert {style for line in plain.lines for _, style in line} == {PLAIN}

@@ -1,8 +1,7 @@
-"""What exists in a work tree although git lists it nowhere.
+"""Files in a work tree that git does not list.
 
-`git ls-files` passes over folders that it cannot read, over pipes, sockets and devices, and over every
-`.git`, and still succeeds. A file at such a place must not be taken for a new one later: reverting it would
-delete it.
+`git ls-files` skips unreadable folders, pipes, sockets, devices and every `.git`, and still succeeds. A file
+there must not count as new later: reverting a new file deletes it.
 """
 
 from __future__ import annotations
@@ -16,21 +15,21 @@ if TYPE_CHECKING:
 GIT_DIRECTORY = b".git"
 IGNORE_FILE, ATTRIBUTES_FILE = b".gitignore", b".gitattributes"
 CONTROL_FILES = (IGNORE_FILE, ATTRIBUTES_FILE)
-"""Files of the work tree that git opens by itself. It waits for ever where one of them is a pipe."""
+"""Files of the work tree that git reads by itself. If one of them is a pipe, git blocks forever."""
 WHOLE_FOLDER = b""
-"""Stands for the whole folder, where that itself cannot be read."""
+"""The name of the folder itself, found when it cannot be read."""
 
 
 def find_unlisted(top: bytes, folder: bytes, listed: AbstractSet[bytes]) -> set[bytes]:
-    """Return the names below `folder` that exist and are not among those `listed`; blocks.
+    """Return the names below `folder` that exist and are not `listed`. Blocks.
 
-    Names are relative to `top`, and those of folders end with a slash. Listed folders and git directories are
-    not entered. A folder that cannot be read is returned itself.
+    Names are relative to `top`; those of folders end with a slash. Listed folders and git directories are
+    skipped. For a folder that cannot be read, its own name is returned.
     """
     found: set[bytes] = set()
-    waiting = [folder]
-    while waiting:
-        below = waiting.pop()
+    stack = [folder]
+    while stack:
+        below = stack.pop()
         try:
             with os.scandir(os.path.join(top, below)) as entries:  # noqa: PTH118 - names need not be UTF-8
                 for entry in entries:
@@ -41,7 +40,7 @@ def find_unlisted(top: bytes, folder: bytes, listed: AbstractSet[bytes]) -> set[
                         if name not in listed:
                             found.add(name)
                     elif (name := name + b"/") not in listed:
-                        waiting.append(name)
+                        stack.append(name)
         except FileNotFoundError:
             continue
         except OSError:
@@ -53,26 +52,26 @@ def special_control_files(
     top: bytes,
     folder: bytes,
     *,
-    not_entered: AbstractSet[bytes] = frozenset({GIT_DIRECTORY}),
-    ignored: AbstractSet[bytes] = frozenset(),
+    skipped_names: AbstractSet[bytes] = frozenset({GIT_DIRECTORY}),
+    skipped_paths: AbstractSet[bytes] = frozenset(),
 ) -> set[bytes]:
-    """Return which of `CONTROL_FILES` are no regular file, below `folder` or between it and `top`; blocks.
+    """Return the names of `CONTROL_FILES` that are pipes or the like. Blocks.
 
-    Folders are passed over when `not_entered` holds their own name, or `ignored` their name relative to `top`
-    with a slash at the end.
+    Searches `folder`, what is below it, and the folders between it and `top`. Folders can be skipped by their
+    own name, or by their path relative to `top` with a slash at the end.
     """
     parents = [folder[:end] for end in range(len(folder)) if end == 0 or folder[end - 1 : end] == b"/"]
     found = {name for name in CONTROL_FILES for parent in parents if _is_special(top, parent + name)}
-    waiting = [folder]
-    while waiting:
-        below = waiting.pop()
+    stack = [folder]
+    while stack:
+        below = stack.pop()
         try:
             with os.scandir(os.path.join(top, below)) as entries:  # noqa: PTH118 - names need not be UTF-8
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
                         name = below + entry.name + b"/"
-                        if entry.name not in not_entered and name not in ignored:
-                            waiting.append(name)
+                        if entry.name not in skipped_names and name not in skipped_paths:
+                            stack.append(name)
                     elif entry.name in CONTROL_FILES and not entry.is_file():
                         found.add(entry.name)
         except OSError:

@@ -1,6 +1,6 @@
-"""Lists the files of a folder for file search, without those that git ignores.
+"""Lists the files of the workspace for file search, without those that git ignores.
 
-Listing a large folder is slow, so it runs in a thread; partial results are available while it runs.
+Listing a large folder is slow, so it runs in a thread. Partial results are available while it runs.
 """
 
 from __future__ import annotations
@@ -14,34 +14,35 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.workspace.baseline.private_git import GitContext, GitError, PrivateGit
-from acp_tui.workspace.baseline.repository import find_repository
-from acp_tui.workspace.baseline.work_tree import EXCLUDED_FOLDERS
+from acp_tui.workspace.files.generated_folders import GENERATED_FOLDERS
+from acp_tui.workspace.git.private_git import GitError, GitWorkTree, PrivateGit
+from acp_tui.workspace.git.repository import find_repository
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from acp_tui.processes import Reaper
-    from acp_tui.workspace.baseline.repository import Repository
+    from acp_tui.workspace.git.repository import Repository
 
 MAX_AGE_SECONDS = 5.0
-"""A listing older than this is refreshed on the next `look`."""
+"""A listing older than this is refreshed when it is next used."""
 MAX_FILES = 250_000
 """Listing stops here: larger folders are home directories or whole disks."""
 TIME_LIMIT_SECONDS = 20.0
 """Listing stops after this time."""
 BATCH_SIZE = 2000
 STOP_TIMEOUT_SECONDS = 2.0
-"""How long `close` waits for the thread, which deletes its temporary files."""
+"""How long `close` waits for the thread to delete its temporary files."""
 
-_EXCLUDES = ("--exclude-standard", *(f"--exclude={name}/" for name in EXCLUDED_FOLDERS))
-_NOT_ENTERED = frozenset(name for name in EXCLUDED_FOLDERS if "*" not in name) | {".git"}
+_EXCLUDES = ("--exclude-standard", *(f"--exclude={name}/" for name in GENERATED_FOLDERS))
+_NOT_ENTERED = frozenset(name for name in GENERATED_FOLDERS if "*" not in name) | {".git"}
 
 
 class ListedFiles:
-    """Files and folders, by their path below the working directory, or in full below another one.
+    """Paths of files and folders: relative to the working directory, absolute below another root.
 
-    The lists grow together while the listing goes on, `paths` last; nothing in them changes its place.
+    The lists grow while the listing runs, `paths` last. Existing items never move, so a reader may use the
+    first `len(paths)` items of each.
     """
 
     def __init__(self) -> None:
@@ -51,12 +52,12 @@ class ListedFiles:
         """Each path in lower case."""
         self.paths: list[str] = []
         """Each path; folders end with a slash."""
-        self.touched: set[str] = set()
+        self.changed: set[str] = set()
         """Untracked and modified files."""
-        self.gone: set[str] = set()
-        """Tracked files that are missing."""
+        self.missing: set[str] = set()
+        """Tracked files that do not exist."""
         self.complete = False
-        self.cut = False
+        self.truncated = False
         """Whether the listing stopped at a limit."""
         self._known: set[str] = set()
 
@@ -80,7 +81,10 @@ class ListedFiles:
 
 
 class FileListing:
-    """The files below some folders, the first of which is the working directory."""
+    """The files below the roots, listed when they are needed.
+
+    The first folder must be the working directory.
+    """
 
     def __init__(
         self,
@@ -94,35 +98,35 @@ class FileListing:
         self._clock = clock
         self._found: ListedFiles | None = None
         self._ended = 0.0
-        self._work: _Work | None = None
+        self._run: _ListingRun | None = None
 
-    def look(self) -> ListedFiles:
+    def current(self) -> ListedFiles:
         """Return the files known so far.
 
-        Starts a new one if there is none or it is too old; until that is complete the old one is returned.
+        Starts a new listing if there is none or it is too old. Until it is complete, the old one is returned.
         """
-        if self._work is not None and not self._work.running:
-            self._found, self._ended, self._work = self._work.found, self._work.ended, None
+        if self._run is not None and not self._run.running:
+            self._found, self._ended, self._run = self._run.found, self._run.ended, None
         fresh = self._found is not None and self._clock() - self._ended < MAX_AGE_SECONDS
-        if self._work is None and not fresh:
-            self._work = _Work(self._folders, self._clock, self._reaper)
+        if self._run is None and not fresh:
+            self._run = _ListingRun(self._folders, self._clock, self._reaper)
         if self._found is None:
-            assert self._work is not None
-            return self._work.found
+            assert self._run is not None
+            return self._run.found
         return self._found
 
     def close(self) -> None:
-        """Stop the listing; may block briefly."""
-        if self._work is not None:
-            self._work.stop()
+        """Stop listing. Blocks for up to `STOP_TIMEOUT_SECONDS`."""
+        if self._run is not None:
+            self._run.stop()
 
 
 class _StoppedError(Exception):
     """The listing reached a limit or was stopped."""
 
 
-class _Work:
-    """One run of the listing, in a thread."""
+class _ListingRun:
+    """One run of the listing, in its own thread."""
 
     def __init__(self, folders: Sequence[Path], clock: Callable[[], float], reaper: Reaper | None) -> None:
         self.found = ListedFiles()
@@ -133,7 +137,7 @@ class _Work:
         self._until = clock() + TIME_LIMIT_SECONDS
         self._stopped = False
         self._git: PrivateGit | None = None
-        # A daemon, because nobody waits for it at the end.
+        # A daemon thread, because it must not delay the exit of the program.
         self._thread = threading.Thread(target=self._run, name="listing", daemon=True)
         self._thread.start()
 
@@ -152,61 +156,61 @@ class _Work:
             for folder in self._folders:
                 self._list(folder, "" if folder == self._folders[0] else f"{folder}/")
         except _StoppedError:
-            self.found.cut = True
+            self.found.truncated = True
         finally:
             self.ended = self._clock()
             self.found.complete = True
 
-    def _list(self, folder: Path, before: str) -> None:
+    def _list(self, folder: Path, prefix: str) -> None:
         with suppress(OSError, GitError):
             repository = find_repository(folder)
-            if repository is not None and self._list_repository(folder, repository, before):
+            if repository is not None and self._list_repository(folder, repository, prefix):
                 return
-        self._add(_walk(folder), before)
+        self._add(_walk(folder), prefix)
 
-    def _add(self, names: Iterable[str], before: str) -> None:
+    def _add(self, names: Iterable[str], prefix: str) -> None:
         """Add names in batches, so that the interface stays responsive."""
         batch: list[str] = []
         for name in names:
-            batch.append(before + name)
+            batch.append(prefix + name)
             if len(batch) == BATCH_SIZE:
-                self._take(batch)
+                self._add_batch(batch)
                 batch = []
-        self._take(batch)
+        self._add_batch(batch)
 
-    def _take(self, batch: list[str]) -> None:
+    def _add_batch(self, batch: list[str]) -> None:
         self.found.add(batch)
         if self._stopped or len(self.found.paths) > MAX_FILES or self._clock() > self._until:
             raise _StoppedError
 
     # ---- with git
 
-    def _list_repository(self, folder: Path, repository: Repository, before: str) -> bool:
-        """What git knows, whatever the repository's configuration says; False: nothing of this folder."""
+    def _list_repository(self, folder: Path, repository: Repository, prefix: str) -> bool:
+        """List with git, without the repository's configuration. False: git ignores the whole folder."""
         with tempfile.TemporaryDirectory(prefix="acp-tui-") as scratch:
             self._git = git = PrivateGit(Path(scratch) / "git", self._reaper, seconds=TIME_LIMIT_SECONDS)
             git.create()
-            tree = GitContext(repository.top, folder, git.directory / "users-index")
-            here = os.path.join(".", folder.relative_to(repository.top))  # noqa: PTH118 - Path would drop the dot
-            at_top = GitContext(repository.top, repository.top, git.directory / "none")
+            tree = GitWorkTree(repository.top, folder, git.directory / "users-index")
+            path = os.path.join(".", folder.relative_to(repository.top))  # noqa: PTH118 - Path would drop the dot
+            at_top = GitWorkTree(repository.top, repository.top, git.directory / "none")
             if folder != repository.top and git.run(
-                *("check-ignore", "--no-index", "--", here), tree=at_top, ok=(0, 1)
+                *("check-ignore", "--no-index", "--", path), tree=at_top, ok=(0, 1)
             ):
                 return False
-            self._add(self._tracked(git, tree, repository), before)
+            self._add(self._tracked(git, tree, repository), prefix)
             excludes = [*_EXCLUDES]
             if (own := repository.common_dir / "info" / "exclude").is_file():
                 excludes.append(f"--exclude-from={own}")
             words = ["ls-files", "--others", *excludes]
-            new = list(_decoded(git.records(*words, tree=tree)))
-            self.found.touched.update(before + name for name in new)
-            self._add(new, before)
-            self._see_changes(git, tree, before)
+            untracked = list(_decoded(git.records(*words, tree=tree)))
+            self.found.changed.update(prefix + name for name in untracked)
+            self._add(untracked, prefix)
+            self._find_changes(git, tree, prefix)
         return True
 
     @staticmethod
-    def _tracked(git: PrivateGit, tree: GitContext, repository: Repository) -> Iterator[str]:
-        """Files in a copy of the index; none when only its own repository can read that."""
+    def _tracked(git: PrivateGit, tree: GitWorkTree, repository: Repository) -> Iterator[str]:
+        """Yield the files in a copy of the index; none if its format needs the repository's configuration."""
         try:
             if (index := repository.git_dir / "index").is_file():
                 tree.index.write_bytes(index.read_bytes())
@@ -214,29 +218,29 @@ class _Work:
         except (OSError, GitError):
             tree.index.unlink(missing_ok=True)
 
-    def _see_changes(self, git: PrivateGit, tree: GitContext, before: str) -> None:
+    def _find_changes(self, git: PrivateGit, tree: GitWorkTree, prefix: str) -> None:
         if not tree.index.exists():
             return
         words = ["ls-files", "-t", "--modified", "--deleted"]
         for record in _decoded(git.records(*words, tree=tree)):
-            sign, _, name = record.partition(" ")
-            (self.found.gone if sign == "R" else self.found.touched).add(before + name)
+            tag, _, name = record.partition(" ")
+            (self.found.missing if tag == "R" else self.found.changed).add(prefix + name)
 
 
 def _walk(folder: Path) -> Iterator[str]:
-    """Everything below a folder, what is near first; not what tools make, nor behind links."""
-    waiting = deque([""])
-    while waiting:
-        below = waiting.popleft()
+    """Yield everything below a folder, breadth first. Skips generated folders; does not follow links."""
+    queue = deque([""])
+    while queue:
+        below = queue.popleft()
         try:
             with os.scandir(folder / below) as entries:
                 for entry in entries:
                     if not entry.is_dir(follow_symlinks=False):
                         yield below + entry.name
                     elif entry.name not in _NOT_ENTERED:
-                        waiting.append(f"{below}{entry.name}/")
+                        queue.append(f"{below}{entry.name}/")
                         yield f"{below}{entry.name}/"
-        except OSError:  # not ours to read, or gone
+        except OSError:  # unreadable, or deleted
             continue
 
 

@@ -1,4 +1,4 @@
-"""What the system says about a file, in words for the agent and its user."""
+"""Error answers to the agent's file requests, with the reason in words for it and the user."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _SENTENCES = {
 
 
 def not_found(path: str) -> Refusal:
-    """The protocol's own error for a file that is not there."""
+    """Return the error that the protocol defines for a missing file."""
     return Refusal(NOT_FOUND, f"Resource not found: {path}", {"path": path, "uri": Path(path).as_uri()})
 
 
 def unreadable(path: str, why: str, code: int = INVALID_PARAMS) -> Refusal:
-    """The file is there, and cannot be read as text."""
+    """Return the error for a file that exists and cannot be read as text."""
     return Refusal(code, f"{path} cannot be read: {why}", {"path": path})
 
 
 def unwritable(path: str, why: str, code: int = INVALID_PARAMS) -> Refusal:
-    """The file is as it was."""
+    """Return the error for a file that cannot be written; it must still have its old content."""
     return Refusal(code, f"{path} cannot be written: {why}; nothing was changed", {"path": path})
 
 
 def describe(error: OSError) -> str:
-    """What went wrong, in words that can follow the file's name."""
+    """Return the reason of an error, in words that can follow "cannot be read: "."""
     return _SENTENCES.get(error.errno or 0) or error.strerror or str(error)

@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.workspace.files.files import Files
-from acp_tui.workspace.files.git_folders import find_repository_folder, git_directory_reason, is_git_directory
+from acp_tui.workspace.files.file_access import FileAccess
 from acp_tui.workspace.files.roots import Roots
+from acp_tui.workspace.git.git_directories import (
+    find_repository_folder,
+    git_directory_reason,
+    is_git_directory,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +58,7 @@ def test_a_file_that_says_where_a_repository_is_counts(tmp_path: Path) -> None:
 )
 def test_whatever_is_changed_in_a_git_directory_is_sensitive(tmp_path: Path, name: str) -> None:
     folder = bare(tmp_path / "lib" / "x")
-    files = Files(Roots(tmp_path))
+    files = FileAccess(Roots(tmp_path))
     assert files.sensitive(folder / name)
 
 
@@ -62,7 +66,7 @@ def test_whatever_is_changed_in_a_git_directory_is_sensitive(tmp_path: Path, nam
 def test_what_completes_a_git_directory_is_sensitive(tmp_path: Path, missing: str) -> None:
     if missing != "HEAD":
         (tmp_path / "HEAD").touch()
-    assert Files(Roots(tmp_path)).sensitive(tmp_path / missing)
+    assert FileAccess(Roots(tmp_path)).sensitive(tmp_path / missing)
 
 
 def test_such_names_elsewhere_are_not(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
-"""A git directory of our own, and git run on it so that no configuration but ours has a say.
+"""A private git directory, and a way to run git on it without anybody else's configuration.
 
-Hooks, filters, file system monitors, line end conversion and attributes of the user, of the system or of
-the folder never run: the folder is not trusted, and a file must come back byte for byte. Contents are
-therefore handed to git as bytes (`fast-import`), which also packs them at once.
+Hooks, filters, file system monitors, line end conversion and attributes of the user, the system and the
+folder have no effect: the folder is not trusted, and a file must be restored byte for byte. File contents are
+passed to git as bytes (`fast-import`), which also packs them immediately.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from acp_tui.processes import Reaper
 
 GIT_TIMEOUT_SECONDS = 60.0
-"""Seconds one command may take. It can hang for ever: on a pipe in the work tree, or a network disk."""
+"""Time limit of one command, which may hang on a pipe in the work tree or on a network disk."""
 _OPTIONS = {
     "core.bare": "false",
     "core.hooksPath": os.devnull,
@@ -51,22 +51,22 @@ _ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n"
 
 
 class GitError(Exception):
-    """git could not do it: its last line, or what the system said."""
+    """A git command failed. The message is its last line of output or the system's error."""
 
 
 @dataclass(frozen=True, slots=True)
-class GitContext:
-    """A work tree as one git command sees it."""
+class GitWorkTree:
+    """The work tree and the index that a git command uses."""
 
     top: Path
-    folder: Path  # where it runs: the top or a folder below, to which listings are confined
+    folder: Path  # the current directory, at or below `top`; listings cover only this folder
     index: Path
 
 
 class PrivateGit:
-    """Objects and index files below a directory that nobody else uses. All calls block.
+    """Runs git on a bare repository in `directory`, which nobody else uses. All calls block.
 
-    No git process outlives us: `reaper` ends those that run when acp-tui is gone.
+    `reaper` ends git processes that still run when acp-tui exits or is killed.
     """
 
     def __init__(
@@ -80,28 +80,28 @@ class PrivateGit:
         self._running: set[subprocess.Popen[bytes]] = set()
 
     def create(self) -> None:
-        """Make it; what was in the directory is gone."""
+        """Create the repository. Deletes the previous content of the directory. Raises `GitError`."""
         program = shutil.which("git")
         if program is None:
             raise GitError("git is not installed")
         if self._stopped.is_set():
             raise GitError("it was stopped")
-        self._program = str(Path(program).absolute())  # it runs in folders that may hold a `git` of their own
+        self._program = str(Path(program).absolute())  # the work tree may contain another program named git
         shutil.rmtree(self.directory, ignore_errors=True)
         private_directory(self.directory)
         self.run("init", "--quiet", "--bare", "--template=", str(self.directory))
         write_private(self.directory / "info" / "attributes", _ATTRIBUTES)
 
     def stop(self) -> None:
-        """End what runs, and run nothing any more; callable from another thread."""
+        """End all running commands and refuse new ones. May be called from another thread."""
         self._stopped.set()
         for process in list(self._running):
             process.kill()
 
     def run(
-        self, *words: str, tree: GitContext | None = None, stdin: bytes = b"", ok: Sequence[int] = (0,)
+        self, *words: str, tree: GitWorkTree | None = None, stdin: bytes = b"", ok: Sequence[int] = (0,)
     ) -> bytes:
-        """Run one command to its end; its output."""
+        """Run a command and return its output. `ok` are the exit codes that mean success."""
         with self._start(words, tree, subprocess.PIPE) as (process, errors):
             try:
                 output, _ = process.communicate(stdin, self._seconds)
@@ -112,9 +112,9 @@ class PrivateGit:
             return output
 
     def records(
-        self, *words: str, tree: GitContext | None = None, seconds: float | None = None
+        self, *words: str, tree: GitWorkTree | None = None, seconds: float | None = None
     ) -> Iterator[bytes]:
-        """The records of a command with `-z`, while it runs; it is given up after so many seconds."""
+        """Run a command with `-z` and yield its records as they come, for at most `seconds`."""
         seconds = self._seconds if seconds is None else seconds
         with (
             self._start([words[0], "-z", *words[1:]], tree, subprocess.DEVNULL) as (process, errors),
@@ -132,11 +132,11 @@ class PrivateGit:
 
     @contextmanager
     def storing(self) -> Iterator[BlobWriter]:
-        """Store contents; they are there when the context ends."""
+        """Yield a writer for file contents. They can be read when the context has ended."""
         words = ["fast-import", "--quiet", "--depth=0"]
         with self._start(words, None, subprocess.PIPE) as (process, errors):
             assert process.stdin is not None
-            with suppress(BrokenPipeError):  # it says why below
+            with suppress(BrokenPipeError):  # git's error is reported below
                 yield BlobWriter(process.stdin)
                 process.stdin.close()
             try:
@@ -147,16 +147,16 @@ class PrivateGit:
                 raise self._failure(process, errors)
 
     def tidy(self) -> None:
-        """Delete what commands that were ended early left half-written; it may be large."""
+        """Delete the unfinished packs of commands that were killed, which may be large."""
         for unfinished in self.directory.glob("objects/pack/tmp_*"):
             unfinished.unlink(missing_ok=True)
 
     def blob(self, name: str) -> bytes:
-        """A stored content."""
+        """Return a stored content."""
         return self.run("cat-file", "blob", name)
 
     def present(self, names: Sequence[str]) -> set[str]:
-        """Which of these contents are stored?"""
+        """Return those names whose contents are stored."""
         if not names:
             return set()
         output = self.run("cat-file", "--batch-check", stdin="\n".join(names).encode())
@@ -165,12 +165,12 @@ class PrivateGit:
 
     @contextmanager
     def _start(
-        self, words: Sequence[str], tree: GitContext | None, stdin: int
+        self, words: Sequence[str], tree: GitWorkTree | None, stdin: int
     ) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
         settings = _OPTIONS | {"core.excludesFile": str(users_ignore_file())}
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         folder = self.directory if tree is None else tree.folder
-        with tempfile.TemporaryFile() as errors:  # a pipe that nobody reads meanwhile could fill up
+        with tempfile.TemporaryFile() as errors:  # a pipe could fill up, because it is read only at the end
             try:
                 process = subprocess.Popen(
                     [self._program, *options, *words],
@@ -180,7 +180,7 @@ class PrivateGit:
                     cwd=folder,
                     env=self._environment(tree),
                     umask=0o077,
-                    start_new_session=True,  # Ctrl+C in the terminal is meant for us
+                    start_new_session=True,  # so that Ctrl+C in the terminal does not reach it
                 )
             except OSError as error:
                 raise GitError(f"git cannot be started: {error.strerror}") from None
@@ -209,8 +209,8 @@ class PrivateGit:
             _end(process)
             self._reaper.unregister(process.pid)
 
-    def _environment(self, tree: GitContext | None) -> dict[str, str]:
-        """Ours, without anything that steers git, and with a home that holds no configuration."""
+    def _environment(self, tree: GitWorkTree | None) -> dict[str, str]:
+        """Return our environment without git's variables, and with a home that holds no configuration."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         environment |= {
             "GIT_DIR": str(self.directory),
@@ -233,18 +233,18 @@ class PrivateGit:
         if self._stopped.is_set():
             return GitError("it was stopped")
         errors.seek(0)
-        said = errors.read().decode(errors="replace").strip()
-        return GitError(said.splitlines()[-1] if said else f"git ended with {process.returncode}")
+        output = errors.read().decode(errors="replace").strip()
+        return GitError(output.splitlines()[-1] if output else f"git exited with code {process.returncode}")
 
 
 class BlobWriter:
-    """Hands contents to git, which stores each of them once."""
+    """Passes file contents to git, which stores equal ones once."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
 
     def add(self, data: bytes) -> str:
-        """Store a content; its name."""
+        """Store a content and return its name."""
         self._stream.write(b"blob\ndata %d\n" % len(data))
         self._stream.write(data)
         self._stream.write(b"\n")
@@ -252,12 +252,12 @@ class BlobWriter:
 
 
 def blob_name(data: bytes) -> str:
-    """The name git gives a content."""
+    """Return the object id that git gives this content."""
     return hashlib.sha1(b"blob %d\0%b" % (len(data), data), usedforsecurity=False).hexdigest()
 
 
 def users_ignore_file() -> Path:
-    """The only thing taken from the user's settings: what they want ignored everywhere."""
+    """Return the user's global ignore file, the only part of their git configuration that is used."""
     home = os.environ.get("XDG_CONFIG_HOME")
     path = (Path(home) if home else Path.home() / ".config") / "git" / "ignore"
     return path if path.is_file() else Path(os.devnull)
@@ -265,7 +265,7 @@ def users_ignore_file() -> Path:
 
 @contextmanager
 def _killed_after(seconds: float, process: subprocess.Popen[bytes]) -> Iterator[threading.Event]:
-    """End the process when it is late; the event says that it was."""
+    """Kill the process after `seconds`. The event is set if that happened."""
     late = threading.Event()
 
     def kill() -> None:
@@ -282,11 +282,11 @@ def _killed_after(seconds: float, process: subprocess.Popen[bytes]) -> Iterator[
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Whatever happened: no process, no pipe is left. Calling it again does nothing."""
+    """Kill the process if it runs, and close its pipes. May be called again."""
     if process.poll() is None:
         process.kill()
     for stream in (process.stdin, process.stdout):
         if stream is not None:
-            with suppress(BrokenPipeError):  # what was not yet written
+            with suppress(BrokenPipeError):  # closing flushes what was not written
                 stream.close()
     process.wait()

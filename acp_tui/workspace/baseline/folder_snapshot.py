@@ -1,7 +1,7 @@
-"""One work tree of the baseline: which files it covers, how they were, and how they differ now.
+"""The snapshot of one folder: the files it contains, their original state, and how they differ now.
 
-What existed and is not covered is remembered by name, so that no file is ever taken for a new one that
-was merely ignored, too large or unreadable before.
+Files that existed and were not copied are remembered by name. Otherwise a file that was ignored, too large or
+unreadable before would count as new, and reverting it would delete it.
 """
 
 from __future__ import annotations
@@ -14,17 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.workspace.baseline.changes import FileChange, OriginalState
-from acp_tui.workspace.baseline.private_git import (
-    GIT_TIMEOUT_SECONDS,
-    GitContext,
-    GitError,
-    blob_name,
-    users_ignore_file,
-)
-from acp_tui.workspace.baseline.repository import find_repository
-from acp_tui.workspace.baseline.snapshot import NotCopiedError, read_content, signature
-from acp_tui.workspace.baseline.unlisted import (
+from acp_tui.workspace.baseline.file_change import FileChange, OriginalFile
+from acp_tui.workspace.baseline.file_content import NotCopiedError, read_content, signature
+from acp_tui.workspace.baseline.unlisted_files import (
     ATTRIBUTES_FILE,
     GIT_DIRECTORY,
     IGNORE_FILE,
@@ -32,41 +24,42 @@ from acp_tui.workspace.baseline.unlisted import (
     find_unlisted,
     special_control_files,
 )
+from acp_tui.workspace.files.generated_folders import GENERATED_FOLDERS
+from acp_tui.workspace.git.private_git import (
+    GIT_TIMEOUT_SECONDS,
+    GitError,
+    GitWorkTree,
+    blob_name,
+    users_ignore_file,
+)
+from acp_tui.workspace.git.repository import find_repository
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from acp_tui.workspace.baseline.changes import ChangeKind
-    from acp_tui.workspace.baseline.private_git import PrivateGit
+    from acp_tui.workspace.baseline.file_change import ChangeKind
+    from acp_tui.workspace.git.private_git import PrivateGit
 
-# Dependencies and products, which tools make again. Only untracked ones are left out: a project that
-# tracks its `build` folder has sources there.
-EXCLUDED_FOLDERS = (
-    *("node_modules", "bower_components", ".venv", "venv", ".tox", ".nox", ".eggs", "*.egg-info", ".pixi"),
-    *("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".direnv", ".cache"),
-    *("target", "build", "dist", "out", ".build", "_build", ".gradle", "DerivedData", "Pods", ".terraform"),
-    *(".next", ".nuxt", ".svelte-kit", ".turbo", ".parcel-cache", ".dart_tool", ".stack-work"),
-    *("dist-newstyle", "elm-stuff", "coverage", ".nyc_output", ".hg", ".svn", ".jj"),
-)
-
-_OLDER = "it may predate the session, and there is no copy of it"
+_OLDER = "it may be older than the session, and there is no copy of it"
 _UNKNOWN = "it may have existed before the session, and there is no copy of it"
-_EXCLUDE_LEFT_OUT = tuple(f"--exclude={name}/" for name in EXCLUDED_FOLDERS)
-_NOT_ENTERED = frozenset({GIT_DIRECTORY, *(name.encode() for name in EXCLUDED_FOLDERS if "*" not in name)})
+_EXCLUDE_GENERATED = tuple(f"--exclude={name}/" for name in GENERATED_FOLDERS)
+_SKIPPED_FOLDERS = frozenset(
+    {GIT_DIRECTORY, *(name.encode() for name in GENERATED_FOLDERS if "*" not in name)}
+)
 
 
 class LimitExceededError(Exception):
-    """The folder holds more than a baseline should."""
+    """The folder has more files or bytes than a snapshot may contain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a baseline covers at most."""
+    """The limits of a snapshot. Sizes are in bytes."""
 
     file_size: int = 5_000_000
     files: int = 100_000
     total_size: int = 2_000_000_000
-    listing_seconds: float = 30.0  # git walks the whole folder before it says a word
+    listing_seconds: float = 30.0  # git walks the whole folder before it prints anything
     git_seconds: float = GIT_TIMEOUT_SECONDS  # for any other command
 
 
@@ -78,11 +71,19 @@ class SkippedFile:
     signature: tuple[int, ...] | None
 
 
-class WorkTree:
-    """One folder of the snapshot, inside a git repository or not."""
+class FolderSnapshot:
+    """The snapshot of one folder, which may be in a git repository or not.
+
+    Args:
+        git: Where the contents are stored.
+        root: The folder.
+        number: Distinguishes the snapshots that share `git`.
+        limits: The limits of all of them together.
+        exclude: Folders that are left out.
+    """
 
     def __init__(
-        self, git: PrivateGit, root: Path, number: int, limits: Limits, without: Iterable[Path] = ()
+        self, git: PrivateGit, root: Path, number: int, limits: Limits, exclude: Iterable[Path] = ()
     ) -> None:
         self.root = root
         self._git = git
@@ -90,24 +91,26 @@ class WorkTree:
         self._repository = find_repository(root)
         self._top = self._find_top(number)
         self._index = git.directory / f"index.{number}"
-        self._tree = GitContext(self._top, root, self._index)
-        self._index_only = GitContext(
-            git.directory, git.directory, self._index
-        )  # works when the folder is gone
-        self._excludes = self._exclude_options(without)
+        self._tree = GitWorkTree(self._top, root, self._index)
+        # For commands that need no files: works even if the folder has been deleted.
+        self._index_only = GitWorkTree(git.directory, git.directory, self._index)
+        self._excludes = self._exclude_options(exclude)
         self._unknown: set[bytes] = set()  # ignored, left out or unreadable; folders end with a slash
         self._skipped: dict[bytes, SkippedFile] = {}
-        self._special: set[bytes] = set()  # of the files that git opens by itself, those that it must not
+        self._special: set[bytes] = set()  # control files that are pipes or the like: git must not open them
         self._began = time.time()
-        self._usual: dict[bool, int] = {}  # the permissions most files have, by executable or not
-        self._unusual: dict[bytes, int] = {}
+        self._usual_modes: dict[bool, int] = {}  # the first mode found, for executable and other files
+        self._unusual_modes: dict[bytes, int] = {}
 
     def _find_top(self, number: int) -> Path:
-        """Where the ignore rules begin. A folder that is ignored as a whole is one by itself."""
+        """Return the folder where ignore rules begin: the top of the repository, else the folder itself.
+
+        A folder that its repository ignores is treated as if it were in none.
+        """
         if self._repository is None or self._repository.top == self.root:
             return self.root
         top = self._repository.top
-        tree = GitContext(top, top, self._git.directory / f"none.{number}")
+        tree = GitWorkTree(top, top, self._git.directory / f"none.{number}")
         words = ["check-ignore", "--no-index", "--", f"./{self.root.relative_to(top)}"]
         if self._git.run(*words, tree=tree, ok=(0, 1)):
             self._repository = None
@@ -116,15 +119,15 @@ class WorkTree:
 
     @property
     def _ignore_options(self) -> list[str]:
-        """What is ignored, without reading any `.gitignore` when one of them is a pipe."""
+        """Options of `ls-files` for what to ignore. If any `.gitignore` is a pipe, none is read."""
         if IGNORE_FILE in self._special:
             return [f"--exclude-from={users_ignore_file()}", *self._excludes]
         return ["--exclude-standard", *self._excludes]
 
-    def _exclude_options(self, without: Iterable[Path]) -> list[str]:
+    def _exclude_options(self, exclude: Iterable[Path]) -> list[str]:
         options = [
-            f"--exclude=/{_literal(str(folder.relative_to(self._top)))}"
-            for folder in without
+            f"--exclude=/{_escape_pattern(str(folder.relative_to(self._top)))}"
+            for folder in exclude
             if folder != self.root and folder.is_relative_to(self.root)
         ]
         if self._repository is not None:
@@ -133,14 +136,17 @@ class WorkTree:
                 copy = self._index.with_suffix(f"{self._index.suffix}.exclude")
                 _copy(own, copy)
                 options.append(f"--exclude-from={copy}")
-        return [*_EXCLUDE_LEFT_OUT, *options]
+        return [*_EXCLUDE_GENERATED, *options]
 
-    # ---- taking
+    # ---- taking the snapshot
 
     def take(self, totals: Totals, progress: Callable[[int, int], None]) -> list[Path]:
-        """Copy everything that is covered; the repositories nested inside are returned, not entered."""
+        """Copy the files. Nested repositories are not copied but returned.
+
+        Raises `LimitExceededError`, `GitError` and `OSError`.
+        """
         self._special = special_control_files(
-            os.fsencode(self._top), self._below_top(), not_entered=_NOT_ENTERED
+            os.fsencode(self._top), self._below_top(), skipped_names=_SKIPPED_FOLDERS
         )
         names: set[bytes] = set()
         nested: list[Path] = []
@@ -167,7 +173,7 @@ class WorkTree:
         return self._git.records(*words, tree=self._tree, seconds=seconds)
 
     def _tracked_though_ignored(self) -> set[bytes]:
-        """Files that the user's repository tracks in spite of the rules, read from a copy of its index."""
+        """Return the ignored files that the user's repository tracks, read from a copy of its index."""
         index = self._repository.git_dir / "index" if self._repository else None
         if index is None or not index.is_file():
             return set()
@@ -175,8 +181,8 @@ class WorkTree:
         try:
             _copy(index, copy)
             words = ["ls-files", "--cached", "--ignored", "--full-name", *self._ignore_options]
-            return set(self._git.records(*words, tree=GitContext(self._top, self.root, copy)))
-        except (OSError, GitError):  # of a form that only its own repository can read
+            return set(self._git.records(*words, tree=GitWorkTree(self._top, self.root, copy)))
+        except (OSError, GitError):  # its format needs the repository's configuration
             return set()
         finally:
             copy.unlink(missing_ok=True)
@@ -194,7 +200,7 @@ class WorkTree:
                     if not Path(os.fsdecode(path)).is_dir():
                         self._skipped[name] = SkippedFile(str(error), signature(path))
                     continue
-                if now is None:  # it vanished since it was listed
+                if now is None:  # deleted since it was listed
                     self._unknown.add(name)
                     continue
                 entries.append(b"%o %b\t%b\0" % (_git_mode(now.mode), store.add(now.data).encode(), name))
@@ -204,59 +210,59 @@ class WorkTree:
         progress(len(names), len(names))
 
     def _remember_mode(self, name: bytes, mode: int) -> None:
-        """git keeps one bit of the permissions; a file that was deleted comes back with all of them."""
-        if stat.S_ISREG(mode) and self._usual.setdefault(bool(mode & stat.S_IXUSR), mode) != mode:
-            self._unusual[name] = mode
+        """Remember all permission bits, of which git stores only one, for restoring a deleted file."""
+        if stat.S_ISREG(mode) and self._usual_modes.setdefault(bool(mode & stat.S_IXUSR), mode) != mode:
+            self._unusual_modes[name] = mode
 
-    # ---- what was
+    # ---- the original state
 
     def covers(self, path: Path) -> bool:
-        """Is the path at or below this folder?"""
+        """Return True if the path is this folder or below it."""
         return path.is_relative_to(self.root)
 
-    def old(self, path: Path) -> OriginalState | None:
-        """How a path was; None when it was ignored, left out or could not be listed."""
+    def original(self, path: Path) -> OriginalFile | None:
+        """Return the original state of a path; None if it was ignored, left out or could not be listed."""
         name = os.fsencode(path.relative_to(self._top))
         for record in self._git.records(
             "ls-files", "--stage", "--", f":(literal){os.fsdecode(name)}", tree=self._index_only
         ):
-            facts, _, found = record.partition(b"\t")
+            fields, _, found = record.partition(b"\t")
             if found == name:
-                mode, blob, _stage = facts.decode().split()
-                return OriginalState(existed=True, blob=blob, mode=self._full_mode(name, int(mode, 8)))
+                mode, blob, _stage = fields.decode().split()
+                return OriginalFile(existed=True, blob=blob, mode=self._full_mode(name, int(mode, 8)))
         if name in self._skipped:
-            return OriginalState(existed=True, revert_obstacle=self._skipped[name].why)
-        return None if self._was_unknown(name) else OriginalState(existed=False)
+            return OriginalFile(existed=True, revert_obstacle=self._skipped[name].why)
+        return None if self._was_unknown(name) else OriginalFile(existed=False)
 
     def _full_mode(self, name: bytes, mode: int) -> int:
         if not stat.S_ISREG(mode):
             return mode
-        return self._unusual.get(name) or self._usual.get(bool(mode & stat.S_IXUSR), mode)
+        return self._unusual_modes.get(name) or self._usual_modes.get(bool(mode & stat.S_IXUSR), mode)
 
     def _was_unknown(self, name: bytes) -> bool:
         if name in self._unknown or WHOLE_FOLDER in self._unknown or GIT_DIRECTORY in name.split(b"/"):
             return True
         return any(name[: end + 1] in self._unknown for end, byte in enumerate(name) if byte == 0x2F)
 
-    # ---- what is different now
+    # ---- changes
 
     def changes(self) -> Iterator[FileChange]:
-        """Everything below the folder that is not as it was."""
+        """Yield the changes of all files in the folder."""
         if not self.root.is_dir():
             yield from self._all_deleted()
             return
         self._special = special_control_files(
-            os.fsencode(self._top), self._below_top(), ignored=self._unknown
+            os.fsencode(self._top), self._below_top(), skipped_paths=self._unknown
         )
         refreshed = ATTRIBUTES_FILE not in self._special
-        if refreshed:  # compares what looks different by its content once, and remembers that it was not
+        if refreshed:  # notes in the index which files have a new timestamp but the old content
             self._git.run("update-index", "-q", "--refresh", tree=self._tree, ok=(0, 1))
         records = self._git.records("diff-files", "--raw", "--no-abbrev", tree=self._tree)
-        for facts in records:
-            old_mode, new_mode, blob, _new, status = facts.decode().removeprefix(":").split()
+        for fields in records:
+            old_mode, new_mode, blob, _new, status = fields.decode().removeprefix(":").split()
             path = self._path(next(records))
             kind: ChangeKind = "deleted" if status == "D" else "modified"
-            if status == "M" and (old_mode != new_mode or not refreshed) and self._blob_now(path) == blob:
+            if status == "M" and (old_mode != new_mode or not refreshed) and self._current_blob(path) == blob:
                 if old_mode == new_mode:
                     continue
                 kind = "mode"
@@ -284,13 +290,13 @@ class WorkTree:
                         yield FileChange(path, "unknown", _UNKNOWN)
                 elif full_name not in self._skipped:
                     paths.append(path)
-        stay = self._irreplaceable(paths)
+        older = self._older_without_copy(paths)
         for path in paths:
-            yield FileChange(path, "added", _OLDER if path in stay else None)
+            yield FileChange(path, "added", _OLDER if path in older else None)
 
     def _nested(self, top: Path) -> Iterator[Path]:
-        """A repository that came to be inside this folder: every file of it is new."""
-        tree = GitContext(top, top, self._git.directory / "none")
+        """Yield the files of a repository that was created in this folder."""
+        tree = GitWorkTree(top, top, self._git.directory / "none")
         for name in self._git.records("ls-files", "--others", *self._ignore_options, tree=tree):
             path = top / os.fsdecode(name)
             if name.endswith(b"/"):
@@ -299,27 +305,28 @@ class WorkTree:
                 yield path
 
     def removal_obstacle(self, path: Path) -> str | None:
-        """Why a file that seems new must stay; None when it may go."""
-        return _OLDER if self._irreplaceable([path]) else None
+        """Return why a file that seems new must not be deleted; None if it may be."""
+        return _OLDER if self._older_without_copy([path]) else None
 
-    def _irreplaceable(self, paths: Iterable[Path]) -> set[Path]:
-        """Files that seem new, are older than the baseline all the same, and of which there is no copy.
+    def _older_without_copy(self, paths: Iterable[Path]) -> set[Path]:
+        """Return those seemingly new files that are older than the snapshot and have no copy.
 
-        They were moved here, or were hidden from us before. No program can set this time back.
+        They were moved here, or could not be seen before. The change time tells, because no program can set
+        it back.
         """
-        older = {path: self._blob_now(path) or "" for path in paths if self._changed_since(path) is False}
+        older = {path: self._current_blob(path) or "" for path in paths if self._changed_since(path) is False}
         copies = self._git.present([blob for blob in older.values() if blob])
         return {path for path, blob in older.items() if blob not in copies}
 
     def _changed_since(self, path: Path) -> bool | None:
-        """Was the file made or changed after the baseline was taken? None: it is not there."""
+        """Return whether the file was created or changed after the snapshot; None if it does not exist."""
         try:
             return path.lstat().st_ctime >= self._began
         except (FileNotFoundError, NotADirectoryError):
             return None
 
-    def _blob_now(self, path: Path) -> str | None:
-        """The name of the present content; None when it cannot be one that was copied."""
+    def _current_blob(self, path: Path) -> str | None:
+        """Return git's name of the current content; None if it is missing or too large to be copied."""
         try:
             now = read_content(bytes(path), self._limits.file_size)
         except NotCopiedError:
@@ -327,25 +334,25 @@ class WorkTree:
         return blob_name(now.data) if now else None
 
     def _below_top(self) -> bytes:
-        """The name of the folder itself, as a prefix of the names in it."""
+        """Return the folder relative to the top, with a slash at the end; empty if it is the top."""
         return b"" if self.root == self._top else os.fsencode(self.root.relative_to(self._top)) + b"/"
 
     def _path(self, name: bytes) -> Path:
         return self._top / os.fsdecode(name)
 
     def _bytes_path(self, name: bytes) -> bytes:
-        return os.path.join(os.fsencode(self._top), name)  # noqa: PTH118 - names need not be UTF-8, and are many
+        return os.path.join(os.fsencode(self._top), name)  # noqa: PTH118 - names need not be UTF-8; hot
 
 
 @dataclass(slots=True)
 class Totals:
-    """How much has been copied so far, over all areas."""
+    """Number and size of the files copied so far, in all folders."""
 
     files: int = 0
     size: int = 0
 
     def count(self, size: int, limits: Limits) -> None:
-        """One more file."""
+        """Add a file. Raises `LimitExceededError` when the total size exceeds its limit."""
         self.files += 1
         self.size += size
         if self.size > limits.total_size:
@@ -366,6 +373,6 @@ def _git_mode(mode: int) -> int:
     return 0o100755 if mode & stat.S_IXUSR else 0o100644
 
 
-def _literal(name: str) -> str:
-    """A name as an ignore pattern that matches only itself."""
-    return "".join(f"\\{sign}" if sign in "\\*?[ " else sign for sign in name)
+def _escape_pattern(name: str) -> str:
+    """Return an ignore pattern that matches only this name."""
+    return "".join(f"\\{character}" if character in "\\*?[ " else character for character in name)

@@ -1,4 +1,4 @@
-"""Files as they are now: read without following links, without blocking on pipes, within a size."""
+"""Reads the current content of files, without following links, blocking on pipes, or exceeding a size."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ from dataclasses import dataclass
 
 
 class NotCopiedError(Exception):
-    """It is there and was not read: why, in words."""
+    """A file that exists and was not read. The message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """A regular file or a link."""
+    """The content of a regular file or a link."""
 
-    data: bytes  # of a link: its target
-    mode: int  # with the bits of the file's type
+    data: bytes  # for a link, its target
+    mode: int  # including the file type
 
 
-def read_content(path: bytes, most: int) -> FileContent | None:
-    """What is there; None when nothing is. `NotCopiedError` when it is too large, or no file."""
+def read_content(path: bytes, max_size: int) -> FileContent | None:
+    """Read a file or link; None if it does not exist.
+
+    Raises `NotCopiedError` if it is larger than `max_size` bytes, unreadable, or neither a file nor a link.
+    """
     try:
         status = os.lstat(path)
         if stat.S_ISLNK(status.st_mode):
@@ -28,26 +31,26 @@ def read_content(path: bytes, most: int) -> FileContent | None:
             return FileContent(os.fsencode(target), status.st_mode)
         if not stat.S_ISREG(status.st_mode):
             raise NotCopiedError("it is not a regular file")
-        return _read(path, most)
+        return _read(path, max_size)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise NotCopiedError(f"it could not be read ({error.strerror})") from None
 
 
-def _read(path: bytes, most: int) -> FileContent:
+def _read(path: bytes, max_size: int) -> FileContent:
     with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise NotCopiedError("it is not a regular file")
-        data = file.read(most + 1) if status.st_size <= most else b""
-        if max(len(data), status.st_size) > most:
-            raise NotCopiedError(f"it was larger than {most / 1_000_000:g} MB")
+        data = file.read(max_size + 1) if status.st_size <= max_size else b""
+        if max(len(data), status.st_size) > max_size:
+            raise NotCopiedError(f"it was larger than {max_size / 1_000_000:g} MB")
         return FileContent(data, status.st_mode)
 
 
 def signature(path: bytes) -> tuple[int, ...] | None:
-    """What changes whenever a file does, without reading it."""
+    """Return a value that changes whenever the file does, without reading it; None if there is no file."""
     try:
         status = os.lstat(path)
     except OSError:

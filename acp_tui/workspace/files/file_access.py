@@ -1,0 +1,214 @@
+"""Reading and writing files for the agent, in two steps: open, then read or write.
+
+The first step opens the file (or the directory it will be written to) and reports its real path, so that the
+user can be asked. The second step acts on what was opened: replacing a link in between has no effect.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+from weakref import WeakValueDictionary
+
+from acp_tui.config.sensitive_files import sensitive_reason
+from acp_tui.errors import Refusal
+from acp_tui.workspace.files import refusals
+from acp_tui.workspace.files.atomic_write import write_atomically
+from acp_tui.workspace.files.descriptors import Descriptor, real_path
+from acp_tui.workspace.files.roots import Roots, require_absolute
+from acp_tui.workspace.files.text_lines import UnreadableError, read_lines
+from acp_tui.workspace.files.write_target import UnwritableError, find_target
+from acp_tui.workspace.git.git_directories import git_directory_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from acp_tui.workspace.files.write_target import WriteTarget
+
+_CHUNK_BYTES = 1 << 20
+_READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+class FileAccess:
+    """Opens files for reading and writing.
+
+    Paths outside the workspace are not refused here: callers check `inside` and `sensitive` and ask the user.
+    """
+
+    def __init__(self, roots: Roots, sensitive_patterns: Sequence[str] = ()) -> None:
+        self.roots = roots
+        self._patterns = tuple(sensitive_patterns)
+        self._locks: WeakValueDictionary[Path, threading.Lock] = WeakValueDictionary()
+        self._locks_guard = threading.Lock()
+
+    def open_for_reading(self, path: str) -> ReadHandle:
+        """Open an existing regular file. Blocks: call it in a thread."""
+        require_absolute(path)
+        try:
+            # Opening a device or a pipe can have side effects, so check before. The second check finds a
+            # file that was replaced between the first one and the opening.
+            _require_regular(Path(path).stat(), path)
+            file = Descriptor(os.open(path, _READ_FLAGS))
+            with file.borrow() as number:
+                _require_regular(os.fstat(number), path)
+                real = real_path(number)
+        except (FileNotFoundError, NotADirectoryError):
+            raise refusals.not_found(path) from None
+        except OSError as error:
+            raise refusals.unreadable(path, refusals.describe(error), refusals.FAILED) from None
+        return ReadHandle(path, real, file, inside=self.roots.contains(real), why=self._sensitive(path, real))
+
+    def prepare_writing(self, path: str) -> WriteHandle:
+        """Find where a file is or will be, without creating anything. Blocks: call it in a thread."""
+        require_absolute(path)
+        try:
+            target = find_target(path)
+        except UnwritableError as error:
+            raise refusals.unwritable(path, str(error)) from None
+        except OSError as error:
+            raise refusals.unwritable(path, refusals.describe(error), refusals.FAILED) from None
+        real = target.real
+        with self._locks_guard:
+            lock = self._locks.setdefault(real, threading.Lock())
+        return WriteHandle(
+            path, target, lock, inside=self.roots.contains(real), why=self._sensitive(path, real)
+        )
+
+    def sensitive(self, path: str | Path) -> str | None:
+        """Return why the user should be asked about this path; None if there is no need.
+
+        Considers the built-in patterns and those of the settings.
+        """
+        return sensitive_reason(path, self._patterns) or git_directory_reason(path)
+
+    def _sensitive(self, asked: str, real: Path) -> str | None:
+        """Check the path as named and its real path: either may be sensitive."""
+        return self.sensitive(real) or self.sensitive(asked)
+
+
+class ReadHandle:
+    """A file opened for reading."""
+
+    def __init__(self, path: str, real: Path, file: Descriptor, *, inside: bool, why: str | None) -> None:
+        self.path = path
+        """The path as the agent gave it."""
+        self.real = real
+        """The real path of the open file, without links."""
+        self.inside = inside
+        """Whether the real path is below one of the roots."""
+        self.sensitive = why
+        """Why the user should be asked, or None."""
+        self._file = file
+
+    def text(self, line: int | None = None, limit: int | None = None) -> str:
+        """Return the text, or `limit` lines from the 1-based `line` on. Blocks: call it in a thread.
+
+        Line ends are kept. Lines past the end give an empty string. Some agents send a `line` below 1 to mean
+        the first, and a negative `limit` to mean no limit.
+        """
+        try:
+            with self._file.borrow() as number:
+                return read_lines(number, max(line or 1, 1), None if limit is None or limit < 0 else limit)
+        except UnreadableError as error:
+            raise refusals.unreadable(self.path, str(error)) from None
+        except OSError as error:
+            raise refusals.unreadable(self.path, refusals.describe(error), refusals.FAILED) from None
+
+    def data(self, max_bytes: int) -> bytes:
+        """Return the first bytes of the file. Blocks: call it in a thread."""
+        parts: list[bytes] = []
+        try:
+            with self._file.borrow() as number:
+                position = 0
+                while position < max_bytes and (
+                    chunk := os.pread(number, min(max_bytes - position, _CHUNK_BYTES), position)
+                ):
+                    parts.append(chunk)
+                    position += len(chunk)
+        except OSError as error:
+            raise refusals.unreadable(self.path, refusals.describe(error), refusals.FAILED) from None
+        return b"".join(parts)
+
+    @property
+    def size(self) -> int:
+        """The current size in bytes."""
+        with self._file.borrow() as number:
+            return os.fstat(number).st_size
+
+    def close(self) -> None:
+        """Close the file. May be called again."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class WriteHandle:
+    """A file that can be written: its directory is open, the file itself may not exist yet."""
+
+    def __init__(
+        self, path: str, target: WriteTarget, lock: threading.Lock, *, inside: bool, why: str | None
+    ) -> None:
+        self.path = path
+        """The path as the agent gave it."""
+        self.real = target.real
+        """The real path that will be written, without links."""
+        self.inside = inside
+        """Whether the real path is below one of the roots."""
+        self.sensitive = why
+        """Why the user should be asked, or None."""
+        self.exists = target.exists
+        """Whether the file existed when it was looked up."""
+        self.new_directories = target.new_directories
+        """Directories that writing will create, outermost first."""
+        self._target = target
+        self._lock = lock
+
+    def old_text(self) -> str | None:
+        """Return the current text, to show what changes; None if there is no file or no text. Blocks."""
+        try:
+            with self._target.open_file() as file, file.borrow() as number:
+                _require_regular(os.fstat(number), self.path)
+                return read_lines(number, 1, None)
+        except (OSError, Refusal, UnreadableError):
+            return None
+
+    def write(self, content: str) -> None:
+        """Write the text byte for byte, completely or not at all. Blocks: call it in a thread.
+
+        Missing directories are created. Writes to the same path wait for each other.
+        """
+        try:
+            data = content.encode()
+        except UnicodeEncodeError:
+            raise refusals.unwritable(self.path, "its text contains lone surrogates") from None
+        try:
+            with self._lock:
+                write_atomically(self._target, data)
+        except UnwritableError as error:
+            raise refusals.unwritable(self.path, str(error)) from None
+        except OSError as error:
+            raise refusals.unwritable(self.path, refusals.describe(error), refusals.FAILED) from None
+
+    def close(self) -> None:
+        """Close the directory. May be called again."""
+        self._target.directory.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _require_regular(status: os.stat_result, path: str) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise refusals.unreadable(path, "it is a directory")
+    if not stat.S_ISREG(status.st_mode):
+        raise refusals.unreadable(path, "it is not a regular file")
