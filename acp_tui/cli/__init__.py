@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from acp_tui import __version__
-from acp_tui.cli.streams import discard_stdout, prepare_streams
+from acp_tui.console.streams import discard_stdout, prepare_streams
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:

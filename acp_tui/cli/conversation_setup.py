@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from acp_tui.app_context import AppContext
 from acp_tui.cli.start_questions import StartQuestion, project_agent_question, workspace_question
 from acp_tui.config.policies import POLICIES
-from acp_tui.connection.logs import log_to_file
+from acp_tui.console.log_file import log_to_file
 from acp_tui.controller import Options, set_mode, set_option
 from acp_tui.errors import UserError
 from acp_tui.permissions.rule_spec import parse_spec

@@ -10,7 +10,7 @@ from acp_tui.cli.exec_output import OUTPUTS
 from acp_tui.cli.exec_result import DecisionLog, build_result
 from acp_tui.cli.headless import HeadlessRun, print_error
 from acp_tui.cli.options import CANCELLED, FAILED, OK, OTHER_STOP
-from acp_tui.cli.streams import content_stream
+from acp_tui.console.streams import content_stream
 
 if TYPE_CHECKING:
     import argparse

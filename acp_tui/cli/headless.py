@@ -15,7 +15,7 @@ from acp_tui.agents import catalogue
 from acp_tui.cli.conversation_setup import ConversationSetup
 from acp_tui.cli.options import USAGE, is_interactive
 from acp_tui.cli.start_questions import wide_workspace
-from acp_tui.cli.streams import discard_stdout
+from acp_tui.console.streams import discard_stdout
 from acp_tui.controller import SignInNeeded, terminal_command
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line

@@ -101,7 +101,7 @@ class _FirstToTheFile(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Set up file logging and log the record again."""
-        from acp_tui.connection.logs import log_to_file
+        from acp_tui.console.log_file import log_to_file
 
         log_to_file()
         logging.getLogger().handle(record)
@@ -134,7 +134,7 @@ def _crash_error(error: Exception) -> ScreenFailedError:
 
 
 def _where() -> str:
-    from acp_tui.connection.logs import log_to_file
+    from acp_tui.console.log_file import log_to_file
 
     path = log_to_file()
     return f" Details: {path}." if path is not None else ""

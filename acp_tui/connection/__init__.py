@@ -1,1 +1,5 @@
-"""The agent's side of the wire: its process, the transport, calls to it, requests from it."""
+"""The connection to one agent: its process, the transport, calls to it and requests from it.
+
+May import the packages below `controller`. The ACP SDK is imported inside functions, since that takes half a
+second.
+"""

@@ -1,4 +1,4 @@
-"""How an agent's process ended."""
+"""The exit of an agent's process."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class AgentExit:
-    """How the agent's process ended."""
+    """The exit of an agent's process: code or signal, and the end of its stderr."""
 
     code: int | None = None
     signal: str | None = None  # e.g. "SIGTERM"
     stderr_tail: list[str] = field(default_factory=list)  # safe to display
-    expected: bool = False  # ended by us
-    reason: str | None = None  # continues "{title} …": why it was ended by us, or why its status is unknown
+    expected: bool = False  # we ended it
+    reason: str | None = None  # a clause such as "closed its stdout …": replaces code and signal
 
     def describe(self, title: str) -> str:
-        """Return what happened, without a full stop."""
+        """Return what happened, without a full stop. `title` is the agent's."""
         if self.reason:
             return f"{title} {self.reason}"
         if self.signal:
-            return f"{title} was ended by {self.signal}"
-        return f"{title} ended with exit code {self.code}"
+            return f"{title} was killed by {self.signal}"
+        return f"{title} exited with code {self.code}"

@@ -29,25 +29,25 @@ CLIENT_METHODS = frozenset(
         "elicitation/create",
     }
 )
-"""Methods that are handed on; anything else is answered with -32601."""
+"""Methods that are served. Any other is answered with -32601."""
 CANCELLED_RESULTS: dict[str, dict[str, Any]] = {
     "session/request_permission": {"outcome": {"outcome": "cancelled"}},
     "elicitation/create": {"action": "cancel"},
 }
-"""Methods with an outcome of their own for it; all others are answered with -32800."""
+"""Results for methods that can express a cancellation. All others are answered with -32800."""
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 REQUEST_CANCELLED = -32800
 ANSWER_WRITE_SECONDS = 2.0
-"""Seconds to wait for answers to be written: the agent may not be reading any more."""
+"""Seconds to wait for answers to be written: the agent may have stopped reading."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, eq=False)
 class AgentRequest:
-    """A request of the agent that is not answered yet."""
+    """A request from the agent that is not answered yet."""
 
     id: int | str
     method: str
@@ -57,25 +57,25 @@ class AgentRequest:
     answered: asyncio.Event = field(default_factory=asyncio.Event)
 
     def withdraw(self) -> None:
-        """Cancel the work on it, also when that has not begun."""
+        """Cancel the request's task, or keep it from starting."""
         self.withdrawn = True
         if self.task is not None:
             self.task.cancel()
 
 
 CURRENT_REQUEST: ContextVar[AgentRequest] = ContextVar("CURRENT_REQUEST")
-"""Set where a request is received, and so visible in the task that the SDK makes for it."""
+"""Set when a request is received; the task that the SDK creates for it inherits the value."""
 
 
 class PendingRequests:
-    """The requests that wait for an answer of ours."""
+    """The agent's requests that wait for our answer."""
 
     def __init__(self, serve: Serve) -> None:
         self._serve = serve
         self._open: dict[int | str, AgentRequest] = {}
 
     def register(self, request_id: int | str, method: str, params: Any) -> bool:
-        """A request arrived. False: that id still waits for its answer, and must not get two."""
+        """Add a request. Return False if its id is already pending: it must not be answered twice."""
         if request_id in self._open:
             return False
         session_id = params.get("sessionId") if isinstance(params, dict) else None
@@ -85,18 +85,18 @@ class PendingRequests:
         return True
 
     def withdraw(self, request_id: Any) -> None:
-        """The agent takes a request back; nothing happens when it has been answered."""
+        """Cancel a request on behalf of the agent. Does nothing if it has been answered."""
         request = self._open.get(request_id) if isinstance(request_id, int | str) else None
         if request is not None:
             request.withdraw()
 
-    def give_up(self) -> None:
-        """The agent is gone: nobody waits for an answer, so nobody is to be asked for one."""
+    def withdraw_all(self) -> None:
+        """Cancel all requests without waiting for answers: the agent is gone."""
         for request in self._open.values():
             request.withdraw()
 
-    def answered(self, request_id: int | str) -> None:
-        """The answer was written."""
+    def mark_answered(self, request_id: int | str) -> None:
+        """Remove a request whose answer was written."""
         request = self._open.pop(request_id, None)
         if request is not None:
             request.answered.set()
@@ -104,7 +104,10 @@ class PendingRequests:
     async def answer_pending(
         self, session_id: str | None = None, methods: Collection[str] | None = None
     ) -> None:
-        """Cancel what is pending (of one session, of some methods); returns when the answers are written."""
+        """Cancel pending requests and wait until their answers are written.
+
+        `session_id` and `methods` limit this to one session and to some methods.
+        """
         chosen = [
             request
             for request in self._open.values()
@@ -119,7 +122,7 @@ class PendingRequests:
                     await request.answered.wait()
 
     async def handle(self, method: str, params: Any, _is_notification: bool) -> dict[str, Any]:
-        """The SDK's handler, for requests. The work runs in an inner task: still answered when cancelled."""
+        """Serve the current request; this is the SDK's request handler. Raises the SDK's `RequestError`."""
         from acp.exceptions import RequestError
 
         request = CURRENT_REQUEST.get()
@@ -134,10 +137,11 @@ class PendingRequests:
         if not isinstance(params, dict):
             raise Refusal(INVALID_PARAMS, "Invalid params", {"details": "params must be an object"})
         if not request.withdrawn:
+            # An inner task: when it is cancelled, this one still answers.
             request.task = task = asyncio.ensure_future(self._serve(method, params, request.id))
             try:
                 await asyncio.wait([task])
-            except asyncio.CancelledError:  # the connection is torn down
+            except asyncio.CancelledError:  # the connection is being closed
                 task.cancel()
                 raise
             if not task.cancelled():
@@ -153,5 +157,5 @@ def _result(task: asyncio.Future[dict[str, Any] | None], method: str) -> dict[st
         return task.result() or {}
     if isinstance(error, Refusal):
         raise error
-    log.error("%s could not be served", method, exc_info=error)
+    log.error("Serving %s failed", method, exc_info=error)
     raise Refusal(INTERNAL_ERROR, "Internal error", {"details": f"{type(error).__name__}: {error}"})

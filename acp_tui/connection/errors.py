@@ -1,4 +1,4 @@
-"""What can go wrong between us and the agent, each as one sentence for a person."""
+"""Errors of the connection to an agent. Each message is a sentence for the user."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ if TYPE_CHECKING:
     from acp_tui.session.state import RpcError
 
 
-class ConnectionFault(UserError):  # noqa: N818  # also what went wrong in the agent
-    """Anything that keeps a call to the agent from its result."""
+class ConnectionFault(UserError):  # noqa: N818  # also faults of the agent
+    """Base class: a call to the agent has no result."""
 
     def __init__(self, sentence: str, stderr_tail: list[str] | None = None) -> None:
         self.stderr_tail = stderr_tail or []
         """The last lines of the agent's stderr, safe to display."""
         if self.stderr_tail:
             stop = "" if sentence.endswith((".", "!", "?", "…")) else "."
-            sentence += f"{stop} Its last line on stderr: {self.stderr_tail[-1]}"
+            sentence += f"{stop} Last line on stderr: {self.stderr_tail[-1]}"
         super().__init__(sentence)
 
 
 class CannotStart(ConnectionFault):
-    """The agent's program is not there, or does not run."""
+    """The agent's program does not exist or cannot be executed."""
 
 
 class AgentGone(ConnectionFault):
-    """The agent's process ended, or could not be talked to any more and was ended."""
+    """The agent's process exited, or was ended because it closed a stream."""
 
     def __init__(self, sentence: str, exit_status: AgentExit) -> None:
         self.exit = exit_status
@@ -40,11 +40,11 @@ class AgentTimeout(ConnectionFault):
 
 
 class VersionMismatch(ConnectionFault):
-    """The agent speaks no version of the protocol that we do."""
+    """The agent and acp-tui have no protocol version in common."""
 
 
-class NotOffered(ConnectionFault):
-    """The agent did not advertise this, so it is not asked for."""
+class NotSupported(ConnectionFault):
+    """The agent did not advertise what the call needs, so nothing was sent."""
 
 
 class RequestFailed(ConnectionFault):

@@ -1,38 +1,38 @@
-"""Cuts a stream of bytes into lines, at a cost that depends on the bytes alone."""
+"""Splits a byte stream into lines in linear time, whatever the block size."""
 
 from __future__ import annotations
 
 MAX_LINE_BYTES = 256 * 1024 * 1024
-"""Bytes of one line; nothing sensible is longer, and something must protect the memory."""
+"""Longest line that is kept. Real messages are far shorter; the limit bounds memory."""
 EXCERPT_BYTES = 500
 
 
 class LineSplitter:
-    """Feed it blocks, get whole lines without their `\\n`.
+    """Splits blocks of bytes into lines without their `\\n`.
 
-    A line over the limit is not kept: its beginning and its size come out as text that is no JSON.
+    A line over the limit is replaced by its first bytes and a note with its size, which is not valid JSON.
     """
 
     def __init__(self, limit: int = MAX_LINE_BYTES) -> None:
         self._limit = limit
-        self._parts: list[bytes] = []  # of the line that is still open; joined once
+        self._parts: list[bytes] = []  # of the incomplete line; joined only once
         self._size = 0
-        self._head: bytes | None = None  # of a line that grew too long
+        self._head: bytes | None = None  # first bytes of a line over the limit
 
     def feed(self, block: bytes) -> list[bytes]:
-        """The lines that this block completes."""
+        """Return the lines that this block completes."""
         *ended, rest = block.split(b"\n")
         if ended:
-            self._grow(ended[0])
-            ended[0] = self._take()
-        self._grow(rest)
+            self._append(ended[0])
+            ended[0] = self._pop_line()
+        self._append(rest)
         return ended
 
     def rest(self) -> bytes:
-        """What stands after the last `\\n`, at the end of the stream."""
-        return self._take()
+        """Return the incomplete last line at the end of the stream."""
+        return self._pop_line()
 
-    def _grow(self, piece: bytes) -> None:
+    def _append(self, piece: bytes) -> None:
         self._size += len(piece)
         if self._size > self._limit:
             if self._head is None:
@@ -41,13 +41,10 @@ class LineSplitter:
         elif piece:
             self._parts.append(piece)
 
-    def _take(self) -> bytes:
+    def _pop_line(self) -> bytes:
         line = b"".join(self._parts)
         if self._head is not None:
-            line = self._head + b"... [a line of %d bytes; more than %d are not read]" % (
-                self._size,
-                self._limit,
-            )
+            line = self._head + b"... [line truncated: %d bytes, limit %d]" % (self._size, self._limit)
         self._parts.clear()
         self._size = 0
         self._head = None

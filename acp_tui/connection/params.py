@@ -1,11 +1,11 @@
-"""What we send, built by the SDK's schema models: exactly the schema's fields, or an error of ours."""
+"""Request parameters, built and validated by the SDK's models so that only schema fields are sent."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from acp_tui.connection.errors import NotOffered
+from acp_tui.connection.errors import NotSupported
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
@@ -15,50 +15,49 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import Agent
 
-    Model = TypeVar("Model", bound=BaseModel)
-
-BASELINE_KINDS = frozenset({"text", "resource_link"})
-CAPABILITY_OF_KIND = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
+BASELINE_CONTENT_TYPES = frozenset({"text", "resource_link"})
+"""Content every agent must accept in prompts."""
+CONTENT_CAPABILITIES = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
 TRACE_VARIABLES = ("traceparent", "tracestate", "baggage")
 
 
 def build_params(model: type[BaseModel], **fields: Any) -> dict[str, Any]:
-    """The params of a request: what was given, as far as the schema knows it, and nothing else."""
-    return to_wire(_valid(model, {name: value for name, value in fields.items() if value is not None}))
+    """Return the params of a request: the given fields that are not None and that the schema knows.
 
-
-def _valid(model: type[Model], fields: dict[str, Any]) -> Model:
+    Raises `UserError` if they are not valid.
+    """
     from pydantic import ValidationError
 
+    given = {name: value for name, value in fields.items() if value is not None}
     try:
-        return model.model_validate(fields)
+        valid = model.model_validate(given)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(step) for step in first["loc"])
-        what = fields.get("name", model.__name__)
-        raise UserError(f"“{what}” cannot be sent to the agent: {where}: {first['msg']}.") from None
-
-
-def to_wire(model: BaseModel) -> dict[str, Any]:
-    """As it goes onto the wire."""
-    return model.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
+        name = given.get("name", model.__name__)
+        raise UserError(f'Cannot send "{name}" to the agent: {where}: {first["msg"]}.') from None
+    return valid.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
 
 
 def mcp_servers(
     servers: Sequence[Mapping[str, Any]], agent: Agent | None, title: str
 ) -> list[dict[str, Any]]:
-    """MCP servers in the protocol's form; raises `NotOffered` for a transport the agent did not advertise."""
+    """Return the MCP servers in the protocol's form.
+
+    Raises `NotSupported` for a transport that the agent did not advertise.
+    """
     from acp import schema
 
     built_servers = []
     for server in servers:
-        kind = server.get("type", "stdio")
-        if kind in ("http", "sse"):
-            if agent is None or not agent.can("mcpCapabilities", kind):
-                raise NotOffered(
-                    f"{title} takes no MCP servers over {kind}: “{server.get('name')}” cannot be given to it."
+        transport = server.get("type", "stdio")
+        if transport in ("http", "sse"):
+            if agent is None or not agent.can("mcpCapabilities", transport):
+                name = server.get("name")
+                raise NotSupported(
+                    f'{title} does not support MCP servers over {transport}, such as "{name}".'
                 )
-            model = schema.HttpMcpServer if kind == "http" else schema.SseMcpServer
+            model = schema.HttpMcpServer if transport == "http" else schema.SseMcpServer
             built_servers.append(build_params(model, **{"headers": [], **server}))
         else:
             built_servers.append(build_params(schema.McpServerStdio, **{"args": [], "env": [], **server}))
@@ -68,19 +67,19 @@ def mcp_servers(
 def prompt_blocks(
     blocks: Sequence[Mapping[str, Any]], agent: Agent | None, title: str
 ) -> list[dict[str, Any]]:
-    """The content of a prompt; raises `NotOffered` for a kind the agent cannot take."""
+    """Return the content of a prompt. Raises `NotSupported` for a type that the agent does not accept."""
     from acp import schema
 
     for block in blocks:
-        kind = block.get("type")
-        if kind in BASELINE_KINDS:
+        content_type = block.get("type")
+        if content_type in BASELINE_CONTENT_TYPES:
             continue
-        capability = CAPABILITY_OF_KIND.get(str(kind))
+        capability = CONTENT_CAPABILITIES.get(str(content_type))
         if capability is None:
-            raise NotOffered(f"The protocol has no content of the kind “{kind}”.")
+            raise NotSupported(f'The protocol has no content type "{content_type}".')
         if agent is None or not agent.can("promptCapabilities", capability):
             words = {"image": "images", "audio": "audio"}.get(capability, "embedded files")
-            raise NotOffered(f"{title} takes no {words} in a prompt.")
+            raise NotSupported(f"{title} does not accept {words} in prompts.")
     content: list[dict[str, Any]] = build_params(schema.PromptRequest, sessionId="", prompt=list(blocks))[
         "prompt"
     ]
@@ -88,5 +87,5 @@ def prompt_blocks(
 
 
 def trace_context() -> dict[str, str]:
-    """The trace that our environment puts us into, under the names the protocol reserves in `_meta`."""
+    """Return the W3C trace context of our environment, under the names that ACP reserves in `_meta`."""
     return {name: value for name in TRACE_VARIABLES if (value := os.environ.get(name.upper()))}

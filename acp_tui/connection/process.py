@@ -1,4 +1,4 @@
-"""The agent's process: started with all it needs, heard on both its outputs, ended with all it started."""
+"""The agent's process: start, streams, exit, and shutdown together with all its child processes."""
 
 from __future__ import annotations
 
@@ -25,46 +25,47 @@ if TYPE_CHECKING:
     from acp_tui.agents.launch import Launch
 
 READ_BYTES = 1 << 18
-"""Bytes read at once; a pipe rarely holds more."""
-STDERR_LINES = 200
-STDERR_LINE_BYTES = 2000
+"""Bytes per read; a pipe rarely holds more."""
+MAX_STDERR_LINES = 200
+MAX_STDERR_LINE_BYTES = 2000
 EXIT_GRACE_SECONDS = 1.5
-"""Seconds an agent has to leave by itself after its input was closed."""
+"""Seconds an agent has to exit after its stdin was closed, before it gets SIGTERM."""
 LAST_OUTPUT_SECONDS = 3.0
-"""Seconds that output of a dead agent is awaited: somebody else may hold its pipe for ever."""
+"""Seconds to wait for the rest of a dead agent's output: another process may hold its pipes open."""
 WATCHER_SECONDS = 6.0
-"""Seconds after which the watcher must have ended everything (it asks, and then forces)."""
+"""Seconds the watcher has to end all processes, with SIGTERM and then SIGKILL."""
 
 
 log = logging.getLogger(__name__)
 
 
 class LineRing:
-    """The last lines of a stream, bounded in number and width however much flows through."""
+    """A ring buffer of the last lines of a stream, limited in number and width."""
 
-    def __init__(self, lines: int = STDERR_LINES, width: int = STDERR_LINE_BYTES) -> None:
+    def __init__(self, lines: int = MAX_STDERR_LINES, width: int = MAX_STDERR_LINE_BYTES) -> None:
         self._lines: deque[bytes] = deque(maxlen=lines)
         self._width = width
-        self._open = b""
+        self._incomplete = b""
 
     def add(self, block: bytes) -> None:
-        """More of the stream."""
+        """Append a block of the stream."""
         *ended, last = block.split(b"\n")
         for line in ended:
-            self._lines.append((self._open + line)[: self._width])
-            self._open = b""
-        self._open = (self._open + last)[: self._width]
+            self._lines.append((self._incomplete + line)[: self._width])
+            self._incomplete = b""
+        self._incomplete = (self._incomplete + last)[: self._width]
 
-    def tail(self, count: int = STDERR_LINES) -> list[str]:
-        """The last lines, safe to display; empty ones left out."""
+    def tail(self, count: int = MAX_STDERR_LINES) -> list[str]:
+        """Return the last non-empty lines, safe to display."""
         lines = (
-            visible_line(line.decode("utf-8", "replace").rstrip()) for line in (*self._lines, self._open)
+            visible_line(line.decode("utf-8", "replace").rstrip())
+            for line in (*self._lines, self._incomplete)
         )
         return [line for line in lines if line][-count:]
 
 
 class AgentProcess:
-    """One running agent. Made by `spawn`."""
+    """One running agent process, created by `spawn`, and the watcher process that ends it if we die."""
 
     def __init__(
         self,
@@ -84,9 +85,9 @@ class AgentProcess:
         self._closing = False
         self._watcher_killed = False  # by us: it did not end the agent in time
         self.pid = 0
-        """Also the number of its process group and session."""
+        """Also the id of its process group and session."""
         self._stderr_task = asyncio.create_task(self._drain_stderr())
-        self._status_task = asyncio.create_task(self._follow(reader))
+        self._status_task = asyncio.create_task(self._read_status(reader))
 
     # ----------------------------------------------------------------- start
 
@@ -94,31 +95,31 @@ class AgentProcess:
     async def spawn(
         cls, launch: Launch, cwd: str, *, on_stderr: Callable[[bytes], None] | None = None
     ) -> AgentProcess:
-        """Start the agent in `cwd`; returns when it runs.
+        """Start the agent in `cwd` and return when its program runs. Raises `CannotStart`.
 
-        Raises `CannotStart` with what to do about it. `on_stderr` gets what it writes to stderr, as it is.
+        `on_stderr` is called with each unmodified block that the agent writes to stderr.
         """
         env = {**os.environ, **launch.env}
         program = _find_program(launch, cwd, env)
-        starting = asyncio.create_task(cls._watched(launch, program, cwd, env, on_stderr))
+        starting = asyncio.create_task(cls._spawn_watcher(launch, program, cwd, env, on_stderr))
         try:
             process = await asyncio.shield(starting)
-        except asyncio.CancelledError:  # what was half started would be nobody's: it is started, and ended
+        except asyncio.CancelledError:  # let the start finish, so that the process can be ended
             with contextlib.suppress(CannotStart):
-                await (await starting).close(patience=0)
+                await (await starting).close(grace_seconds=0)
             raise
         try:
-            process.pid = await asyncio.shield(process._started)  # it is told also when nobody waits
+            process.pid = await asyncio.shield(process._started)  # shielded: the watcher reports in any case
         except OSError as error:
             await process.close()
-            raise CannotStart(_exec_failure(launch, program, error)) from None
+            raise _exec_error(launch, program, error) from None
         except BaseException:
-            await process.close(patience=0)
+            await process.close(grace_seconds=0)
             raise
         return process
 
     @classmethod
-    async def _watched(
+    async def _spawn_watcher(
         cls,
         launch: Launch,
         program: str,
@@ -126,7 +127,7 @@ class AgentProcess:
         env: dict[str, str],
         on_stderr: Callable[[bytes], None] | None,
     ) -> AgentProcess:
-        """Its watcher runs, and is about to start it."""
+        """Start the watcher, which then starts the agent."""
         ours, theirs = socket.socketpair()
         try:
             with theirs:
@@ -136,7 +137,7 @@ class AgentProcess:
                     stdout=asyncio.subprocess.PIPE,
                     stderr=asyncio.subprocess.PIPE,
                     pass_fds=[theirs.fileno()],
-                    start_new_session=True,  # a Ctrl+C in our terminal is not meant for the agent
+                    start_new_session=True,  # so that Ctrl+C in our terminal does not reach the agent
                     limit=4 * READ_BYTES,
                     cwd=cwd,
                     env=env,
@@ -144,37 +145,37 @@ class AgentProcess:
             reader, control = await asyncio.open_connection(sock=ours)
         except BaseException as error:
             ours.close()
-            if isinstance(error, OSError | ValueError):  # arguments too long, or with a NUL in one, …
+            if isinstance(error, OSError | ValueError):  # e.g. arguments too long, or with a NUL
                 why = getattr(error, "strerror", None) or error
-                raise CannotStart(f"{launch.title} cannot be started: {why}.") from error
+                raise _cannot_start(launch, f"{why}.") from error
             raise
         return cls(watcher, reader, control, on_stderr)
 
-    # ----------------------------------------------------------------- its streams
+    # ----------------------------------------------------------------- streams
 
     async def read(self) -> bytes:
-        """The next piece of its output; empty at the end."""
+        """Return the next block of stdout; empty at the end."""
         assert self._watcher.stdout is not None
         return await self._watcher.stdout.read(READ_BYTES)
 
     @property
     def writable(self) -> bool:
-        """False when its input is closed, by either side, or nobody is there to read it."""
+        """False if stdin was closed by either side, or the agent has exited."""
         stdin = self._watcher.stdin
         return stdin is not None and not stdin.is_closing() and not self._ended.is_set()
 
     def write(self, data: bytes) -> None:
-        """Put into its input; in order, without waiting."""
+        """Write to stdin without waiting."""
         assert self._watcher.stdin is not None
         self._watcher.stdin.write(data)
 
     async def drain(self) -> None:
-        """Wait until the agent has read most of what was written."""
+        """Wait while the pipe to stdin is full."""
         assert self._watcher.stdin is not None
         await self._watcher.stdin.drain()
 
-    def stderr_tail(self, count: int = STDERR_LINES) -> list[str]:
-        """The last lines it wrote to stderr, safe to display."""
+    def stderr_tail(self, count: int = MAX_STDERR_LINES) -> list[str]:
+        """Return the last lines of stderr, safe to display."""
         return self._ring.tail(count)
 
     async def _drain_stderr(self) -> None:
@@ -185,29 +186,29 @@ class AgentProcess:
             if self._on_stderr is not None:
                 try:
                     self._on_stderr(block)
-                except Exception:  # an agent whose stderr is not read stops at some point
-                    log.exception("stderr of the agent could not be kept")
+                except Exception:  # keep reading: an agent blocks when its stderr pipe is full
+                    log.exception("Storing the agent's stderr failed")
 
-    # ----------------------------------------------------------------- its end
+    # ----------------------------------------------------------------- exit
 
     @property
     def exit(self) -> AgentExit | None:
-        """How it ended; None while it runs."""
+        """The exit of the process; None while it runs."""
         if not self._ended.is_set():
             return None
         code, name = self._status
         return AgentExit(code, name, self.stderr_tail(), self._closing and self._reason is None, self._reason)
 
     async def wait(self) -> AgentExit:
-        """Wait for its end, and for the last it has to say on stderr."""
+        """Wait for the exit and for the rest of stderr."""
         await self._ended.wait()
         await asyncio.wait([self._stderr_task], timeout=LAST_OUTPUT_SECONDS)
         ended = self.exit
         assert ended is not None
         return ended
 
-    async def _follow(self, reader: asyncio.StreamReader) -> None:
-        """What the watcher reports: the start, and the end."""
+    async def _read_status(self, reader: asyncio.StreamReader) -> None:
+        """Read the watcher's reports: started or failed, then exit code or signal."""
         try:
             while line := await reader.readline():
                 word, _, number = line.decode().strip().partition(" ")
@@ -216,23 +217,23 @@ class AgentProcess:
                 elif word == "failed":
                     self._started.set_exception(OSError(int(number), os.strerror(int(number))))
                 elif word == "exit":
-                    self._end(int(number), None)
+                    self._set_exit(int(number), None)
                 elif word == "signal":
-                    self._end(None, _signal_name(int(number)))
+                    self._set_exit(None, _signal_name(int(number)))
         except ConnectionError:
             pass
         finally:
             if not self._started.done():
-                self._started.set_exception(OSError(errno.ECHILD, "its watcher was ended"))
-            if not self._ended.is_set():  # somebody ended the watcher: nobody else would end the agent
+                self._started.set_exception(OSError(errno.ECHILD, "its watcher process was killed"))
+            if not self._ended.is_set():  # the watcher was killed, so the agent has to be ended here
                 self._kill_group()
                 if self._watcher_killed:
-                    self._end(None, "SIGKILL")
+                    self._set_exit(None, "SIGKILL")
                 else:
-                    self._reason = self._reason or "lost the process that watches over it"
-                    self._end(None, None)
+                    self._reason = self._reason or "was ended because its watcher process was killed"
+                    self._set_exit(None, None)
 
-    def _end(self, code: int | None, name: str | None) -> None:
+    def _set_exit(self, code: int | None, name: str | None) -> None:
         self._status = (code, name)
         self._ended.set()
         stdout = self._watcher.stdout
@@ -244,10 +245,12 @@ class AgentProcess:
             with contextlib.suppress(OSError):
                 os.killpg(self.pid, signal.SIGKILL)
 
-    async def close(self, *, reason: str | None = None, patience: float = EXIT_GRACE_SECONDS) -> AgentExit:
-        """End it and everything it started: its input closes, then SIGTERM, then SIGKILL.
+    async def close(
+        self, *, reason: str | None = None, grace_seconds: float = EXIT_GRACE_SECONDS
+    ) -> AgentExit:
+        """End the agent and all processes it started: close stdin, then SIGTERM, then SIGKILL.
 
-        `reason` continues a sentence that begins with its title, when it is ended for a fault.
+        `reason` is for `AgentExit.reason`, if a fault is the reason.
         """
         if not self._ended.is_set() and not self._closing:
             self._closing = True
@@ -255,7 +258,7 @@ class AgentProcess:
         if self._watcher.stdin is not None:
             self._watcher.stdin.close()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._ended.wait(), patience)
+            await asyncio.wait_for(self._ended.wait(), grace_seconds)
         with contextlib.suppress(OSError):
             self._control.write_eof()
         done, _ = await asyncio.wait([self._status_task], timeout=WATCHER_SECONDS)
@@ -268,42 +271,42 @@ class AgentProcess:
         await self._status_task
         self._control.close()
         ended = await self.wait()
-        self._stderr_task.cancel()  # only where somebody we cannot end still holds it
+        self._stderr_task.cancel()  # still runs if an unrelated process holds the pipe
         return ended
 
 
 def _find_program(launch: Launch, cwd: str, env: dict[str, str]) -> str:
-    """The file to execute; a sentence for a person when there is none."""
+    """Return the path of the program. Raises `CannotStart` if it cannot be executed."""
     name = launch.command[0]
     if not Path(cwd).is_dir():
-        raise CannotStart(
-            f"{launch.title} cannot be started in {visible_line(cwd)}: there is no such folder."
-        )
+        raise _cannot_start(launch, f"the directory {visible_line(cwd)} does not exist.")
     if os.sep not in name:
         if found := shutil.which(name, path=env.get("PATH", os.defpath)):
             return str(Path(found).absolute())
-        raise CannotStart(
-            f"{launch.title} cannot be started: there is no program “{name}” in PATH.{_hint(launch)}"
-        )
+        raise _cannot_start(launch, f"{name} was not found in PATH.{_install_hint(launch)}")
     path = Path(cwd, Path(name).expanduser())
     if path.is_dir():
-        raise CannotStart(f"{launch.title} cannot be started: {path} is a folder, not a program.")
+        raise _cannot_start(launch, f"{path} is a directory.")
     if not path.exists():
-        raise CannotStart(f"{launch.title} cannot be started: {path} does not exist.{_hint(launch)}")
+        raise _cannot_start(launch, f"{path} does not exist.{_install_hint(launch)}")
     if not os.access(path, os.X_OK):
-        raise CannotStart(f"{launch.title} cannot be started: {path} is not executable (try chmod +x).")
+        raise _cannot_start(launch, f"{path} is not executable (try chmod +x).")
     return str(path)
 
 
-def _exec_failure(launch: Launch, program: str, error: OSError) -> str:
+def _cannot_start(launch: Launch, reason: str) -> CannotStart:
+    return CannotStart(f"{launch.title} cannot be started: {reason}")
+
+
+def _exec_error(launch: Launch, program: str, error: OSError) -> CannotStart:
     why = {
-        errno.ENOENT: "the interpreter named in its first line does not exist",
-        errno.ENOEXEC: "it is neither a binary for this machine nor a script with a #! line",
+        errno.ENOENT: "the interpreter in its #! line does not exist",
+        errno.ENOEXEC: "neither a binary for this machine nor a script with a #! line",
     }.get(error.errno or 0, error.strerror or "unknown reason")
-    return f"{launch.title} cannot be started: {program}: {why}.{_hint(launch)}"
+    return _cannot_start(launch, f"{program}: {why}.{_install_hint(launch)}")
 
 
-def _hint(launch: Launch) -> str:
+def _install_hint(launch: Launch) -> str:
     return f" Install it with: {launch.install_hint}" if launch.install_hint else ""
 
 

@@ -1,8 +1,8 @@
-"""Frames between us and the agent: observed in wire order before anything acts on them.
+"""The transport between us and the agent. Every frame is observed in wire order before anything acts on it.
 
-This is the SDK's `Transport`. It hands the SDK well-formed requests and answers only: the SDK would make a
-task for every notification, and its receive loop would end at the first odd envelope and leave callers
-hanging.
+It implements the SDK's `Transport`, but passes on only well-formed requests and answers. The SDK would start
+a task for each notification, and its receive loop would stop at the first malformed envelope and leave
+callers waiting.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Observe = Callable[[Record, str | None], None]
 
 MAX_LOOP_SECONDS = 0.0015
-"""Seconds of uninterrupted work after which the event loop gets a turn."""
+"""Seconds of uninterrupted work after which other tasks run."""
 INVALID_REQUEST = -32600
 MALFORMED_ANSWER = -32603
 
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 class SentRequest:
-    """Learns the id that the SDK gives to a request of ours."""
+    """Captures the request id that the SDK assigns."""
 
     request_id: int | None = None
 
@@ -45,7 +45,7 @@ CURRENT_CALL: ContextVar[SentRequest | None] = ContextVar("CURRENT_CALL", defaul
 
 
 class WireTransport:
-    """One JSON-RPC message a line, over the agent's standard streams."""
+    """JSON-RPC over the agent's stdin and stdout, one message per line."""
 
     def __init__(
         self,
@@ -64,28 +64,28 @@ class WireTransport:
         self._clock = clock
         self._splitter = LineSplitter(line_limit)
         self._lines: deque[bytes] = deque()
-        self._passed_on: deque[dict[str, Any]] = deque()
-        self._asked: set[int] = set()  # ids of our requests that have no answer yet
+        self._for_sdk: deque[dict[str, Any]] = deque()
+        self._pending: set[int] = set()  # ids of our unanswered requests
         self._ended = False
-        self._turn_ends = 0.0
+        self._yield_at = 0.0
 
     # ----------------------------------------------------------------- receiving
 
     async def receive(self) -> dict[str, Any] | None:
-        """The next message that the SDK has to act on; None when the agent is gone."""
-        lines, passed_on = self._lines, self._passed_on
-        while not passed_on:
-            if time.monotonic() > self._turn_ends:
+        """Return the next message for the SDK; None if the agent is gone."""
+        lines, for_sdk = self._lines, self._for_sdk
+        while not for_sdk:
+            if time.monotonic() > self._yield_at:
                 await asyncio.sleep(0)
-                self._turn_ends = time.monotonic() + MAX_LOOP_SECONDS
+                self._yield_at = time.monotonic() + MAX_LOOP_SECONDS
             if lines:
-                self._take(lines.popleft())
+                self._receive_line(lines.popleft())
             elif self._ended:
                 await self._on_end()
                 return None
             else:
                 await self._read()
-        return passed_on.popleft()
+        return for_sdk.popleft()
 
     async def _read(self) -> None:
         try:
@@ -98,53 +98,50 @@ class WireTransport:
             self._ended = True
             self._lines.append(self._splitter.rest())
 
-    def _take(self, line: bytes) -> None:
-        """One line: observe it, then pass on what needs an action. The hot path."""
+    def _receive_line(self, line: bytes) -> None:
+        """Observe one line, then dispatch it. This is the hot path."""
         if not line or line.isspace():
             return
         text = line.decode("utf-8", "replace")
         try:
             frame = json.loads(text)
         except (ValueError, RecursionError):
-            frame = text  # noise: the translator makes it visible
-        self._observed(Record(self._clock(), "received", frame), text)
+            frame = text  # not JSON: the translator reports it
+        self._observe(Record(self._clock(), "received", frame), text)
         if frame.__class__ is dict:
             if "method" not in frame:
-                self._take_answer(frame)
+                self._receive_answer(frame)
             elif "id" in frame:
-                self._take_request(frame)
+                self._receive_request(frame)
             elif frame["method"] == "$/cancel_request":
                 params = frame.get("params")
                 self._incoming.withdraw(params.get("requestId") if isinstance(params, dict) else None)
         elif frame.__class__ is list:
             for item in frame:
-                self._take_from_batch(item)
+                self._receive_from_batch(item)
 
-    def _take_request(self, frame: dict[str, Any]) -> None:
+    def _receive_request(self, frame: dict[str, Any]) -> None:
         request_id, method, params = frame["id"], frame["method"], frame.get("params")
         if not isinstance(request_id, int | str) or isinstance(request_id, bool):
-            return  # cannot be answered; it has been observed
+            return  # no valid id to answer to; already observed
         if not isinstance(method, str):
             error = {"code": INVALID_REQUEST, "message": "Invalid request"}
             with contextlib.suppress(ConnectionError):
                 self.post({"jsonrpc": "2.0", "id": request_id, "error": error})
         elif self._incoming.register(request_id, method, params):
-            self._passed_on.append(frame)
+            self._for_sdk.append(frame)
 
-    def _take_answer(self, frame: dict[str, Any]) -> None:
+    def _receive_answer(self, frame: dict[str, Any]) -> None:
         request_id = frame.get("id")
         if isinstance(request_id, str) and request_id.isdecimal() and len(request_id) < 10:
-            request_id = int(request_id)  # our numbers may come back as text
-        if not isinstance(request_id, int) or isinstance(request_id, bool) or request_id not in self._asked:
-            return  # an answer to nothing, or a second one; it has been observed
-        self._asked.discard(request_id)
+            request_id = int(request_id)  # some agents return our numeric ids as strings
+        if not isinstance(request_id, int) or isinstance(request_id, bool) or request_id not in self._pending:
+            return  # unknown id or second answer; already observed
+        self._pending.discard(request_id)
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request_id}
         if frame.get("error") is not None:
-            answer["error"] = {
-                "code": MALFORMED_ANSWER,
-                "message": "",
-                "data": frame["error"],
-            }  # read from `data`
+            # Errors come in every shape: `RpcConnection.call` reads the whole of it from `data`.
+            answer["error"] = {"code": MALFORMED_ANSWER, "message": "", "data": frame["error"]}
         elif "result" in frame:
             answer["result"] = frame["result"]
         else:
@@ -153,49 +150,49 @@ class WireTransport:
                 "message": "",
                 "data": "an answer with neither result nor error",
             }
-        self._passed_on.append(answer)
+        self._for_sdk.append(answer)
 
-    def _take_from_batch(self, item: Any) -> None:
-        """ACP has no batches. What answers us in one must still not leave its caller waiting."""
+    def _receive_from_batch(self, item: Any) -> None:
+        """Fail the request that is answered in a JSON-RPC batch, which ACP does not have."""
         if isinstance(item, dict) and "method" not in item:
-            self._take_answer({"id": item.get("id"), "error": "the answer came inside a JSON array"})
+            self._receive_answer({"id": item.get("id"), "error": "the answer came inside a JSON array"})
 
     # ----------------------------------------------------------------- sending
 
     async def send(self, message: dict[str, Any]) -> None:
-        """Observe and write one message, then wait while the agent is behind with reading."""
+        """Observe and write one message, then wait while the pipe is full."""
         try:
             self.post(message)
         finally:
             if "method" not in message:
-                self._incoming.answered(message["id"])
+                self._incoming.mark_answered(message["id"])
         await self._process.drain()
 
     def post(self, message: dict[str, Any]) -> None:
-        """Observe and write one message without waiting. Raises `ConnectionError` when nobody reads it."""
+        """Observe and write one message without waiting. Raises `ConnectionError` if stdin is closed."""
         error = message.get("error")
         if error is not None and error.get("data", ...) is None:
             del error["data"]
         line = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
         try:
             data = line.encode()
-        except UnicodeEncodeError:  # half of a surrogate pair: only an escape can carry it
+        except UnicodeEncodeError:  # a lone surrogate has to be escaped
             line = json.dumps(message, separators=(",", ":"))
             data = line.encode()
         if not self._process.writable:
-            raise ConnectionResetError("the agent's input is closed")
+            raise ConnectionResetError("the agent's stdin is closed")
         if "method" in message and "id" in message:
-            self._asked.add(message["id"])
+            self._pending.add(message["id"])
             if (sent := CURRENT_CALL.get()) is not None:
                 sent.request_id = message["id"]
-        self._observed(Record(self._clock(), "sent", message), line)
+        self._observe(Record(self._clock(), "sent", message), line)
         self._process.write(data + b"\n")
 
     async def close(self) -> None:
-        """The process is closed by its owner."""
+        """Do nothing: `RpcConnection` closes the process."""
 
-    def _observed(self, record: Record, line: str) -> None:
+    def _observe(self, record: Record, line: str) -> None:
         try:
             self.observe(record, line)
-        except Exception:  # a fault in reading must not cut the conversation
-            log.exception("a frame could not be taken in")
+        except Exception:  # a bug in an observer must not end the connection
+            log.exception("Observing a frame failed")

@@ -11,8 +11,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.connection.client import AgentConnection
-from acp_tui.connection.errors import ConnectionFault, NotOffered
+from acp_tui.connection.agent_connection import AgentConnection
+from acp_tui.connection.errors import ConnectionFault, NotSupported
 from acp_tui.controller.baseline_tracker import BaselineTracker
 from acp_tui.controller.capabilities import client_capabilities
 from acp_tui.controller.diff_places import DiffPlaces
@@ -165,7 +165,7 @@ class Conversation:
     @property
     def _connection(self) -> AgentConnection:
         if self._agent is None:
-            raise NotOffered(f"{self.launch.title} has not been started.")
+            raise NotSupported(f"{self.launch.title} has not been started.")
         return self._agent
 
     # ----------------------------------------------------------------- opening
@@ -174,7 +174,7 @@ class Conversation:
         """Start the agent's process and agree on the protocol."""
         async with self._lifecycle_lock:
             if self._closing:
-                raise NotOffered("The conversation is closed.")
+                raise NotSupported("The conversation is closed.")
             agent = await self._start()
         question_handler = self.options.question_handler
         capabilities = client_capabilities(
@@ -301,7 +301,7 @@ class Conversation:
     @property
     def _session_id(self) -> str:
         if self.session.session_id is None:
-            raise NotOffered(f"{self.launch.title} has no open session.")
+            raise NotSupported(f"{self.launch.title} has no open session.")
         return self.session.session_id
 
     # ----------------------------------------------------------------- the end

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.connection.errors import NotOffered, RequestFailed
+from acp_tui.connection.errors import NotSupported, RequestFailed
 from acp_tui.controller.capabilities import session_parameters
 from acp_tui.controller.settings_restore import restore_settings
 from acp_tui.controller.sign_in import explain_sign_in_errors
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from acp_tui.agents.launch import Launch
     from acp_tui.config.mcp import Server
-    from acp_tui.connection.client import AgentConnection
+    from acp_tui.connection.agent_connection import AgentConnection
     from acp_tui.controller.baseline_tracker import BaselineTracker
     from acp_tui.controller.facts import McpServerStatus
     from acp_tui.controller.recorder import Recorder
@@ -82,7 +82,7 @@ class SessionOpener:
         agent = self._session.agent
         resume = agent is not None and agent.can("sessionCapabilities", "resume")
         if agent is None or not agent.can_resume:
-            raise NotOffered(f"{self._launch.title} can neither resume nor load a session.")
+            raise NotSupported(f"{self._launch.title} can neither resume nor load a session.")
         self._baseline.begin()
         reopened = bool(self._session.settings)
         cwd, directories, servers = self._parameters()
@@ -101,7 +101,7 @@ class SessionOpener:
             if session_id is not None:
                 await self.open_known(session_id)
                 return
-        except NotOffered as error:
+        except NotSupported as error:
             self._note(Noticed("warning", str(error)))
         except RequestFailed as failure:  # many agents keep a session only from its first answer on
             if failure.error.code == REQUEST_CANCELLED:

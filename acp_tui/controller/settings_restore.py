@@ -14,7 +14,7 @@ from acp_tui.session.settings import MODE, MODEL, current_settings, offered_sett
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from acp_tui.connection.client import AgentConnection
+    from acp_tui.connection.agent_connection import AgentConnection
     from acp_tui.session.events import Event
     from acp_tui.session.state import ConfigOption, Session, Setting
 

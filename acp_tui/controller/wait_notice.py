@@ -42,7 +42,7 @@ class WaitNotices:
             nonlocal shown
             shown = True
             last = self._stderr_tail(1)
-            stderr = f" Its last line on stderr: {last[0]}" if last else ""
+            stderr = f" Last line on stderr: {last[0]}" if last else ""
             self._note(Noticed("info", f"Waiting for {title} {step} …{stderr}", source="waiting"))
 
         timer = asyncio.get_running_loop().call_later(WAIT_NOTICE_SECONDS, show)

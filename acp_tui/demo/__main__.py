@@ -9,8 +9,8 @@ import signal
 import sys
 from pathlib import Path
 
-from acp_tui.cli.streams import prepare_streams
 from acp_tui.config.paths import paths
+from acp_tui.console.streams import prepare_streams
 from acp_tui.demo.signin import SignIn, ask_in_terminal
 from acp_tui.errors import UserError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.tables import labelled, wrapped
+from acp_tui.console.tables import labelled, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -316,7 +316,7 @@ class AcpTui(App[int]):
 
     def report(self, error: BaseException | None, doing: str = "on the screen") -> None:
         """Log an unexpected error, and name it and the log in a sentence."""
-        from acp_tui.connection.logs import log_to_file
+        from acp_tui.console.log_file import log_to_file
 
         error = error if error is not None else RuntimeError(doing)
         path = log_to_file()

@@ -103,7 +103,7 @@ def test_an_agent_that_does_not_leave_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fault", "sentence"),
     [
-        ("dies_before_initialize", "ended with exit code 3"),
+        ("dies_before_initialize", "exited with code 3"),
         ("demands_authentication", "wants you to sign in first"),
         ("no_session_id", "without a session id"),
     ],
@@ -121,7 +121,7 @@ def test_an_agent_that_cannot_be_talked_to_is_reported(tmp_path: Path, fault: st
 def test_what_cannot_be_started_is_reported(tmp_path: Path) -> None:
     done = examine("no-such-program", cwd=tmp_path)
     assert done.code == 1
-    assert "there is no program" in " ".join(done.out.split())
+    assert "was not found in PATH" in " ".join(done.out.split())
     assert "Traceback" not in done.err
 
 

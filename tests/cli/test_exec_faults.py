@@ -16,14 +16,14 @@ from tests.support.mutations import nested
 
 # What the run ends with: its exit code, and a piece of the sentence on stderr.
 FAULTS: list[tuple[str, int, str]] = [
-    ("dies_before_initialize", 1, "ended with exit code 3"),
-    ("dies_mid_turn", 1, "ended with exit code 7"),
-    ("killed_mid_turn", 1, "was ended by SIGKILL"),
-    ("exits_zero_mid_turn", 1, "ended with exit code 0"),
-    ("ends_in_the_middle_of_a_line", 1, "ended with exit code 0"),
-    ("closes_its_output", 1, "closed its output and had to be ended"),
-    ("closes_its_input", 1, "stopped reading its input and had to be ended"),
-    ("leaves_processes_and_dies", 1, "ended with exit code 5"),
+    ("dies_before_initialize", 1, "exited with code 3"),
+    ("dies_mid_turn", 1, "exited with code 7"),
+    ("killed_mid_turn", 1, "was killed by SIGKILL"),
+    ("exits_zero_mid_turn", 1, "exited with code 0"),
+    ("ends_in_the_middle_of_a_line", 1, "exited with code 0"),
+    ("closes_its_output", 1, "closed its stdout and was ended"),
+    ("closes_its_input", 1, "closed its stdin and was ended"),
+    ("leaves_processes_and_dies", 1, "exited with code 5"),
     ("no_session_id", 1, "without a session id"),
     ("noise", 0, ""),
     ("long_line", 0, ""),
@@ -57,7 +57,7 @@ def test_a_fault_ends_in_a_sentence(tmp_path: Path, fault: str, code: int, sente
 @pytest.mark.parametrize(
     ("shape", "sentence"),
     [
-        ("http status", "answered session/prompt with an error: 529: it broke. Its last line"),
+        ("http status", "answered session/prompt with an error: 529: it broke. Last line"),
         ("empty", "answered session/prompt with an error"),
         ("no message", "sign in first"),
     ],
@@ -73,7 +73,7 @@ def test_the_last_lines_of_stderr_follow_the_sentence(tmp_path: Path) -> None:
     done = execute(prompt, cwd=tmp_path)
     sentence, *context = done.err.splitlines()
     assert sentence.startswith("acp-tui: scripted")
-    assert "ended with exit code 4. Its last line on stderr: line 29" in sentence
+    assert "exited with code 4. Last line on stderr: line 29" in sentence
     assert context == [f"  │ line {number}" for number in range(20, 30)]
 
 
@@ -81,7 +81,7 @@ def test_what_was_said_before_the_end_is_kept(tmp_path: Path) -> None:
     done = execute("go", "--output", "json", command=agent("faulty", "dies_mid_turn"), cwd=tmp_path)
     assert done.result["text"] == "I am about to"
     assert done.result["stopReason"] is None
-    assert "ended with exit code 7" in done.result["error"]["message"]
+    assert "exited with code 7" in done.result["error"]["message"]
     records = [json.loads(line) for line in Path(done.result["log"]).read_text().splitlines()]
     assert records[-1]["frame"]["event"] == "agent_exited"
     assert Path(done.result["log"]).with_name("stderr.log").read_text().strip() == LAST_WORDS
@@ -112,11 +112,11 @@ def test_an_agent_that_does_not_answer_is_given_up(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        ("no-such-program --acp", "there is no program “no-such-program” in PATH"),
+        ("no-such-program --acp", "no-such-program was not found in PATH"),
         ("./missing", "does not exist"),
         ("./plain", "is not executable"),
-        ("./lost", "the interpreter named in its first line does not exist"),
-        ("./folder", "is a folder"),
+        ("./lost", "the interpreter in its #! line does not exist"),
+        ("./folder", "is a directory"),
     ],
 )
 def test_what_cannot_be_started_is_one_sentence(tmp_path: Path, command: str, sentence: str) -> None:

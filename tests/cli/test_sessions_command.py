@@ -15,8 +15,8 @@ import pytest
 
 from acp_tui.cli import main
 from acp_tui.cli.commands.sessions import readable_size, shortened
-from acp_tui.cli.tables import cells
 from acp_tui.config.paths import paths
+from acp_tui.console.tables import cells
 from acp_tui.store import folders
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.connection.errors import NotOffered
+from acp_tui.connection.errors import NotSupported
 from acp_tui.errors import UserError
 from acp_tui.session.state import Agent, ConfigOption
 from tests.support.connection import SESSION, text
@@ -17,7 +17,7 @@ from tests.support.waiting import until
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from acp_tui.connection.client import AgentConnection
+    from acp_tui.connection.agent_connection import AgentConnection
     from tests.connection.conftest import MakeClient
 
 STDIO = {"name": "files", "command": "/bin/files"}
@@ -69,28 +69,10 @@ async def test_sessions_are_opened_again_with_everything(client: MakeClient) -> 
     opened = [
         await connection.load_session("old", "/w", ["/x"]),
         await connection.resume_session("old", "/w", ["/x"]),
-        await connection.fork_session("old", "/w", ["/x"]),
     ]
-    assert opened[:2] == [{}, {}]  # null is an answer
-    assert opened[2]["sessionId"] == SESSION
+    assert opened == [{}, {}]  # the agent answered with null
     asked = {frame["method"]: frame["params"] for frame in agent.frames("sent")[1:]}
-    assert asked == dict.fromkeys(["session/load", "session/resume", "session/fork"], expected)
-
-
-async def test_all_pages_of_the_list_are_read(client: MakeClient) -> None:
-    agent = client("complete")
-    connection = await agent.initialize()
-    assert [session["sessionId"] for session in await connection.list_sessions("/w")] == ["a", "b", "c"]
-    assert [frame["params"] for frame in agent.frames("sent")[1:]] == [
-        {"cwd": "/w"},
-        {"cwd": "/w", "cursor": "opaque/2=="},
-        {"cwd": "/w", "cursor": "3"},
-    ]
-
-
-async def test_a_list_that_turns_in_circles_ends(client: MakeClient) -> None:
-    connection = await client("complete", LAST_CURSOR="opaque/2==").initialize()
-    assert [session["sessionId"] for session in await connection.list_sessions()] == ["a", "b", "c"]
+    assert asked == dict.fromkeys(["session/load", "session/resume"], expected)
 
 
 async def test_prompts_give_the_stop_reason_in_the_agents_word(client: MakeClient) -> None:
@@ -105,9 +87,6 @@ async def test_prompts_give_the_stop_reason_in_the_agents_word(client: MakeClien
     ("call", "method", "params"),
     [
         (lambda c: c.authenticate("login"), "authenticate", {"methodId": "login"}),
-        (lambda c: c.logout(), "logout", {}),
-        (lambda c: c.close_session("s"), "session/close", {"sessionId": "s"}),
-        (lambda c: c.delete_session("s"), "session/delete", {"sessionId": "s"}),
         (lambda c: c.set_mode("s", "ask"), "session/set_mode", {"sessionId": "s", "modeId": "ask"}),
         (lambda c: c.set_model("s", "one"), "session/set_model", {"sessionId": "s", "modelId": "one"}),
         (
@@ -151,24 +130,22 @@ async def test_cancel_is_a_notification(client: MakeClient) -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda c: c.logout(), "does not offer signing out"),
-        (lambda c: c.load_session("s", "/w"), "does not offer loading sessions"),
-        (lambda c: c.resume_session("s", "/w"), "does not offer resuming sessions"),
-        (lambda c: c.fork_session("s", "/w"), "does not offer forking sessions"),
-        (lambda c: c.list_sessions(), "does not offer listing sessions"),
-        (lambda c: c.close_session("s"), "does not offer closing sessions"),
-        (lambda c: c.delete_session("s"), "does not offer deleting sessions"),
-        (lambda c: c.new_session("/w", ["/x"]), "does not offer additional directories"),
-        (lambda c: c.new_session("/w", [], [HTTP]), "takes no MCP servers over http: “web”"),
-        (lambda c: c.new_session("/w", [], [SSE]), "takes no MCP servers over sse: “events”"),
-        (lambda c: c.prompt("s", [IMAGE]), "takes no images"),
-        (lambda c: c.prompt("s", [AUDIO]), "takes no audio"),
-        (lambda c: c.prompt("s", [FILE]), "takes no embedded files"),
-        (lambda c: c.prompt("s", [{"type": "video"}]), "no content of the kind “video”"),
-        (lambda c: c.set_mode("s", "ask"), "has no mode “ask”: it offers none"),
-        (lambda c: c.set_model("s", "one"), "has no model “one”: it offers none"),
-        (lambda c: c.set_config_option("s", "effort", "low"), "has no option “effort”: it offers none"),
-        (lambda c: c.authenticate("login"), "no way to sign in called “login”"),
+        (lambda c: c.load_session("s", "/w"), "does not support loading sessions"),
+        (lambda c: c.resume_session("s", "/w"), "does not support resuming sessions"),
+        (lambda c: c.new_session("/w", ["/x"]), "does not support additional directories"),
+        (lambda c: c.new_session("/w", [], [HTTP]), 'does not support MCP servers over http, such as "web"'),
+        (lambda c: c.new_session("/w", [], [SSE]), 'does not support MCP servers over sse, such as "events"'),
+        (lambda c: c.prompt("s", [IMAGE]), "does not accept images"),
+        (lambda c: c.prompt("s", [AUDIO]), "does not accept audio"),
+        (lambda c: c.prompt("s", [FILE]), "does not accept embedded files"),
+        (lambda c: c.prompt("s", [{"type": "video"}]), 'no content type "video"'),
+        (lambda c: c.set_mode("s", "ask"), 'Mode "ask" is not available: Scripted Agent offers none'),
+        (lambda c: c.set_model("s", "one"), 'Model "one" is not available: Scripted Agent offers none'),
+        (
+            lambda c: c.set_config_option("s", "effort", "low"),
+            'Option "effort" is not available: Scripted Agent offers none',
+        ),
+        (lambda c: c.authenticate("login"), 'no sign-in method "login"'),
     ],
 )
 async def test_what_is_not_offered_is_refused_in_words_and_not_sent(
@@ -176,7 +153,7 @@ async def test_what_is_not_offered_is_refused_in_words_and_not_sent(
 ) -> None:
     agent = client("faulty", "errors")
     connection = await agent.initialize()
-    with pytest.raises(NotOffered, match=words):
+    with pytest.raises(NotSupported, match=words):
         await call(connection)
     assert [frame["method"] for frame in agent.frames("sent")] == ["initialize"]
 
@@ -184,24 +161,28 @@ async def test_what_is_not_offered_is_refused_in_words_and_not_sent(
 @pytest.mark.parametrize(
     ("option", "value", "words"),
     [
-        ("effort", "extreme", "has no value of “effort” “extreme”: it offers low, high"),
-        ("effort", True, "is a select: it cannot be set to True"),
-        ("fast", "on", "is a boolean: it cannot be set to 'on'"),
-        ("odd", "blue", "is a colour: it cannot be set to 'blue'"),
-        ("none", "x", "has no option “none”: it offers effort, fast"),
+        (
+            "effort",
+            "extreme",
+            'Value "extreme" of option "effort" is not available: Scripted Agent offers low, high',
+        ),
+        ("effort", True, "is of type select and cannot be True"),
+        ("fast", "on", "is of type boolean and cannot be 'on'"),
+        ("odd", "blue", "is of type colour and cannot be 'blue'"),
+        ("none", "x", 'Option "none" is not available: Scripted Agent offers effort, fast'),
     ],
 )
 async def test_options_take_only_what_fits(
     client: MakeClient, option: str, value: str | bool, words: str
 ) -> None:
     connection = await client("complete").open()
-    with pytest.raises(NotOffered, match=words):
+    with pytest.raises(NotSupported, match=words):
         await connection.set_config_option(SESSION, option, value)
 
 
 async def test_nothing_is_called_before_initialize(client: MakeClient) -> None:
     connection = await client("complete").start()
-    with pytest.raises(NotOffered, match="has not been initialized"):
+    with pytest.raises(NotSupported, match="has not been initialized"):
         await connection.new_session("/w")
 
 
@@ -263,7 +244,7 @@ async def test_an_observer_that_fails_does_not_cut_the_line(client: MakeClient) 
 
 async def test_what_cannot_be_sent_is_named(client: MakeClient) -> None:
     connection = await client("complete").open()
-    with pytest.raises(UserError, match="“broken” cannot be sent to the agent: command: Field required"):
+    with pytest.raises(UserError, match='Cannot send "broken" to the agent: command: Field required'):
         await connection.new_session("/w", [], [{"name": "broken"}])
     with pytest.raises(UserError, match=r"PromptRequest.*text: Field required"):
         await connection.prompt(SESSION, [{"type": "text"}])
@@ -304,5 +285,7 @@ async def test_a_state_without_its_option_is_not_offered(client: MakeClient) -> 
     connection = await agent.initialize()
     agent.session.agent = Agent()
     agent.session.config_options = [ConfigOption("a", "A", "select", "x")]
-    with pytest.raises(NotOffered, match="has no value of “a” “x”: it offers none"):
+    with pytest.raises(
+        NotSupported, match='Value "x" of option "a" is not available: Scripted Agent offers none'
+    ):
         await connection.set_config_option(SESSION, "a", "x")

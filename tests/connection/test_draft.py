@@ -41,7 +41,7 @@ async def test_a_prompt_that_is_not_taken_is_an_error(client: MakeClient) -> Non
 
 async def test_death_ends_the_turn(client: MakeClient) -> None:
     connection = await client("draft", "answers").open()
-    with pytest.raises(AgentGone, match="ended with exit code 9"):
+    with pytest.raises(AgentGone, match="exited with code 9"):
         await connection.prompt(SESSION, text("die"))
 
 

@@ -8,7 +8,7 @@ import sys
 
 def test_the_connection_loads_the_sdk_only_when_it_starts_an_agent() -> None:
     script = (
-        "import acp_tui.connection.client, acp_tui.connection.logs, sys;"
+        "import acp_tui.connection.agent_connection, acp_tui.console.log_file, sys;"
         "print(sorted({'acp', 'pydantic'} & set(sys.modules)))"
     )
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -25,9 +25,7 @@ def test_a_line_over_the_limit_is_named_and_the_next_one_is_whole(blocks: list[b
         for block in (*[block.replace(b"\n", b"-") for block in blocks], b"x" * 11, b"\nnext\n")
         for line in splitter.feed(block)
     ]
-    assert line == long[
-        : line.index(b"... [")
-    ] + b"... [a line of %d bytes; more than 10 are not read]" % len(long)
+    assert line == long[: line.index(b"... [")] + b"... [line truncated: %d bytes, limit 10]" % len(long)
     assert after == b"next"
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from acp_tui.app_context import AppContext
 from acp_tui.config.mcp import from_json_file
-from acp_tui.connection.errors import AgentGone, ConnectionFault, NotOffered, RequestFailed
+from acp_tui.connection.errors import AgentGone, ConnectionFault, NotSupported, RequestFailed
 from acp_tui.controller import Answer, SignInNeeded
 from acp_tui.errors import UserError
 from acp_tui.protocol.fold import Fold
@@ -191,14 +191,14 @@ async def test_updates_of_another_session_are_kept_apart(hold: Hold) -> None:
 async def test_nothing_can_be_asked_before_the_agent_runs(hold: Hold) -> None:
     held = hold()
     for call in (held.conversation.open_new, held.conversation.cancel):
-        with pytest.raises((NotOffered, AssertionError, UserError)):
+        with pytest.raises((NotSupported, AssertionError, UserError)):
             await call()
 
 
 async def test_a_program_that_is_missing_is_in_the_log(hold: Hold) -> None:
     held = hold()
     held.conversation.launch.command[:] = ["no-such-program"]
-    with pytest.raises(ConnectionFault, match="no program"):
+    with pytest.raises(ConnectionFault, match="not found in PATH"):
         await held.conversation.start()
     assert held.session.phase == "dead"
 
@@ -440,7 +440,7 @@ async def test_an_agent_that_died_can_be_started_again_and_goes_on(hold: Hold) -
     offers = json.dumps({"capabilities": {"loadSession": True}})
     held = hold("script", offers, policy="yolo")
     await held.open()
-    with pytest.raises(AgentGone, match="exit code 9"):
+    with pytest.raises(AgentGone, match="exited with code 9"):
         await held.prompt(["ask", "terminal/create", {"command": "sleep 3600"}], ["exit", 9])
     with pytest.raises(AgentGone):
         await held.prompt(["say", "anybody there?"])
@@ -478,7 +478,7 @@ async def test_an_agent_that_dies_between_turns_is_seen(hold: Hold) -> None:
 
 async def test_an_agent_that_dies_while_it_starts_says_so(hold: Hold) -> None:
     held = hold("faulty", "dies_before_initialize")
-    with pytest.raises(AgentGone, match="exit code 3"):
+    with pytest.raises(AgentGone, match="exited with code 3"):
         await held.conversation.start()
     assert held.session.phase == "dead"
 

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from tests.fake_agents.kit import SESSION, ScriptedAgent
 
-PAGES: dict[str | None, dict[str, Any]] = {
-    None: {"sessions": [{"sessionId": "a", "cwd": "/a"}, "noise"], "nextCursor": "opaque/2=="},
-    "opaque/2==": {"sessions": [{"sessionId": "b", "cwd": "/b"}], "nextCursor": "3"},
-    "3": {"sessions": [{"sessionId": "c", "cwd": "/c"}], "nextCursor": os.environ.get("LAST_CURSOR")},
-}
 ECHOED = (
     "authenticate",
-    "logout",
     "session/load",
     "session/resume",
-    "session/close",
-    "session/delete",
     "session/set_mode",
     "session/set_config_option",
     "session/set_model",
@@ -70,22 +61,15 @@ def main() -> None:
         "loadSession": True,
         "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True},
         "mcpCapabilities": {"http": True, "sse": True},
-        "auth": {"logout": {}},
-        "sessionCapabilities": {
-            name: {} for name in ("list", "resume", "close", "delete", "fork", "additionalDirectories")
-        },
+        "sessionCapabilities": {"resume": {}, "additionalDirectories": {}},
     }
     agent.auth_methods = [{"id": "login", "name": "Log in"}]
     agent.handlers.update(dict.fromkeys(ECHOED, echo))
     agent.handlers.update(
         {
             "session/new": session,
-            "session/fork": session,
             "session/prompt": prompt,
             "session/cancel": echo,
-            "session/list": lambda agent, request: agent.answer(
-                request, PAGES[request["params"].get("cursor")]
-            ),
         }
     )
     agent.run()

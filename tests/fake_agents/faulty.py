@@ -169,7 +169,6 @@ def demands_authentication(agent: ScriptedAgent) -> None:
         {"id": "shell", "name": "In a terminal", "type": "terminal"},
         {"id": "waits", "name": "Elsewhere"},
     ]
-    agent.capabilities = {"auth": {"logout": {}}}
     signed_in: list[bool] = []
 
     def new(_: ScriptedAgent, request: dict[str, Any]) -> None:
@@ -183,11 +182,7 @@ def demands_authentication(agent: ScriptedAgent) -> None:
             signed_in.append(True)
             agent.answer(request, {})
 
-    def logout(_: ScriptedAgent, request: dict[str, Any]) -> None:
-        signed_in.clear()
-        agent.answer(request, {})
-
-    agent.handlers.update({"session/new": new, "authenticate": authenticate, "logout": logout})
+    agent.handlers.update({"session/new": new, "authenticate": authenticate})
     agent.run()
 
 

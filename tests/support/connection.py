@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.agents.launch import Launch
-from acp_tui.connection.client import AgentConnection
+from acp_tui.connection.agent_connection import AgentConnection
 from acp_tui.protocol.translator import Translator
 from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Session

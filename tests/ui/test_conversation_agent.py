@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.connection.errors import NotOffered
+from acp_tui.connection.errors import NotSupported
 from acp_tui.controller import wait_notice
 from acp_tui.errors import UserError
 from acp_tui.session.state import TurnEnd
@@ -76,7 +76,7 @@ async def test_the_end_while_the_conversation_is_being_made_ends_that_too(
     app = app_of("--cwd", str(tmp_path), "--command", agent("script"), made=slowly)
     async with app.run_test() as pilot:
         await Desk(app, pilot).until(lambda: made)
-    with pytest.raises(NotOffered, match="The conversation is closed"):
+    with pytest.raises(NotSupported, match="The conversation is closed"):
         await made[0].conversation.start()
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from acp_tui.agents import catalogue
 from acp_tui.cli.commands.config import point_at_problems
-from acp_tui.cli.tables import aligned, labelled
 from acp_tui.config import settings as config
+from acp_tui.console.tables import aligned, labelled
 from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:

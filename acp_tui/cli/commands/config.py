@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.agents import catalogue
-from acp_tui.cli.tables import aligned, wrapped
 from acp_tui.config import settings as config
+from acp_tui.console.tables import aligned, wrapped
 from acp_tui.session.text import visible_line
 from acp_tui.store.secret_patterns import redact_text
 

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.options import FAILED, OK, add_agent_options, add_unattended_options, agent_and_prompt
-from acp_tui.cli.streams import content_stream
+from acp_tui.console.streams import content_stream
 from acp_tui.session.text import json_text
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from acp_tui.app_context import AppContext
 from acp_tui.cli.commands.replay import find_recording, read_records, replace_unencodable
 from acp_tui.cli.options import USAGE
-from acp_tui.cli.streams import content_stream
 from acp_tui.config.paths import paths, write_private
+from acp_tui.console.streams import content_stream
 from acp_tui.errors import UserError
 from acp_tui.export import FORMATS, export
 from acp_tui.export.metadata import SessionMetadata

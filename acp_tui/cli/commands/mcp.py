@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from acp_tui.agents import catalogue
 from acp_tui.cli.commands.config import point_at_problems
-from acp_tui.cli.tables import labelled
 from acp_tui.config import mcp
 from acp_tui.config import settings as config
 from acp_tui.config.problems import closest_match
+from acp_tui.console.tables import labelled
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
 from acp_tui.store.secret_patterns import MASK, is_secret_name, redact_text

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.commands.replay import print_recording, replace_unencodable
-from acp_tui.cli.tables import aligned, cells, labelled
 from acp_tui.config import settings as config
 from acp_tui.config.checks import WrongValueError, size
 from acp_tui.config.paths import paths
+from acp_tui.console.tables import aligned, cells, labelled
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
 from acp_tui.store.folders import find_session, list_sessions

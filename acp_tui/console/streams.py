@@ -24,12 +24,12 @@ class SanitizedStream:
         self.unfiltered = stream
 
     def write(self, text: str) -> int:
-        """Write the text, made safe. Returns the number of characters given."""
+        """Write the text with control characters replaced. Return the number of characters given."""
         self.unfiltered.write(visible(text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Write each of the lines, made safe."""
+        """Write each line with control characters replaced."""
         for line in lines:
             self.write(line)
 

@@ -1,6 +1,6 @@
-"""Where logging goes: into a file, always. On stderr it would paint over the screen.
+"""Sends all logging to a private, rotating file: on stderr it would overwrite the screen.
 
-The SDK logs through the root logger, as libraries do; so the root logger is what is set up.
+The root logger is configured because the ACP SDK logs to it.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ BACKUP_COUNT = 3
 
 
 class _PrivateFile(RotatingFileHandler):
-    """Readable by nobody else, from the first byte on; also after it was rotated."""
+    """A rotating log file that is created with mode 0600, also after a rotation."""
 
-    def _open(self) -> IO[str]:  # type: ignore[override]  # a text file, which is all the base class uses
+    def _open(self) -> IO[str]:  # type: ignore[override]  # the base class needs only a text file
         descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         return cast("IO[str]", open(descriptor, self.mode, encoding=self.encoding, errors=self.errors))
 
 
 class _PrintableLines(logging.Formatter):
-    """Lines that can be printed: messages and exceptions may quote an agent."""
+    """Replaces control characters: messages and exceptions may quote an agent."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Format the record, with stand-ins for control characters."""
+        """Format the record and replace its control characters."""
         return visible(super().format(record))
 
 
 def log_to_file(level: int = logging.WARNING) -> Path | None:
-    """Send all logging to `acp-tui.log` in the state directory, instead of to stderr.
+    """Send all logging to `acp-tui.log` in the state directory.
 
-    Returns the file; None when it cannot be written, and then logging goes nowhere.
+    Return the path of the file, or None if it cannot be written; logging is then discarded.
     """
     path = paths().state / "acp-tui.log"
     root = logging.getLogger()

@@ -1,4 +1,4 @@
-"""Plain text in aligned columns."""
+"""Formats text for the terminal: aligned columns, wrapped paragraphs, labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The running connection to one agent: its process, calls to it, requests from it, and its end."""
+"""JSON-RPC connection to one agent process: start, calls, notifications and shutdown."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
 
 EXIT_STATUS_SECONDS = 2.0
-"""Seconds between the end of an agent's output and its exit status; after that it is ended."""
+"""Seconds an agent has to exit after it closed its stdout; then it is ended."""
 CLOSE_SECONDS = 10.0
+"""Seconds to wait in `close` until the end of the agent's stdout was processed."""
 
 
-class Link:
-    """One agent, from its start to its end. Made by `start`; one is made anew for a restart."""
+class RpcConnection:
+    """One agent process and the JSON-RPC connection to it. A restart creates a new one."""
 
     def __init__(
         self,
@@ -55,7 +56,7 @@ class Link:
         self._trace = trace_context()
         self._incoming = PendingRequests(serve)
         self._transport = WireTransport(
-            process, self._incoming, observe, on_end=self._ended, clock=clock, line_limit=line_limit
+            process, self._incoming, observe, on_end=self._on_stdout_end, clock=clock, line_limit=line_limit
         )
         self._sdk = sdk(self._incoming.handle, self._transport)
 
@@ -73,18 +74,25 @@ class Link:
         stderr: Callable[[bytes], None] | None = None,
         line_limit: int = MAX_LINE_BYTES,
     ) -> Self:
-        """Start the agent and listen to it.
+        """Start the agent and return the connection to it.
 
-        `observe(record, line)` is called for every frame in wire order, both ways, before any effect.
-        `serve(method, params, request_id)` answers the agent's requests, or raises `Refusal`.
-        `on_exit` is called once, when the agent is gone. `session` is the live state; it is only read.
+        Args:
+            launch: The agent's command, environment and title.
+            cwd: The directory the agent runs in.
+            session: The live state; it is only read.
+            observe: Called with every frame, sent or received, in wire order and before it has any effect.
+            serve: Returns the result of a request from the agent, or raises `Refusal`.
+            on_exit: Called once, after the agent has exited.
+            clock: The time of a record, in seconds since 1970.
+            stderr: Called with each block the agent writes to stderr.
+            line_limit: Longest line to accept, in bytes.
         """
         process = await AgentProcess.spawn(launch, cwd, on_stderr=stderr)
         try:
-            # Half a second, which the agent uses to start.
+            # Importing the SDK takes half a second, during which the agent starts.
             sdk = await asyncio.to_thread(_import_sdk)
         except BaseException:
-            await process.close(patience=0)
+            await process.close(grace_seconds=0)
             raise
         return cls(
             launch,
@@ -105,7 +113,8 @@ class Link:
     ) -> Any:
         """Send any request and return the result as the agent sent it.
 
-        Raises `RequestFailed`, `AgentGone` or `TimedOut`. When the caller is cancelled, the agent is told.
+        Raises `RequestFailed`, `AgentGone` or `AgentTimeout`. If the caller is cancelled, `$/cancel_request`
+        is sent.
         """
         from acp.exceptions import RequestError
 
@@ -117,13 +126,13 @@ class Link:
         except RequestError as error:
             raise RequestFailed(self.title, method, read_error(error.data), self.stderr_tail()) from None
         except ConnectionError:
-            raise await self._why_gone() from None
+            raise await self._gone_error() from None
         except TimeoutError:
-            self._withdraw(method, sent)
+            self._cancel_request(method, sent)
             sentence = f"{self.title} did not answer {method} within {timeout:g} s."
             raise AgentTimeout(sentence, self.stderr_tail()) from None
         except asyncio.CancelledError:
-            self._withdraw(method, sent)
+            self._cancel_request(method, sent)
             raise
         finally:
             CURRENT_CALL.reset(token)
@@ -131,20 +140,20 @@ class Link:
     async def notify(self, method: str, params: dict[str, Any]) -> None:
         """Send a notification. Raises `AgentGone`.
 
-        Does not wait for an agent that is behind with reading: a cancel must not hang on what it cancels.
+        Does not wait until the agent reads it: a cancel must not block behind the prompt that it cancels.
         """
         try:
             self._transport.post({"jsonrpc": "2.0", "method": method, "params": params})
         except ConnectionError:
-            raise await self._why_gone() from None
+            raise await self._gone_error() from None
 
     def _traced(self, params: dict[str, Any]) -> dict[str, Any]:
         if not self._trace:
             return params
         return {**params, "_meta": {**self._trace, **params.get("_meta", {})}}
 
-    def _withdraw(self, method: str, sent: SentRequest) -> None:
-        if sent.request_id is None or method == "initialize":  # nothing may come before its answer
+    def _cancel_request(self, method: str, sent: SentRequest) -> None:
+        if sent.request_id is None or method == "initialize":  # nothing may be sent before it is answered
             return
         with contextlib.suppress(ConnectionError):
             params = {"requestId": sent.request_id}
@@ -153,27 +162,27 @@ class Link:
     async def answer_pending(
         self, session_id: str | None = None, methods: Collection[str] | None = None
     ) -> None:
-        """Cancel the agent's open requests (of one session, of some methods) and write their answers."""
+        """Cancel the agent's pending requests (of one session, of some methods) and write their answers."""
         await self._incoming.answer_pending(session_id, methods)
 
     # ----------------------------------------------------------------- the end
 
     @property
     def pid(self) -> int:
-        """The agent's process, process group and session."""
+        """The id of the agent's process, process group and session."""
         return self._process.pid
 
     @property
     def exit(self) -> AgentExit | None:
-        """How the agent ended; None while it runs."""
+        """The exit of the agent's process; None while it runs."""
         return self._process.exit
 
     def stderr_tail(self, count: int = 20) -> list[str]:
-        """The last lines of the agent's stderr, safe to display."""
+        """Return the last lines of the agent's stderr, safe to display."""
         return self._process.stderr_tail(count)
 
     async def close(self) -> AgentExit:
-        """Answer what is pending, then end the agent and everything it started."""
+        """Answer pending requests, then end the agent and all processes it started."""
         await self.answer_pending()
         ended = await self._process.close()
         with contextlib.suppress(TimeoutError):
@@ -181,34 +190,34 @@ class Link:
         await self._sdk.close()
         return ended
 
-    async def _ended(self) -> None:
-        """The output of the agent has ended. Whoever waits for an answer hears it after this."""
+    async def _on_stdout_end(self) -> None:
+        """Report the agent's exit. Pending calls fail after this returns."""
         try:
             ended = await asyncio.wait_for(self._process.wait(), EXIT_STATUS_SECONDS)
         except TimeoutError:
-            ended = await self._process.close(reason="closed its output and had to be ended")
+            ended = await self._process.close(reason="closed its stdout and was ended")
         self._gone.set()
         self._on_exit(ended)
-        self._incoming.give_up()
+        self._incoming.withdraw_all()
 
-    async def _unless_gone(self, awaited: Coroutine[Any, Any, Any]) -> None:
-        """Wait for something that will not happen any more when the agent is gone."""
+    async def _wait_unless_gone(self, awaited: Coroutine[Any, Any, Any]) -> None:
+        """Await something that only a running agent can cause. Raises `AgentGone`."""
         task = asyncio.create_task(awaited)
         gone = asyncio.create_task(self._gone.wait())
         try:
             await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
             if not task.done():
-                raise await self._why_gone()
+                raise await self._gone_error()
         finally:
             task.cancel()
             gone.cancel()
 
-    async def _why_gone(self) -> AgentGone:
-        """The agent cannot be reached: wait until it is known why, and end it if it still runs."""
+    async def _gone_error(self) -> AgentGone:
+        """Return the error for an unreachable agent: wait for its exit, and end it if it still runs."""
         try:
             await asyncio.wait_for(self._gone.wait(), EXIT_STATUS_SECONDS)
         except TimeoutError:
-            await self._process.close(reason="stopped reading its input and had to be ended")
+            await self._process.close(reason="closed its stdin and was ended")
         ended = await self._process.wait()
         return AgentGone(f"{ended.describe(self.title)}.", ended)
 

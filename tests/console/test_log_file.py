@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.connection import logs
-from acp_tui.connection.logs import log_to_file
+from acp_tui.console import log_file
+from acp_tui.console.log_file import log_to_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ def test_setting_it_up_twice_logs_once(home: Path) -> None:
 
 
 def test_the_file_is_rotated_and_stays_private(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logs, "MAX_LOG_BYTES", 1000)
+    monkeypatch.setattr(log_file, "MAX_LOG_BYTES", 1000)
     path = log_to_file()
     assert path is not None
     for _ in range(100):

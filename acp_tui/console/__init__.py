@@ -1,0 +1,1 @@
+"""What acp-tui writes outside its screen: stdout and stderr, text tables, the log file."""
