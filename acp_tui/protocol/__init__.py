@@ -1,7 +1,4 @@
-"""Translate protocol frames into events. Pure: no I/O and no clock; bad input never raises."""
+"""Translate protocol frames into events. Pure: no I/O and no clock; bad input never raises.
 
-from __future__ import annotations
-
-from acp_tui.protocol.translator import Translator
-
-__all__ = ["Translator"]
+Nothing is imported here: the first frame needs `raw_values` only.
+"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.protocol import Translator
+from acp_tui.protocol.translator import Translator
 from acp_tui.session.events import Elsewhere
 from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Session
