@@ -237,11 +237,11 @@ def test_the_beginning_and_the_end_are_kept_to_the_character() -> None:
     model = model_of(output, head=100, tail=1000)
     settled = text[: -6 * 4]  # the screen of five rows holds the last four lines and the cursor
     assert model.dropped == len(settled) - 1100
-    head, cut, tail = model.text().partition(f"… {model.dropped:,} characters left out …\n")
+    head, cut, tail = model.text().partition(f"… {model.dropped:,} characters omitted …\n")
     assert cut
     assert head.rstrip("\n") == settled[:100].rstrip("\n")
     assert tail == settled[-1000:] + text[-6 * 4 :]
-    assert any("left out" in line[0][0] for line in model.lines if line)
+    assert any("omitted" in line[0][0] for line in model.lines if line)
 
 
 def test_only_the_end_is_kept_where_no_beginning_is_wanted() -> None:
@@ -265,7 +265,7 @@ def test_a_reader_needs_each_line_only_once() -> None:
         assert first == settled
         assert model.line_count == first + len(lines)
         if number % 7 == 0:
-            known += lines[: model.settled - settled]
+            known += lines[: model.final_lines - settled]
     assert [*known, *model.lines_from(len(known))[1]] == model.lines
 
 
@@ -307,7 +307,11 @@ def test_it_does_not_matter_where_output_is_cut(output: str, cuts: list[int], he
     single = model_of(*output, head=head, tail=tail)
     assert whole.lines == cut.lines == single.lines
     assert whole.text() == cut.text() == single.text()
-    assert (whole.settled, whole.line_count, whole.dropped) == (cut.settled, cut.line_count, cut.dropped)
+    assert (whole.final_lines, whole.line_count, whole.dropped) == (
+        cut.final_lines,
+        cut.line_count,
+        cut.dropped,
+    )
 
 
 @given(st.one_of(outputs, st.text()))

@@ -1,1 +1,1 @@
-"""Commands on pseudo terminals, and a model of what they show."""
+"""Commands that run in pseudo terminals, and the emulator that reads their output."""

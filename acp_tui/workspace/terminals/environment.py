@@ -1,4 +1,4 @@
-"""The environment of the client's terminals."""
+"""The environment variables of commands in acp-tui's terminals."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _TERMINAL = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
-# Nobody turns the pages of `git log` here; it would wait for ever.
+# A pager would wait for keys that nobody can press.
 _NO_PAGER = {"PAGER": "cat", "GIT_PAGER": "cat"}
-# Ours speak of our own terminal.
-_OURS = {"COLUMNS", "LINES", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERMCAP", "WINDOWID", "TMUX", "STY"}
+# These describe the terminal in which acp-tui itself runs.
+_EXCLUDED = {
+    *("COLUMNS", "LINES", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERMCAP", "WINDOWID", "TMUX", "STY"),
+}
 
 
-def terminal_environment(wished: Mapping[str, str]) -> dict[str, str]:
-    """Our own environment, made fit for a terminal of the client, and what the agent wishes beside it."""
-    ours = {name: value for name, value in os.environ.items() if name not in _OURS}
-    return {**ours, **_TERMINAL, **_NO_PAGER, **wished}
+def terminal_environment(requested: Mapping[str, str]) -> dict[str, str]:
+    """Return our environment, adapted to the terminal, with the variables that the agent requested."""
+    inherited = {name: value for name, value in os.environ.items() if name not in _EXCLUDED}
+    return {**inherited, **_TERMINAL, **_NO_PAGER, **requested}

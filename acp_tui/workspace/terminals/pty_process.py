@@ -1,4 +1,4 @@
-"""One program on a pseudo terminal of its own: started, read, ended with its whole group."""
+"""A program in its own pseudo terminal: starting it, reading its output, ending its process group."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 READ_SIZE = 64 * 1024
-"""Bytes per read, so that the event loop is not blocked."""
+"""Bytes read at once, so that the event loop is not blocked."""
 MAX_BUFFERED_BYTES = 4 * READ_SIZE
-"""More than the kernel buffers for a terminal."""
+"""Upper bound of what the kernel buffers for a terminal."""
 REOPEN_POLL_SECONDS = 0.2
 """Seconds between polls of a terminal that no process has open."""
 SIGKILL_TIMEOUT_SECONDS = 5.0
 """Seconds to wait for a process after SIGKILL (it may hang in the kernel)."""
 
-# Opening a terminal makes it the controlling one of a session leader that has none. Only a process
-# itself can do that, after `setsid` and before it becomes the program. The shell does it in a
-# millisecond; a `preexec_fn` would run Python between fork and exec, which is not safe beside threads.
-_TAKE_TERMINAL = '{ :; } <"$0"; exec "$@"'
+# A session leader without a controlling terminal gets the terminal that it opens. The new process must do
+# that itself, after `setsid` and before `exec`. A shell needs a millisecond for it; a `preexec_fn` would run
+# Python between fork and exec, which is not safe in a program with threads.
+_ACQUIRE_TERMINAL = '{ :; } <"$0"; exec "$@"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,10 @@ class ExitStatus:
 
 
 class PtyProcess:
-    """A running program. It has a session, a process group and a terminal of its own.
+    """A running program with its own session, process group and terminal.
 
-    `on_data` gets what it writes, `on_exit` its end, after all that it wrote before. What its children
-    write after that still comes, until `dispose`.
+    `on_data` gets the output, `on_exit` the exit status, after all output of the program. Output of its
+    children may still follow until `dispose`.
     """
 
     def __init__(
@@ -77,13 +77,13 @@ class PtyProcess:
         on_data: Callable[[bytes], None],
         on_exit: Callable[[ExitStatus], None],
     ) -> PtyProcess:
-        """Start a program, given by its path; `size` is columns and rows. Raises `OSError`, `ValueError`."""
+        """Start a program by its path. `size` is columns and rows. Raises `OSError` and `ValueError`."""
         master, slave = os.openpty()
         try:
             fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
             process = await WatchedProcess.start(
                 "/bin/sh",
-                ["-c", _TAKE_TERMINAL, os.ttyname(slave), *_odd_variables(env), program, *args],
+                ["-c", _ACQUIRE_TERMINAL, os.ttyname(slave), *_unusual_variables(env), program, *args],
                 terminal=slave,
                 cwd=cwd,
                 env=env,
@@ -98,7 +98,7 @@ class PtyProcess:
 
     @property
     def group(self) -> int:
-        """Process group id."""
+        """The process group id."""
         return self._process.pid
 
     @property
@@ -113,7 +113,7 @@ class PtyProcess:
     async def kill(self, grace: float) -> None:
         """End the process group with SIGTERM, and after `grace` seconds with SIGKILL."""
         self._signal(signal.SIGTERM)
-        self._signal(signal.SIGCONT)  # a stopped process would not notice
+        self._signal(signal.SIGCONT)  # a stopped process does not handle SIGTERM
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.wait(), grace)
         self._signal(signal.SIGKILL)
@@ -121,15 +121,15 @@ class PtyProcess:
             await asyncio.wait_for(self.wait(), SIGKILL_TIMEOUT_SECONDS)
 
     async def end_descendants(self) -> None:
-        """End everything that the program started, also daemons (these on Linux only)."""
+        """End everything that the program started; on Linux, also daemons."""
         await self._process.close()
 
     def call_when_all_ended(self, callback: Callable[[], None]) -> None:
-        """Call back once neither the program nor anything it started is left."""
+        """Call back when the program and everything it started have ended."""
         self._process.call_when_all_ended(callback)
 
     def dispose(self) -> None:
-        """Close the terminal; nothing more is read."""
+        """Close the terminal and stop reading."""
         if self._master >= 0:
             self._loop.remove_reader(self._master)
             os.close(self._master)
@@ -139,9 +139,9 @@ class PtyProcess:
 
     async def _follow(self) -> ExitStatus:
         code = await self._process.wait()
-        # Ask at once, while the number cannot have been given away: it is taken as long as the group lives.
+        # Check now whether the group still exists. Later its id may have been reused by another process.
         self._signal(0)
-        # All that it wrote is there to be read, but there is no end to it when a child of it floods.
+        # Read what the program wrote, but not forever: a child process may go on writing.
         for _ in range(MAX_BUFFERED_BYTES // READ_SIZE):
             if self._master < 0 or not self._read():
                 break
@@ -156,11 +156,11 @@ class PtyProcess:
             os.killpg(self.group, number)
         except ProcessLookupError:
             self._group_is_gone = True
-        except PermissionError:  # it became another user's; macOS also says so of zombies
+        except PermissionError:  # it changed its user id; macOS also reports this for zombies
             pass
 
     def _read(self) -> bool:
-        """Hand on what there is, but not more than a bit; True when there may be more at once."""
+        """Pass on available output, at most `READ_SIZE` bytes. Return True if there may be more."""
         blocks: list[bytes] = []
         room = READ_SIZE
         more = True
@@ -170,11 +170,11 @@ class PtyProcess:
             except BlockingIOError:
                 more = False
             except OSError as error:
-                if error.errno != errno.EIO:  # what Linux says when nobody has the other side open
+                if error.errno != errno.EIO:  # Linux's error when no process has the other side open
                     raise
                 block = b""
             if more and not block:
-                self._nobody_there()
+                self._on_hangup()
                 more = False
             elif more:
                 blocks.append(block)
@@ -183,26 +183,32 @@ class PtyProcess:
             self._on_data(b"".join(blocks))
         return more
 
-    def _nobody_there(self) -> None:
-        """No process has the terminal open. While the program lives it may open it again.
+    def _on_hangup(self) -> None:
+        """Handle that no process has the terminal open.
 
-        To close our side would hang up, which ends a program that only put its output elsewhere.
+        While the program runs, it may open it again. Closing our side would send it SIGHUP, although it may
+        only have redirected its output.
         """
         if self._process.returncode is not None:
             self.dispose()
         else:
             self._loop.remove_reader(self._master)
-            self._loop.call_later(REOPEN_POLL_SECONDS, self._look_again)
+            self._loop.call_later(REOPEN_POLL_SECONDS, self._resume_reading)
 
-    def _look_again(self) -> None:
+    def _resume_reading(self) -> None:
         if self._master >= 0:
             self._loop.add_reader(self._master, self._read)
 
 
-def _odd_variables(env: Mapping[str, str]) -> list[str]:
-    """A shell forgets variables that it could not name itself (bash's functions): hand them past it."""
-    odd = [f"{name}={value}" for name, value in env.items() if not (name.isascii() and name.isidentifier())]
-    return ["/usr/bin/env", *odd] if odd else []
+def _unusual_variables(env: Mapping[str, str]) -> list[str]:
+    """Return an `env` command that sets the variables that a shell does not pass on.
+
+    A shell drops variables whose names it could not use itself, such as exported functions of bash.
+    """
+    dropped = [
+        f"{name}={value}" for name, value in env.items() if not (name.isascii() and name.isidentifier())
+    ]
+    return ["/usr/bin/env", *dropped] if dropped else []
 
 
 def _signal_name(number: int) -> str:

@@ -1,4 +1,4 @@
-"""One row of a terminal's screen: characters in columns, wide and combining ones included."""
+"""One row of a terminal's screen: characters in columns, including wide and combining ones."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from operator import itemgetter
 from acp_tui.workspace.terminals.sgr import PLAIN, Style
 
 Cell = tuple[str, Style]
-"""A character with its marks. An empty one continues the wide character (or tab) before it."""
+"""A character with its combining marks, and its style. An empty one continues a wide character or tab."""
 
-# Characters that certainly take one column, so that most text need not be measured one by one.
+# Characters that are one column wide, so that most text need not be measured character by character.
 _NARROW = "[ -~\xa0-\xac\xae-\u02ff\u0370-\u0377\u0391-\u03a1\u03a3-\u0482\u2010-\u2027\u2030-\u205e"
 _NARROW += "\u20a0-\u20bf\u2190-\u21ff\u2200-\u22ff\u2500-\u25fc\u2800-\u28ff]"
 _ALL_NARROW = re.compile(f"{_NARROW}*")
@@ -21,42 +21,43 @@ _PIECES = re.compile(f"{_NARROW}+|.", re.DOTALL)
 
 TAB_WIDTH = 8
 MAX_MARKS = 16
-"""Combining marks on one character; what is beyond gets a column of its own, so that no cell grows."""
+"""Combining marks in one cell. Further ones get a column of their own, so that a cell cannot grow forever."""
 
 
 def is_narrow(text: str) -> bool:
-    """True when every character takes one column."""
+    """Return True if every character is one column wide."""
     return _ALL_NARROW.fullmatch(text) is not None
 
 
 def split_runs(text: str) -> list[str]:
-    """The text as runs of narrow characters and single other ones."""
+    """Split the text into runs of narrow characters and single other characters."""
     return _PIECES.findall(text)
 
 
 @lru_cache(maxsize=4096)
 def column_width(character: str) -> int:
-    """How many columns a character takes: 0, 1 or 2."""
+    """Return the number of columns of a character: 0, 1 or 2."""
     if unicodedata.category(character) in ("Mn", "Me", "Cf") or "\u1160" <= character <= "\u11ff":
         return int(character == "\xad")
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 class Row:
-    """A row. While text is only appended it stays in pieces; columns are laid out when they are needed."""
+    """A row of cells. As long as text is only appended, it is stored as pieces, which is cheaper."""
 
     __slots__ = ("_cells", "_parts", "width", "wrapped")
 
     def __init__(self) -> None:
-        self._parts: list[tuple[str, Style, int]] = []  # text, style, columns (one piece: all of one width)
-        self._cells: list[Cell] | None = None
+        # Text, style and number of columns. All characters of a piece have the same width.
+        self._parts: list[tuple[str, Style, int]] = []
+        self._cells: list[Cell] | None = None  # replaces the pieces once a cell is overwritten
         self.width = 0
-        """Columns in use."""
+        """Number of columns in use."""
         self.wrapped = False
-        """The next row continues this one's line."""
+        """Whether the next row continues the same line."""
 
     def put(self, column: int, text: str, style: Style, width: int) -> None:
-        """Write narrow characters, or one character of any width but 0, at a column."""
+        """Write narrow characters, or one character that is not of width 0, at a column."""
         if column >= self.width or (column == 0 and width >= self.width):
             if column < self.width:
                 self._parts.clear()
@@ -65,15 +66,15 @@ class Row:
             self._pad(column)
             self._extend(text, style, width)
             return
-        cells = self._laid_out()
-        self._part_wide(column)
-        self._part_wide(column + width)
+        cells = self._as_cells()
+        self._blank_wide(column)
+        self._blank_wide(column + width)
         cells[column : column + width] = _cells(text, style, width)
         self.width = len(cells)
 
     def mark(self, column: int, character: str) -> bool:
-        """Put a combining mark on the character before the column, if there is one that takes it."""
-        cells = self._laid_out()
+        """Add a combining mark to the character before a column. Return False if that is impossible."""
+        cells = self._as_cells()
         at = min(column, len(cells)) - 1
         while at > 0 and not cells[at][0]:
             at -= 1
@@ -84,41 +85,41 @@ class Row:
         return True
 
     def truncate(self, column: int) -> None:
-        """Drop everything from a column on."""
+        """Remove everything from a column on."""
         self.wrapped = False
         if column < self.width:
-            self._part_wide(column)
-            del self._laid_out()[column:]
+            self._blank_wide(column)
+            del self._as_cells()[column:]
             self.width = column
 
     def blank(self, start: int, stop: int) -> None:
-        """Blanks from column to column."""
+        """Replace the columns from `start` to before `stop` by blanks."""
         if stop >= self.width:
             self.truncate(start)
         elif start < stop:
             self.put(start, " " * (stop - start), PLAIN, stop - start)
 
     def insert(self, column: int, count: int, limit: int) -> None:
-        """Insert blanks; what is moved beyond the limit is lost."""
+        """Insert blanks at a column. What moves beyond `limit` columns is lost."""
         if column < self.width:
-            self._part_wide(column)
-            cells = self._laid_out()
+            self._blank_wide(column)
+            cells = self._as_cells()
             cells[column:column] = [(" ", PLAIN)] * min(count, limit)
             self.width = len(cells)
             self.truncate(limit)
 
     def delete(self, column: int, count: int) -> None:
-        """Delete columns; what is to their right moves to the left."""
+        """Delete columns. What is to their right moves left."""
         if column < self.width:
-            self._part_wide(column)
-            self._part_wide(column + count)
-            cells = self._laid_out()
+            self._blank_wide(column)
+            self._blank_wide(column + count)
+            cells = self._as_cells()
             del cells[column : column + count]
             self.width = len(cells)
             self.wrapped = False
 
     def parts(self) -> list[Cell]:
-        """The text in pieces of one style."""
+        """Return the text in pieces of one style."""
         if self._cells is None:
             return [(text, style) for text, style, _ in self._parts]
         return [
@@ -137,15 +138,15 @@ class Row:
             self._cells += _cells(text, style, width)
         self.width += width
 
-    def _laid_out(self) -> list[Cell]:
+    def _as_cells(self) -> list[Cell]:
         if self._cells is None:
             self._cells = [cell for part in self._parts for cell in _cells(*part)]
             self._parts = []
         return self._cells
 
-    def _part_wide(self, column: int) -> None:
-        """Where a border falls inside a wide character, nothing but blanks is left of it."""
-        cells = self._laid_out()
+    def _blank_wide(self, column: int) -> None:
+        """If a wide character lies across the left edge of a column, replace it by blanks."""
+        cells = self._as_cells()
         if column >= len(cells) or cells[column][0]:
             return
         start = column

@@ -1,4 +1,4 @@
-"""The last screen of a terminal: rows, a cursor, and what programs do to them."""
+"""The screen of an emulated terminal: its rows, its cursor, and the operations on them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class _Saved:
-    """A cursor to come back to."""
+class _SavedCursor:
+    """A position and style for `restore`."""
 
     line: int = 0
     column: int = 0
@@ -22,9 +22,9 @@ class _Saved:
 
 
 class ScreenBuffer:
-    """The rows a program can still change. Rows exist as far down as they were touched.
+    """The rows that a program can still change. Rows are created when they are first used.
 
-    A row that leaves at the top goes to the scrollback, if there is one (the alternate screen has none).
+    A row that scrolls off at the top goes to the scrollback. The alternate screen has none.
     """
 
     def __init__(self, width: int, height: int, scrollback: Scrollback | None) -> None:
@@ -37,24 +37,24 @@ class ScreenBuffer:
         self.autowrap = True
         self._scrollback = scrollback
         self._top, self._bottom = 0, height - 1
-        self._saved = _Saved()
+        self._saved = _SavedCursor()
         self._last = ""  # the last character, for `repeat`
 
     def reset(self) -> None:
-        """As it began, but for what has scrolled off."""
+        """Restore the initial state. The scrollback is kept."""
         self.go_to(0, 0)
         self.erase_display(2)
         self.style = PLAIN
         self.autowrap = True
         self._top, self._bottom = 0, self.height - 1
-        self._saved = _Saved()
+        self._saved = _SavedCursor()
 
     # ---- text
 
     def write(self, parts: list[Part]) -> None:
-        """Text without control characters other than tabs and line feeds, which also return the carriage."""
-        if sum(text.count("\n") for text, _ in parts) > self.height and self._flows(parts):
-            parts = self._let_pass(parts)
+        """Write text that has no control characters but tabs and newlines."""
+        if sum(text.count("\n") for text, _ in parts) > self.height and self._only_appends(parts):
+            parts = self._append_to_scrollback(parts)
         for text, style in parts:
             self.style = style
             first, *others = text.split("\n")
@@ -65,10 +65,10 @@ class ScreenBuffer:
                 if other:
                     self._write_line(other)
 
-    def _flows(self, parts: list[Part]) -> bool:
-        """Is text appended at the end of everything, so that all lines but the last just pass by?
+    def _only_appends(self, parts: list[Part]) -> bool:
+        """Return True if the text is appended at the end, so that most lines just scroll off.
 
-        (A mark at the start of a part takes over the style of the character that it belongs to.)
+        A combining mark at the start of a part would have to take the style of the character before it.
         """
         last = self.rows[-1]
         return (
@@ -81,8 +81,8 @@ class ScreenBuffer:
             and not any(text and column_width(text[0]) == 0 for text, _ in parts)
         )
 
-    def _let_pass(self, parts: list[Part]) -> list[Part]:
-        """Give what would scroll off at once to the scrollback; what is left for the screen."""
+    def _append_to_scrollback(self, parts: list[Part]) -> list[Part]:
+        """Add what would scroll off immediately to the scrollback, and return the rest."""
         assert self._scrollback is not None
         left: list[Part] = []
         lines = self.height
@@ -93,11 +93,11 @@ class ScreenBuffer:
                 break
             lines -= count
             left.append((text, style))
-        passing, *others = text.rsplit("\n", lines + 1)
+        scrolled, *others = text.rsplit("\n", lines + 1)
         left.append(("\n".join(others), style))
         for row in self.rows[:-1]:
             self._retire(row)
-        for part in [*self.rows[-1].parts(), *parts, (passing + "\n", style)]:
+        for part in [*self.rows[-1].parts(), *parts, (scrolled + "\n", style)]:
             if part[0]:
                 self._scrollback.append(*part)
         self.rows = [Row()]
@@ -145,7 +145,7 @@ class ScreenBuffer:
         self.column += width
 
     def _tab(self) -> None:
-        """To the next stop. At the end of a row the tab is kept as such: files are printed with theirs."""
+        """Move to the next tab stop. Beyond the text, a tab is stored, so that printed files keep theirs."""
         if self.column >= self.width and self.autowrap:
             self._wrap()
         row = self.rows[self.line]
@@ -155,7 +155,7 @@ class ScreenBuffer:
         self.column = stop
 
     def repeat(self, count: int) -> None:
-        """The last character again; not so often that a few bytes would cost a second."""
+        """Repeat the last character. The number is limited, so that a few bytes cannot block for a second."""
         if self._last:
             self._write_line(self._last * min(count, self.width, 500))
 
@@ -164,60 +164,60 @@ class ScreenBuffer:
         self.index()
         self.column = 0
 
-    # ---- moving
+    # ---- moving the cursor
 
     def carriage_return(self) -> None:
-        """To the first column."""
+        """Move to the first column."""
         self.column = 0
 
     def line_feed(self) -> None:
-        """To the first column of the next line."""
+        """Move to the first column of the next line, scrolling at the bottom."""
         self.column = 0
         self._last = ""
         self.index()
 
     def index(self) -> None:
-        """Down; at the bottom everything moves up."""
+        """Move down a line, scrolling at the bottom."""
         if self.line == self._bottom:
             self.scroll_up(1)
         elif self.line < self.height - 1:
             self.go_to_line(self.line + 1)
 
     def reverse_index(self) -> None:
-        """Up; at the top everything moves down."""
+        """Move up a line, scrolling at the top."""
         if self.line == self._top:
             self.scroll_down(1)
         else:
             self.go_to_line(self.line - 1)
 
     def move(self, down: int = 0, right: int = 0) -> None:
-        """Move the cursor, as far as the screen (and the scroll region it is in) goes."""
+        """Move within the screen, and within the scroll region if the cursor is in it."""
         top = self._top if self.line >= self._top else 0
         bottom = self._bottom if self.line <= self._bottom else self.height - 1
         self.go_to_line(max(top, min(self.line + down, bottom)))
         self.go_to_column(min(self.column, self.width - 1) + right)
 
     def go_to(self, line: int, column: int) -> None:
-        """To a place counted from the upper left corner of the screen."""
+        """Move to a line and column, both counted from 0."""
         self.go_to_line(line)
         self.go_to_column(column)
 
     def go_to_column(self, column: int) -> None:
-        """To a column of the line."""
+        """Move to a column of the current line."""
         self.column = max(0, min(column, self.width - 1))
 
     def go_to_line(self, line: int) -> None:
-        """To another line in the same column."""
+        """Move to another line, in the same column."""
         self.line = max(0, min(line, self.height - 1))
         while len(self.rows) <= self.line:
             self.rows.append(Row())
 
     def save(self) -> None:
-        """Remember the cursor."""
-        self._saved = _Saved(self.line, self.column, self.style)
+        """Save the cursor's position and style."""
+        self._saved = _SavedCursor(self.line, self.column, self.style)
 
     def restore(self) -> None:
-        """Back to where it was remembered."""
+        """Restore the saved position and style."""
         self.go_to_line(self._saved.line)
         self.column = self._saved.column
         self.style = self._saved.style
@@ -225,7 +225,7 @@ class ScreenBuffer:
     # ---- erasing, inserting, deleting
 
     def erase_line(self, mode: int) -> None:
-        """0: from the cursor on, 1: up to and with it, 2: all of the line."""
+        """Erase part of the line: 0 from the cursor on, 1 up to and including it, 2 all."""
         row = self.rows[self.line]
         if mode == 0:
             row.truncate(self.column)
@@ -235,7 +235,10 @@ class ScreenBuffer:
             row.truncate(0)
 
     def erase_display(self, mode: int) -> None:
-        """0: from the cursor on, 1: up to and with it, 2: all. (3, what scrolled off, is kept.)"""
+        """Erase part of the screen: 0 from the cursor on, 1 up to and including it, 2 all.
+
+        3, which would erase the scrollback, is ignored.
+        """
         if mode == 0:
             self.erase_line(0)
             del self.rows[self.line + 1 :]
@@ -248,29 +251,29 @@ class ScreenBuffer:
 
     def _blank_above(self) -> None:
         if self._scrollback is not None and self._scrollback.open:
-            self._scrollback.append("\n", PLAIN)  # what continued it is gone
+            self._scrollback.append("\n", PLAIN)  # the rest of its last line has been erased
         self.rows[: self.line] = [Row() for _ in range(self.line)]
 
     def insert_characters(self, count: int) -> None:
-        """Blanks at the cursor."""
+        """Insert blanks at the cursor."""
         self.rows[self.line].insert(self.column, count, self.width)
 
     def delete_characters(self, count: int) -> None:
-        """Characters at the cursor."""
+        """Delete characters at the cursor."""
         self.rows[self.line].delete(self.column, count)
 
     def erase_characters(self, count: int) -> None:
-        """Blanks over what is at the cursor."""
+        """Replace characters at the cursor by blanks."""
         self.rows[self.line].blank(self.column, min(self.column + count, self.width))
 
     def insert_lines(self, count: int) -> None:
-        """Empty lines at the cursor; what is moved out of the region is lost."""
+        """Insert empty lines at the cursor. What moves out of the scroll region is lost."""
         if self._top <= self.line <= self._bottom:
             self._shift_down(self.line, count)
             self.column = 0
 
     def delete_lines(self, count: int) -> None:
-        """Lines at the cursor."""
+        """Delete lines at the cursor."""
         if self._top <= self.line <= self._bottom:
             self._shift_up(self.line, count, retire=False)
             self.column = 0
@@ -278,17 +281,17 @@ class ScreenBuffer:
     # ---- scrolling
 
     def set_region(self, top: int, bottom: int) -> None:
-        """Let only these lines scroll. Nonsense means all of them."""
+        """Set the lines that scroll. Invalid numbers mean the whole screen."""
         bottom = min(bottom, self.height - 1)
         self._top, self._bottom = (top, bottom) if 0 <= top < bottom else (0, self.height - 1)
         self.go_to(0, 0)
 
     def scroll_up(self, count: int) -> None:
-        """Everything in the region moves up."""
+        """Move everything in the scroll region up."""
         self._shift_up(self._top, count, retire=self._top == 0)
 
     def scroll_down(self, count: int) -> None:
-        """Everything in the region moves down."""
+        """Move everything in the scroll region down."""
         self._shift_down(self._top, count)
 
     def _shift_up(self, top: int, count: int, *, retire: bool) -> None:
@@ -320,8 +323,8 @@ class ScreenBuffer:
 
     # ---- reading
 
-    def shown(self) -> list[Row]:
-        """The rows down to the cursor or the last one with text."""
+    def used_rows(self) -> list[Row]:
+        """Return the rows down to the cursor, or to the last row with text if that is lower."""
         count = len(self.rows)
         while count > self.line + 1 and not self.rows[count - 1].width:
             count -= 1

@@ -1,4 +1,4 @@
-"""What has scrolled off a terminal's screen: unchangeable text, its beginning and its end kept."""
+"""The lines that have scrolled off a terminal's screen. They never change; a long middle part is dropped."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from acp_tui.workspace.terminals.sgr import Style
 
 Part = tuple[str, "Style"]
-"""A piece of text in one style; here it may hold line breaks."""
+"""A piece of text in one style. It may contain newlines."""
 
 PAGE_CHARACTERS = 8192
 
 
 class _Page:
-    """Some thousand characters together with their counts, so that a reader can step over them."""
+    """A few thousand characters with their counts, so that readers can skip them."""
 
     __slots__ = ("characters", "newlines", "parts")
 
@@ -29,7 +29,7 @@ class _Page:
         self.newlines = 0
 
     def compact(self) -> None:
-        """Join neighbours of one style: a line of its own costs far more memory than its characters."""
+        """Join neighbouring parts of one style: a part per line takes far more memory than its text."""
         self.parts = [
             ("".join(text for text, _ in parts), style)
             for style, parts in groupby(self.parts, key=itemgetter(1))
@@ -37,7 +37,7 @@ class _Page:
 
 
 class _Pages:
-    """A run of pages."""
+    """Consecutive pages, with the sums of their counts."""
 
     def __init__(self) -> None:
         self.pages: deque[_Page] = deque()
@@ -62,8 +62,8 @@ class _Pages:
             page.newlines += newlines
             self.newlines += newlines
 
-    def forget_beyond(self, characters: int) -> None:
-        """Drop whole pages from the front while so many characters stay."""
+    def shrink(self, characters: int) -> None:
+        """Drop pages from the front as long as at least this many characters remain."""
         while self.pages and self.characters - self.pages[0].characters >= characters:
             page = self.pages.popleft()
             self.characters -= page.characters
@@ -75,7 +75,7 @@ class _Pages:
 
 
 class Scrollback:
-    """Text that only grows. Kept are exactly the first `head` and the last `tail` characters."""
+    """Text that only grows. Exactly the first `head` and the last `tail` characters are kept."""
 
     def __init__(self, head: int, tail: int) -> None:
         self._head_size = head
@@ -83,14 +83,14 @@ class Scrollback:
         self._head = _Pages()
         self._tail = _Pages()
         self.characters = 0
-        """All that ever came."""
+        """Number of characters ever appended."""
         self.newlines = 0
-        """Complete lines that ever came."""
+        """Number of complete lines ever appended."""
         self.open = False
-        """Is the last line without its end yet?"""
+        """Whether the last line has no newline yet."""
 
     def append(self, text: str, style: Style) -> None:
-        """Add text that is not empty."""
+        """Append text, which must not be empty."""
         self.characters += len(text)
         self.newlines += text.count("\n")
         self.open = text[-1] != "\n"
@@ -99,24 +99,24 @@ class Scrollback:
             text = text[room:]
         if text and self._tail_size:
             self._tail.add(text[-self._tail_size :], style)
-            self._tail.forget_beyond(self._tail_size)
+            self._tail.shrink(self._tail_size)
 
     @property
     def dropped(self) -> int:
-        """How many characters were left out between head and tail."""
+        """Number of characters dropped between head and tail."""
         return self.characters - self._head.characters - min(self._tail.characters, self._tail_size)
 
     def all(self) -> Iterator[Part]:
-        """Everything, when nothing was dropped."""
+        """Yield everything. Must be called only if nothing was dropped."""
         yield from self._head.parts()
         yield from self._tail.parts()
 
     def head(self) -> Iterator[Part]:
-        """The beginning."""
+        """Yield the first `head` characters."""
         return self._head.parts()
 
     def tail(self) -> Iterator[Part]:
-        """The end, without the characters beyond its size that its first page still holds."""
+        """Yield the last `tail` characters, of which the first page may hold more."""
         hidden = self._tail.characters - self._tail_size
         for text, style in self._tail.parts():
             if hidden >= len(text):
@@ -128,10 +128,10 @@ class Scrollback:
                 yield text, style
 
     def since(self, line: int) -> tuple[int, Iterator[Part]]:
-        """The text from a page on in which the line begins, or from the first kept after it.
+        """Return the text from the page on in which a line begins, and the number of the text's first line.
 
-        Also the number of the line in which that text begins. The head is not looked at when something
-        between it and the tail was dropped.
+        If that page was dropped, the text begins with the first page after it. The head is included only if
+        nothing was dropped.
         """
         pages = [*self._tail.pages] if self.dropped else [*self._head.pages, *self._tail.pages]
         number = self.newlines - sum(page.newlines for page in pages)

@@ -1,4 +1,4 @@
-"""Colours and attributes of terminal text: what the SGR sequences (`ESC [ … m`) say, as data."""
+"""Colours and attributes of terminal text, as set by SGR sequences (`ESC [ … m`)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from functools import lru_cache
 from typing import Any
 
 Color = int | tuple[int, int, int] | None
-"""None: the default; 0–15: the palette of the theme; 16–255: the fixed palette; or red, green and blue."""
+"""None: the default colour; 0-15: the theme's palette; 16-255: the fixed palette; or red, green and blue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a piece of text looks. Blinking and concealed text is not honoured: nothing is hidden."""
+    """Colours and attributes. Blinking and concealing are not supported: no text may be hidden."""
 
     fg: Color = None
     bg: Color = None
@@ -46,12 +46,12 @@ _SIMPLE: dict[int, dict[str, Any]] = {
     **{90 + number: {"fg": 8 + number} for number in range(8)},
     **{100 + number: {"bg": 8 + number} for number in range(8)},
 }
-_EXTENDED = {38, 48, 58}  # 58: the colour of the underline, which we do not show
+_EXTENDED = {38, 48, 58}  # 58: the colour of the underline, which is ignored
 
 
 @lru_cache(maxsize=4096)
 def apply_sgr(style: Style, parameters: str) -> Style:
-    """The style after an SGR sequence with these parameters. What is unknown in it changes nothing."""
+    """Return the style after an SGR sequence with these parameters. Unknown ones are ignored."""
     codes = parameters.split(";")
     while codes:
         code, *details = codes.pop(0).split(":")
@@ -64,7 +64,7 @@ def apply_sgr(style: Style, parameters: str) -> Style:
                 style = replace(style, fg=color)
             elif color is not None and number == 48:
                 style = replace(style, bg=color)
-        elif number == 4 and details[:1] == ["0"]:  # "4:0": the kind of underline is none
+        elif number == 4 and details[:1] == ["0"]:  # "4:0" means no underline
             style = replace(style, underline=False)
         elif number in _SIMPLE:
             style = replace(style, **_SIMPLE[number])
@@ -76,14 +76,14 @@ def _number(text: str) -> int:
 
 
 def _color(codes: list[str], *, with_space: bool) -> Color:
-    """Take an extended colour from the front of the codes: `5;N` or `2;R;G;B` (`2::R:G:B` with colons)."""
+    """Remove an extended colour from the front of the codes: `5;N` or `2;R;G;B` (`2::R:G:B` with colons)."""
     kind = codes.pop(0) if codes else ""
     if kind == "5" and codes:
         number = _number(codes.pop(0))
         return number if 0 <= number <= 255 else None
     if kind == "2":
         if with_space and len(codes) > 3:
-            codes.pop(0)  # the colour space, mostly left empty
+            codes.pop(0)  # the colour space, usually empty
         values = [_number(code) for code in codes[:3]]
         del codes[:3]
         if len(values) == 3 and all(0 <= value <= 255 for value in values):

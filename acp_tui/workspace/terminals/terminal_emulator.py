@@ -1,9 +1,9 @@
-"""A small model of a terminal: raw output in, lines of safe styled text out.
+"""A small terminal emulator: raw output in, lines of styled text out that are safe to display.
 
-It knows what programs do that were not made for the whole screen (carriage return, backspace, erasing,
-cursor moves on the last screen, colours, insert and delete, a scroll region) and the alternate screen, and
-swallows the rest. What has scrolled off is never changed again. However the output is cut into pieces, the
-result is the same.
+It supports what line-oriented programs use (carriage return, backspace, erasing, cursor movement on the last
+screen, colours, insert and delete, a scroll region) and the alternate screen, and ignores all other
+sequences. Lines that have scrolled off never change. The result does not depend on how the output is split
+into pieces.
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ if TYPE_CHECKING:
 
 Span = tuple[str, Style]
 Line = tuple[Span, ...]
-"""One line in pieces of one style: safe to display, without any control character."""
+"""One line in pieces of one style, without control characters."""
 
 WIDTH, HEIGHT = 120, 40
 KEEP_CHARACTERS = 256 * 1024
-_CUT = Style(dim=True)
+_OMISSION_STYLE = Style(dim=True)
 
-# Text with what most output has of controls: tab, line feed, carriage return, colours.
+# Text with the most frequent controls: tab, line feed, carriage return, colours.
 _TEXT = re.compile("(?:[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]++|\x1b\\[[0-;]{0,256}+m)++")
 _SGR = re.compile("\x1b\\[([0-;]*)m")
 _RETURNS = re.compile("(\r)")
 _BREAKS = re.compile("([\r\n])")
 _CSI = re.compile(r"\x1b\[([<-?]?)([0-;]{0,256})([ -/]{0,4})([@-~])")
 _ESCAPE = re.compile(r"\x1b([ -/]{0,4})([0-~])")
-# What one of them may look like before its end has come; also what is dropped when something else comes.
+# The beginning of a sequence, which is kept if the data ends here and dropped if it is not continued.
 _UNFINISHED = re.compile(r"\x1b(?:\[[<-?]?[0-;]{0,256}[ -/]{0,4}|[ -/]{0,4})")
-_STRING_ENDS = {"]": re.compile("[\x07\x18\x1a\x1b\n]")}  # a title has no line breaks: better see too much
+# A title has no newlines. One that is not terminated must not hide the lines after it.
+_STRING_ENDS = {"]": re.compile("[\x07\x18\x1a\x1b\n]")}
 _STRING_END = re.compile("[\x07\x18\x1a\x1b]")
 _STRING_LIMIT = 4 * 1024 * 1024
 _ALTERNATE = {"47", "1047", "1049"}
@@ -49,10 +50,10 @@ _LINE_DRAWING = str.maketrans("`afgjklmnopqrstuvwxyz{|}~", "◆▒°±┘┐┌�
 
 
 class TerminalEmulator:
-    """The output of one terminal, as it would look; its beginning and its end kept.
+    """The output of one terminal as it would look on a screen.
 
-    `head` and `tail` are how many characters are kept of the beginning and of the end of what has scrolled
-    off. Without `styles`, colours are ignored, which is cheaper where only the text is wanted.
+    Of the lines that have scrolled off, the first `head` and the last `tail` characters are kept. With
+    `styles=False` colours are ignored, which is cheaper if only the text is needed.
     """
 
     def __init__(
@@ -65,22 +66,22 @@ class TerminalEmulator:
         styles: bool = True,
     ) -> None:
         self.version = 0
-        """Grows with everything that is fed."""
+        """Increases with every call of `feed` that changes something."""
         self._size = (max(width, 2 * TAB_WIDTH), max(height, 2))
         self._styles = styles
         self._scrollback = Scrollback(head, tail)
         self._main = ScreenBuffer(*self._size, self._scrollback)
         self._alternate: ScreenBuffer | None = None
         self._screen = self._main
-        self._carry = ""  # an escape sequence whose end has not come
-        self._string: re.Pattern[str] | None = None  # inside a sequence that carries a text: what ends it
+        self._carry = ""  # an incomplete escape sequence at the end of the data
+        self._string: re.Pattern[str] | None = None  # inside a control string such as a title: its end
         self._string_length = 0
-        self._drawing = False  # letters stand for line drawing characters
+        self._line_drawing = False  # whether letters stand for line drawing characters
 
     # ---- writing
 
     def feed(self, raw: str) -> None:
-        """Take output; it may be cut anywhere."""
+        """Process output, which may be split anywhere."""
         if not raw:
             return
         self.version += 1
@@ -99,9 +100,9 @@ class TerminalEmulator:
                 position += 1
 
     def _write(self, text: str) -> None:
-        """Text, colours, and the controls that most output has."""
+        """Write text that may contain colours, tabs, line feeds and carriage returns."""
         screen = self._screen
-        # A line feed also returns the carriage; but programs for the whole screen may have switched that off.
+        # The terminal driver turns LF into CR LF, but full-screen programs may have switched that off.
         in_alternate = screen is self._alternate
         pieces = _BREAKS.split(text) if in_alternate else _RETURNS.split(text.replace("\r\n", "\n"))
         for piece in pieces:
@@ -113,20 +114,20 @@ class TerminalEmulator:
                 screen.write(self._parts(piece))
 
     def _parts(self, text: str) -> list[Part]:
-        """The text in pieces of one style; the last one has the style that follows."""
+        """Split text into pieces of one style. The last piece has the style of the text that follows."""
         style = self._screen.style
         if "\x1b" not in text:
-            return [(self._drawn(text), style)]
+            return [(self._translate(text), style)]
         first, *others = _SGR.split(text)
-        parts = [(self._drawn(first), style)]
+        parts = [(self._translate(first), style)]
         for parameters, piece in zip(others[::2], others[1::2], strict=True):
             if self._styles:
                 style = apply_sgr(style, parameters)
-            parts.append((self._drawn(piece), style))
+            parts.append((self._translate(piece), style))
         return parts if self._styles else [("".join(piece for piece, _ in parts), style)]
 
-    def _drawn(self, text: str) -> str:
-        return text.translate(_LINE_DRAWING) if self._drawing else text
+    def _translate(self, text: str) -> str:
+        return text.translate(_LINE_DRAWING) if self._line_drawing else text
 
     def _control(self, character: str) -> None:
         if character == "\b":
@@ -135,7 +136,10 @@ class TerminalEmulator:
             self._screen.index()
 
     def _skip_string(self, data: str, position: int) -> int:
-        """Swallow a title, an image and the like; one that does not end must not swallow all that follows."""
+        """Skip a control string such as a title or an image, and return the position after it.
+
+        A string that is not terminated ends at `_STRING_LIMIT`, so that it does not hide all later output.
+        """
         assert self._string is not None
         limit = position + _STRING_LIMIT - self._string_length
         end = self._string.search(data, position, min(limit, len(data)))
@@ -146,7 +150,7 @@ class TerminalEmulator:
                 self._string = None
             return stop
         if end[0] == "\x1b" and stop + 1 == len(data):
-            self._carry = "\x1b"  # perhaps the first half of the end
+            self._carry = "\x1b"  # perhaps the first half of the terminator
             return len(data)
         self._string = None
         if end[0] == "\x1b":
@@ -154,15 +158,15 @@ class TerminalEmulator:
         return stop if end[0] == "\n" else stop + 1
 
     def _escape(self, data: str, position: int) -> int:
-        """Obey the sequence that begins here; the position after it."""
+        """Execute the escape sequence at a position, and return the position after it."""
         if found := _CSI.match(data, position):
             private, parameters, between, final = found.groups()
-            self._obey(private, parameters, between, final)
+            self._execute(private, parameters, between, final)
             return found.end()
         found = _ESCAPE.match(data, position)
         if found and found[0] != "\x1b[":
             between, final = found.groups()
-            self._obey_short(between, final)
+            self._execute_short(between, final)
             return found.end()
         found = _UNFINISHED.match(data, position)
         assert found
@@ -170,7 +174,7 @@ class TerminalEmulator:
             self._carry = found[0]
         return found.end()
 
-    def _obey(self, private: str, parameters: str, between: str, final: str) -> None:
+    def _execute(self, private: str, parameters: str, between: str, final: str) -> None:
         if between:
             return
         if final in "hl" and private == "?":
@@ -178,9 +182,9 @@ class TerminalEmulator:
         elif (action := _ACTIONS.get(final)) and (not private or (private == "?" and final in "JK")):
             action(self._screen, [_number(text) for text in parameters.split(";")[:2]] + [0])
 
-    def _obey_short(self, between: str, final: str) -> None:
+    def _execute_short(self, between: str, final: str) -> None:
         if between == "(":
-            self._drawing = final == "0"
+            self._line_drawing = final == "0"
         elif between:
             return
         elif final in "]PX^_":
@@ -208,59 +212,61 @@ class TerminalEmulator:
 
     def _reset(self) -> None:
         self._use_alternate(on=False)
-        self._drawing = False
+        self._line_drawing = False
         self._main.reset()
 
     # ---- reading
 
     @property
-    def settled(self) -> int:
-        """Lines before this number never change again: read them once."""
+    def final_lines(self) -> int:
+        """Number of lines that have scrolled off. They never change, so they need to be read only once."""
         return self._scrollback.newlines
 
     @property
     def line_count(self) -> int:
-        """Lines that there ever were."""
-        return self.settled + 1 + sum(text.count("\n") for text, _ in self._screen_parts())
+        """Number of lines, including dropped ones."""
+        return self.final_lines + 1 + sum(text.count("\n") for text, _ in self._screen_parts())
 
     @property
     def dropped(self) -> int:
-        """Characters left out between the beginning and the end."""
+        """Number of characters dropped between the beginning and the end."""
         return self._scrollback.dropped
 
     def text(self) -> str:
-        """The plain text, with `\\n` and tabs, but not made safe: what a program would have read."""
+        """Return the plain text with newlines and tabs, as a program would read it. Not safe to display."""
         if self.dropped:
             head = "".join(text for text, _ in self._scrollback.head())
             parts = self._scrollback.tail()
-            before = f"{head}{'' if head.endswith(chr(10)) else chr(10)}{self._cut()}\n" if head else ""
+            before = f"{head}{'' if head.endswith(chr(10)) else chr(10)}{self._omission()}\n" if head else ""
         else:
             parts, before = self._scrollback.all(), ""
         return "".join([before, *(text for text, _ in parts), *(text for text, _ in self._screen_parts())])
 
     @property
     def lines(self) -> list[Line]:
-        """All lines that are kept; one that says so stands for what was left out."""
+        """All lines that are kept. A line that says so takes the place of the dropped ones."""
         if not self.dropped:
-            return _cut_lines(self._chain(self._scrollback.all()))
-        head = _cut_lines(self._scrollback.head())
+            return _split_lines(self._chain(self._scrollback.all()))
+        head = _split_lines(self._scrollback.head())
         if not head[-1]:
-            head.pop()  # the head ends with a line's end, or is empty
-        return [*head, ((self._cut(), _CUT),), *_cut_lines(self._chain(self._scrollback.tail()))]
+            head.pop()  # the head ends with a newline, or is empty
+        omission = ((self._omission(), _OMISSION_STYLE),)
+        return [*head, omission, *_split_lines(self._chain(self._scrollback.tail()))]
 
     def lines_from(self, number: int) -> tuple[int, list[Line]]:
-        """The lines from a number on, and the number of the first of them.
+        """Return the lines from a number on, and the number of the first one.
 
-        That is a later one when the lines asked for were left out. A reader keeps the lines before `settled`
-        and asks from there the next time; it costs what came since, and the last screen.
+        The first one has a higher number than requested if those before it were dropped. Readers keep the
+        first `final_lines` lines and request the lines from there next time: the cost is that of the new
+        lines and one screen.
         """
         first, parts = self._scrollback.since(number)
-        lines = _cut_lines(self._chain(parts))
+        lines = _split_lines(self._chain(parts))
         skip = max(0, number - first)
         return first + skip, lines[skip:]
 
-    def _cut(self) -> str:
-        return f"… {self.dropped:,} characters left out …"
+    def _omission(self) -> str:
+        return f"… {self.dropped:,} characters omitted …"
 
     def _chain(self, parts: Iterable[Part]) -> Iterator[Part]:
         yield from parts
@@ -274,7 +280,7 @@ class TerminalEmulator:
 
 
 def parse_styled_text(text: str) -> list[Line]:
-    """The lines of a finished text with colours in it, such as an agent's tool output; not wrapped."""
+    """Return the lines of a complete text with colours, such as an agent's tool output, without wrapping."""
     model = TerminalEmulator(width=len(text), head=len(text), tail=0)
     model.feed(text)
     return model.lines
@@ -285,14 +291,14 @@ def _number(text: str) -> int:
 
 
 def _row_parts(screen: ScreenBuffer) -> Iterator[Part]:
-    rows = screen.shown()
+    rows = screen.used_rows()
     for row in rows:
         yield from row.parts()
         if row is not rows[-1] and not row.wrapped:
             yield ("\n", PLAIN)
 
 
-def _cut_lines(parts: Iterable[Part]) -> list[Line]:
+def _split_lines(parts: Iterable[Part]) -> list[Line]:
     lines: list[Line] = []
     spans: list[Span] = []
     for text, style in parts:
@@ -300,14 +306,14 @@ def _cut_lines(parts: Iterable[Part]) -> list[Line]:
         if first:
             spans.append((first, style))
         for other in others:
-            lines.append(_safe(spans))
+            lines.append(_displayable(spans))
             spans = [(other, style)] if other else []
-    lines.append(_safe(spans))
+    lines.append(_displayable(spans))
     return lines
 
 
-def _safe(spans: list[Span]) -> Line:
-    """Join neighbours of one style, lay out tabs, and show stand-ins for what must not reach a terminal."""
+def _displayable(spans: list[Span]) -> Line:
+    """Join neighbours of one style, expand tabs, and replace control characters by visible ones."""
     joined = [("".join(text for text, _ in same), style) for style, same in groupby(spans, itemgetter(1))]
     if any("\t" in text for text, _ in joined):
         joined = _expand_tabs(joined)

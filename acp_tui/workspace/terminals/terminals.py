@@ -1,4 +1,4 @@
-"""The terminals of one session: processes whose output the agent reads and the screen shows."""
+"""The terminals of one session: commands whose output the agent reads and the screen shows."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ KILL_GRACE_SECONDS = 1.0
 class Terminals:
     """Creates, reads and ends terminals for the agent or the user.
 
-    `on_output` gets a terminal's raw output as it comes (not safe to display), `on_exit` its end.
-    Every method refuses what cannot be done with a `Refusal`.
+    `on_output` is called with a terminal's id and raw output (not safe to display), `on_exit` with its id,
+    exit code and signal. Methods raise `Refusal`.
     """
 
     def __init__(
@@ -46,9 +46,16 @@ class Terminals:
         taken: Iterable[str] = (),
         prefix: str = "term",
     ) -> None:
-        """`taken` are ids of an earlier part of the same session, which are not given again.
+        """Start without terminals.
 
-        Ids begin with `prefix`: who makes terminals beside these takes another one.
+        Args:
+            cwd: The default working directory.
+            on_output: See the class.
+            on_exit: See the class.
+            size: Columns and rows.
+            grace: Seconds between SIGTERM and SIGKILL.
+            taken: Ids from an earlier part of the session, which are not used again.
+            prefix: How ids begin. Must be different for each instance in a session.
         """
         self._cwd = os.fspath(cwd)
         self._on_output = on_output
@@ -56,8 +63,8 @@ class Terminals:
         self._size = size
         self._grace = grace
         self._terminals: dict[str, _Terminal] = {}
-        self._living: set[_Terminal] = set()  # also those released while they are being ended
-        self._watched: set[PtyProcess] = set()  # those that ended, too, as long as a descendant lives
+        self._running: set[_Terminal] = set()  # including released ones that are being ended
+        self._watched: set[PtyProcess] = set()  # including ended ones that have running descendants
         self._prefix = f"{prefix}-"
         self._made = max(map(self._number, taken), default=0)
         self._closed = False
@@ -74,10 +81,10 @@ class Terminals:
     ) -> str:
         """Start a command and return the id of its terminal.
 
-        A command line runs through the user's shell. `is_line` says whether it is one; None: see
+        If `is_line` is true, `command` is a command line, which the user's shell runs. None: decided by
         `is_command_line`.
         """
-        self._must_be_open()
+        self._require_open()
         limit = DEFAULT_LIMIT if output_byte_limit is None else min(output_byte_limit, MAX_LIMIT)
         if limit < 0:
             raise Refusal(INVALID_PARAMS, f"outputByteLimit must not be negative: {limit}")
@@ -94,9 +101,9 @@ class Terminals:
                 is_line = is_command_line(command, args, folder)
             program, arguments = _program(command, args, folder, environment, is_line=is_line)
             terminal = await self._start(command, program, arguments, folder, environment, limit)
-        self._living.add(terminal)
+        self._running.add(terminal)
         try:
-            self._must_be_open()
+            self._require_open()
         except Refusal:  # closed while it was starting
             await self._end(terminal)
             await terminal.process.end_descendants()
@@ -128,45 +135,45 @@ class Terminals:
                 on_data=terminal.take,
                 on_exit=terminal.end,
             )
-        except ValueError as error:  # a NUL in an argument …
+        except ValueError as error:  # such as a NUL in an argument
             raise Refusal(INVALID_PARAMS, f"{command!r} cannot be started: {error}") from error
         except OSError as error:
             raise Refusal(INTERNAL_ERROR, f"{command!r} cannot be started: {error.strerror}") from error
         return terminal
 
     def output(self, terminal_id: str) -> tuple[str, bool, ExitStatus | None]:
-        """The plain text so far, whether its beginning was cut off, and how the command ended if it has."""
+        """Return the plain text, whether its beginning is missing, and the exit status if it has ended."""
         terminal = self._find(terminal_id)
         text, truncated = terminal.output()
         return text, truncated, terminal.status
 
     async def wait_for_exit(self, terminal_id: str) -> ExitStatus:
-        """Wait until the command has ended; its children may still run."""
+        """Wait until the command has ended. Its children may still run."""
         return await self._find(terminal_id).process.wait()
 
     async def kill(self, terminal_id: str) -> None:
-        """End the command with its whole group; its output stays readable."""
+        """End the command's process group. Its output can still be read."""
         await self._find(terminal_id).process.kill(self._grace)
 
     async def release(self, terminal_id: str) -> None:
-        """End what still runs, and forget the terminal."""
+        """End the command if it still runs, and remove the terminal."""
         terminal = self._find(terminal_id)
         del self._terminals[terminal_id]
         await self._end(terminal)
 
     async def release_all(self) -> None:
-        """End and release all terminals, because the agent is gone."""
-        everything = self._living.union(self._terminals.values())
+        """End and remove all terminals."""
+        terminals = self._running.union(self._terminals.values())
         self._terminals.clear()
-        await asyncio.gather(*map(self._end, everything))
+        await asyncio.gather(*map(self._end, terminals))
 
     async def close(self) -> None:
-        """End all terminals, and daemons started in them. No more can be created."""
+        """End all terminals and the daemons started in them. No more can be created."""
         self._closed = True
         await self.release_all()
         await asyncio.gather(*(process.end_descendants() for process in list(self._watched)))
 
-    def _must_be_open(self) -> None:
+    def _require_open(self) -> None:
         if self._closed:
             raise Refusal(INTERNAL_ERROR, "the session is closed; no terminal can be started")
 
@@ -184,16 +191,16 @@ class Terminals:
     async def _end(self, terminal: _Terminal) -> None:
         await terminal.process.kill(self._grace)
         terminal.process.dispose()
-        self._living.discard(terminal)
+        self._running.discard(terminal)
 
     def _ended(self, terminal: _Terminal, status: ExitStatus) -> None:
         if terminal.process.gone:
-            self._living.discard(terminal)
+            self._running.discard(terminal)
         self._on_exit(terminal.id, status.exit_code, status.signal)
 
 
 class _Terminal:
-    """One terminal: its process, and what is kept of its output."""
+    """A terminal: its process and the end of its output."""
 
     process: PtyProcess
 
@@ -210,14 +217,14 @@ class _Terminal:
         self._limit = limit
         self._on_output = on_output
         self._on_exit = on_exit
-        # A character is at least a byte, so the text kept is never less than the limit.
-        self._model = TerminalEmulator(*size, head=0, tail=limit, styles=False)
+        # A character is at least one byte, so the emulator keeps at least `limit` bytes.
+        self._emulator = TerminalEmulator(*size, head=0, tail=limit, styles=False)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._read: tuple[int, str, bool] = (-1, "", False)
+        self._cached: tuple[int, str, bool] = (-1, "", False)
 
     def take(self, data: bytes) -> None:
         if text := self._decoder.decode(data):
-            self._model.feed(text)
+            self._emulator.feed(text)
             self._on_output(self.id, text)
 
     def end(self, status: ExitStatus) -> None:
@@ -225,33 +232,33 @@ class _Terminal:
         self._on_exit(self, status)
 
     def output(self) -> tuple[str, bool]:
-        version, text, truncated = self._read
-        if version != self._model.version:
-            text, truncated = _last_bytes(self._model.text(), self._limit)
-            truncated = truncated or self._model.dropped > 0
-            self._read = (self._model.version, text, truncated)
+        version, text, truncated = self._cached
+        if version != self._emulator.version:
+            text, truncated = _last_bytes(self._emulator.text(), self._limit)
+            truncated = truncated or self._emulator.dropped > 0
+            self._cached = (self._emulator.version, text, truncated)
         return text, truncated
 
 
 def _last_bytes(text: str, limit: int) -> tuple[str, bool]:
-    """The end of the text that fits, cut between two characters, and whether something was cut."""
+    """Return the last whole characters that fit into `limit` bytes, and whether some were cut off."""
     data = text.encode(errors="replace")
     if len(data) <= limit:
         return text, False
-    # What begins in the middle of a character is not decodable, and left out.
+    # If the cut is within a character, the rest of its bytes is invalid and ignored.
     return data[len(data) - limit :].decode(errors="ignore"), True
 
 
 def is_command_line(command: str, args: Sequence[str], cwd: str) -> bool:
     """Return True if the command is a line for the shell: it has spaces and no arguments.
 
-    Some agents put the path of a program there that has spaces in it. It is one where the file exists and
-    the first word is no program of its own; `./tool test` is never the file "tool test" beside `./tool`.
+    Some agents send the path of a program that contains spaces. It is taken as a path if that file exists and
+    the first word alone is not a program: if `./tool` exists, `./tool test` never means a file "tool test".
     """
     if args or len(command.split()) < 2:
         return False
-    whole, first = Path(cwd, command), command.split()[0]
-    if "/" not in command or not _is_program(whole):
+    path, first = Path(cwd, command), command.split()[0]
+    if "/" not in command or not _is_program(path):
         return True
     return _is_program(Path(cwd, first)) if "/" in first else shutil.which(first) is not None
 
@@ -266,7 +273,7 @@ def _is_program(path: Path) -> bool:
 def _program(
     command: str, args: Sequence[str], cwd: str, env: Mapping[str, str], *, is_line: bool
 ) -> tuple[str, Sequence[str]]:
-    """The program to run and its arguments. One named by a relative path is found from the folder."""
+    """Return the program to run and its arguments. A relative path is resolved from `cwd`."""
     if is_line:
         return user_shell(cwd), ["-c", command]
     if program := _find_program(command, cwd, env):
@@ -279,7 +286,7 @@ def _program(
 
 
 def user_shell(cwd: str) -> str:
-    """The program that takes a command line after `-c`; the agent's wish for SHELL is not asked."""
+    """Return the user's shell. The agent's variables, such as SHELL, are not considered."""
     return _find_program(os.environ.get("SHELL") or "sh", cwd, os.environ) or "/bin/sh"
 
 

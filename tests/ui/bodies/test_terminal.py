@@ -137,7 +137,7 @@ def test_what_was_not_kept_is_told_once_and_the_end_is_right() -> None:
     seen = lines(shown)
     assert seen[1] == "    first"
     assert seen[-1] == "    last"
-    assert sum("characters left out" in text for text in seen) == 1
+    assert sum("characters omitted" in text for text in seen) == 1
 
 
 def test_what_is_kept_of_floods_does_not_grow() -> None:
@@ -152,7 +152,7 @@ def test_what_is_kept_of_floods_does_not_grow() -> None:
         heights.append(shown.height)
     assert heights[1:] == heights[:1] * 3
     assert lines(shown)[1] == "    first"
-    gaps = [line for line in lines(shown) if "characters left out" in line]
+    gaps = [line for line in lines(shown) if "characters omitted" in line]
     assert len(gaps) == 1
     left_out = int(gaps[0].split()[1].replace(",", ""))
     copied = shown.copy_text().removeprefix("$ x\n").replace(gaps[0].strip() + "\n", "")

@@ -50,7 +50,7 @@ def test_what_was_not_kept_leaves_a_line_that_says_so() -> None:
     for number in range(MAX_KEPT_PER_END // 4):
         one.output.append(f"line {number:06}\r\n")
     body.update()
-    assert "left out" in body.copy_text()
+    assert "omitted" in body.copy_text()
     assert drawn(body)[-1].strip() == f"line {MAX_KEPT_PER_END // 4 - 1:06}"
 
 

@@ -88,8 +88,8 @@ class OutputLines:
             first, lines = model.lines_from(self._settled)
             if first > self._settled:
                 lines.insert(0, _gap(model.dropped))
-        self._settled = model.settled
-        self._final = final + len(lines) - (model.line_count - model.settled)
+        self._settled = model.final_lines
+        self._final = final + len(lines) - (model.line_count - model.final_lines)
         return final, _without_end(lines)
 
     def all(self) -> list[Line]:
@@ -105,7 +105,7 @@ def _model() -> TerminalEmulator:
 
 def omission_text(characters: int) -> str:
     """The text of the line that stands for omitted output."""
-    return f"… {characters:,} characters left out …"
+    return f"… {characters:,} characters omitted …"
 
 
 def original_length(text: str) -> int:
