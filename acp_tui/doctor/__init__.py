@@ -1,1 +1,4 @@
-"""Checks an agent: what it does, where its messages deviate from the schema, and the report."""
+"""Checks an agent's messages and describes the agent. The command is in `acp_tui/cli/doctor_run.py`.
+
+May import the packages below `controller`, and the SDK's schema models.
+"""

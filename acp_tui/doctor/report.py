@@ -1,116 +1,136 @@
-"""The report of `doctor` as text."""
+"""The report of `doctor` as JSON data."""
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.console.tables import labelled, wrapped
+from acp_tui.doctor.violations import Violation, find_violations
+from acp_tui.entry_display import call_title
+from acp_tui.session.nesting import limit_depth
+from acp_tui.session.state import AgentMessage, Permission, Thought, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping, Sequence
 
-NONE = "none"
+    from acp_tui.controller import Conversation
+    from acp_tui.session.record import Record
+    from acp_tui.session.state import Agent, ConfigOption, Session
 
-
-def as_text(report: dict[str, Any]) -> list[str]:
-    """The lines to print; all texts are made safe on the way."""
-    lines: list[str] = []
-    for title, fields in _sections(report):
-        lines += ["", title, *labelled(fields, "  ", commands=("command", "log"))]
-    lines += ["", "Protocol violations"]
-    lines += _deviations(report["deviations"]) or ["  none seen"]
-    if report["error"]:
-        lines += ["", *wrapped(report["error"])]
-        lines += [line for said in report["stderr"] for line in wrapped(said, "  │ ")]
-    return lines[1:]
+MAX_STDERR_LINES = 10
+"""Lines of the agent's stderr in the report after a failure."""
 
 
-def _sections(report: dict[str, Any]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    agent, seconds = report["agent"], report["seconds"]
-    started = [("command", report["command"]), ("folder", report["cwd"])]
-    if "initialize" in seconds:
-        started.append(("answered", f"initialize after {seconds['initialize']:.2f} s"))
-    if "session" in seconds:
-        started[-1] = ("answered", f"{started[-1][1]}, session/new after {seconds['session']:.2f} s")
-    if report["log"]:
-        started.append(("log", report["log"]))
-    yield "Started" if report["started"] else "Not started", started
-    if agent is None:
-        return
-    names = [str(agent[key]) for key in ("title", "name", "version") if agent[key]]
-    yield (
-        "Agent",
-        [
-            ("is", " · ".join(dict.fromkeys(names)) or "it does not say"),
-            ("protocol", f"version {agent['protocolVersion']}"),
-            ("can", ", ".join(_capabilities(agent["capabilities"])) or NONE),
-            ("sign-in", _named(agent["authMethods"], "type") or NONE),
+def build_report(
+    conversation: Conversation,
+    records: Sequence[Record],
+    seconds: Mapping[str, float],
+    *,
+    failure: str | None,
+) -> dict[str, Any]:
+    """Return the report on an agent that has exited.
+
+    Args:
+        conversation: The conversation with the agent.
+        records: Everything that was sent and received.
+        seconds: The duration of each step that succeeded: `initialize`, `session`, `turn`.
+        failure: Why the run failed; None if it did not.
+    """
+    session = conversation.session
+    process = session.process
+    deviations = find_violations(records)
+    if process and process.signal in ("SIGTERM", "SIGKILL"):
+        sentence = f"it did not exit when its stdin was closed, and was ended with {process.signal}"
+        deviations.append(Violation("outlives-its-input", sentence))
+    return {
+        "started": process is not None and process.pid is not None,
+        "agent": _agent(session.agent),
+        "command": shlex.join(conversation.launch.command),
+        "cwd": str(conversation.options.cwd),
+        "seconds": {name: round(value, 3) for name, value in seconds.items()},
+        **_session_offers(session),
+        "turn": _turn(session, conversation.options.policy) if "turn" in seconds else None,
+        "deviations": [
+            {"check": one.check, "sentence": one.sentence, "count": one.count, "example": one.example}
+            for one in deviations
         ],
-    )
-    if report["sessionId"] is not None:
-        yield "Session", _session(report)
-    if report["turn"] is not None:
-        yield "Turn", _turn(report["turn"], seconds["turn"])
+        "error": failure,
+        "stderr": process.stderr_tail[-MAX_STDERR_LINES:] if process and failure else [],
+        "log": conversation.log_path,
+    }
 
 
-def _session(report: dict[str, Any]) -> list[tuple[str, str]]:
-    fields = []
-    for label in ("modes", "models"):
-        offered = report[label]
-        if offered["available"]:
-            fields.append(
-                (label, _choices([item["id"] for item in offered["available"]], offered["current"]))
-            )
-    for option in report["configOptions"]:
-        values = option["values"] or ["on", "off"]
-        current = {True: "on", False: "off"}.get(option["current"], option["current"])
-        fields.append((option["id"], _choices(values, current)))
-    names = " ".join(f"/{command['name']}" for command in report["commands"])
-    fields.append(("commands", f"{len(report['commands'])}: {names}" if names else NONE))
-    return fields
+def _agent(agent: Agent | None) -> dict[str, Any] | None:
+    if agent is None:
+        return None
+    return {
+        "name": agent.name,
+        "title": agent.title,
+        "version": agent.version,
+        "protocolVersion": agent.protocol_version,
+        "capabilities": limit_depth(agent.capabilities),
+        "authMethods": [
+            {"id": method.id, "name": method.name, "type": method.kind} for method in agent.auth_methods
+        ],
+    }
 
 
-def _turn(turn: dict[str, Any], seconds: float) -> list[tuple[str, str]]:
-    calls = [f"{call['title'] or call['kind']} ({_outcome(call)})" for call in turn["toolCalls"]]
-    fields = [
-        ("ended", f"{turn['stopReason'] or 'with an error'} after {seconds:.1f} s"),
-        ("said", f"{turn['characters']} characters, {turn['thoughts']} thoughts"),
-        ("tools", "; ".join(calls) or NONE),
-    ]
-    if turn["used"] is not None:
-        fields.append(("context", f"{turn['used']} of {turn['size'] or '?'} tokens"))
-    return fields
+def _session_offers(session: Session) -> dict[str, Any]:
+    return {
+        "sessionId": session.session_id,
+        "modes": {
+            "current": session.mode,
+            "available": [{"id": mode.id, "name": mode.name} for mode in session.modes],
+        },
+        "models": {
+            "current": session.model,
+            "available": [{"id": model.value, "name": model.name} for model in session.models],
+        },
+        "configOptions": [_option(option) for option in session.config_options],
+        "commands": [
+            {"name": command.name, "description": command.description, "hint": command.hint}
+            for command in session.commands
+        ],
+    }
 
 
-def _outcome(call: dict[str, Any]) -> str:
-    return f"rejected by {call['rejectedBy']}" if call["rejectedBy"] else str(call["status"])
+def _option(option: ConfigOption) -> dict[str, Any]:
+    return {
+        "id": option.id,
+        "name": option.name,
+        "type": option.kind,
+        "category": option.category,
+        "current": option.current,
+        "values": [choice.value for choice in option.choices],
+    }
 
 
-def _capabilities(capabilities: dict[str, Any], path: str = "") -> Iterator[str]:
-    """The names of what is offered; an object counts as a yes, also when it is empty."""
-    for name, value in capabilities.items():
-        below = f"{path}{name}"
-        if name == "_meta" or value is None or value is False:
-            continue
-        if isinstance(value, dict) and (value or not path):
-            yield from _capabilities(value, f"{below}.")
-        else:
-            yield below
+def _turn(session: Session, policy: str) -> dict[str, Any]:
+    rejected = {
+        entry.call_id: f'policy "{policy}"' if entry.by == "policy" else "a rule"
+        for entry in session.entries
+        if isinstance(entry, Permission) and entry.by in ("policy", "rule") and _is_rejected(entry)
+    }
+    entries = [entry for entry in session.entries if entry.turn == session.turn]
+    return {
+        "stopReason": session.stop_reason,
+        "characters": sum(len(entry.text) for entry in entries if isinstance(entry, AgentMessage)),
+        "thoughts": sum(isinstance(entry, Thought) for entry in entries),
+        "toolCalls": [
+            {
+                "title": call_title(entry, session.cwd or ""),
+                "kind": entry.kind,
+                "status": entry.status,
+                "rejectedBy": rejected.get(entry.call_id),
+            }
+            for entry in entries
+            if isinstance(entry, ToolCall) and not entry.served
+        ],
+        "used": session.usage.used,
+        "size": session.usage.size,
+    }
 
 
-def _choices(values: list[str], current: object) -> str:
-    return ", ".join(f"[{value}]" if value == current else value for value in map(str, values))
-
-
-def _named(items: list[dict[str, Any]], extra: str) -> str:
-    return "; ".join(f"{item['id']}: {item['name']} ({item[extra]})" for item in items)
-
-
-def _deviations(found: list[dict[str, Any]]) -> list[str]:
-    lines: list[str] = []
-    for one in found:
-        times = f" ({one['count']} times)" if one["count"] > 1 else ""
-        lines += [f"  {one['check']}", *wrapped(f"{one['sentence']}{times}", "    ")]
-        if one["example"]:
-            lines += wrapped(f"for example: {one['example']}", "    ")
-    return lines
+def _is_rejected(permission: Permission) -> bool:
+    option = permission.option
+    return permission.outcome == "cancelled" or (option is not None and option.kind.startswith("reject"))

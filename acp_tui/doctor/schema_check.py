@@ -1,7 +1,7 @@
-"""Compares what an agent sent with the protocol's schema, as the SDK's models have it.
+"""Checks an agent's messages against the protocol's schema, using the SDK's models.
 
-The models are lenient: some unknown values make them fail, others are emptied without a word. So a frame
-is validated *and* compared with what the model kept of it: whatever was lost is a departure.
+The models are lenient: some wrong values fail validation, others are silently dropped or converted. So each
+message is validated *and* compared with what the model kept of it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 UNSTABLE_FIELDS = frozenset({"update.name", "toolCall.name"})
-"""In the unstable schema; agents use it already, and we understand it."""
+"""Fields of the unstable schema that agents use already and acp-tui understands."""
 
 
 @dataclass(slots=True)
 class SchemaViolation:
-    """One departure from the schema."""
+    """A violation of the schema in one message."""
 
     check: str
     sentence: str
@@ -30,7 +30,7 @@ class SchemaViolation:
 
 @cache
 def _models() -> tuple[dict[str, type[BaseModel]], dict[str, type[BaseModel]]]:
-    """Of the agent's requests and notifications; and of its answers to ours."""
+    """Return the models of params by method, and those of results by method."""
     from acp import schema
 
     calls: dict[str, type[BaseModel]] = {
@@ -62,7 +62,10 @@ def _models() -> tuple[dict[str, type[BaseModel]], dict[str, type[BaseModel]]]:
 
 
 def schema_violations(frame: Any, methods: dict[object, str]) -> Iterator[SchemaViolation]:
-    """The departures of one received frame; `methods` holds our open requests, and loses the answered one."""
+    """Yield the violations in one received frame.
+
+    `methods` holds the method of each pending request of ours by id; the answered one is removed.
+    """
     if not isinstance(frame, dict):
         return
     calls, answers = _models()
@@ -78,7 +81,7 @@ def schema_violations(frame: Any, methods: dict[object, str]) -> Iterator[Schema
     if answered is None:
         return
     if "error" in frame:
-        yield from _error_faults(answered, frame["error"])
+        yield from _error_violations(answered, frame["error"])
     elif model := answers.get(answered):
         result = frame.get("result")
         if result is None:
@@ -90,14 +93,15 @@ def schema_violations(frame: Any, methods: dict[object, str]) -> Iterator[Schema
         yield from _compare(model, answered, result, " answer")
 
 
-def _error_faults(method: str, error: Any) -> Iterator[SchemaViolation]:
+def _error_violations(method: str, error: Any) -> Iterator[SchemaViolation]:
     if not isinstance(error, dict):
         yield SchemaViolation(
-            "schema:error", f"an error answer ({method}) is not an object", str(error)[:200]
+            "schema:error", f"the error in an answer to {method} is not an object", str(error)[:200]
         )
     elif not isinstance(error.get("code"), int) or not isinstance(error.get("message"), str):
         yield SchemaViolation(
-            "schema:error", f"an error answer ({method}) lacks a number as code or a text as message"
+            "schema:error",
+            f"the error in an answer to {method} must have a number as code and a string as message",
         )
 
 
@@ -114,19 +118,19 @@ def _compare(model: type[BaseModel], method: str, value: Any, suffix: str = "") 
         )
     except ValidationError as error:
         for fault in error.errors(include_url=False):
-            path = _path_in(value, fault["loc"])
-            what = _WORDS.get(fault["type"], "has a value that is not in the schema")
+            path = _path_of(value, fault["loc"])
+            what = _SENTENCE_ENDS.get(fault["type"], "has a value that is not in the schema")
             yield SchemaViolation(check, f"{where}: {path} {what}", str(fault.get("input"))[:200])
         return
-    for path, lost in _lost(value, kept):
+    for path, dropped in _differences(value, kept):
         if path in UNSTABLE_FIELDS:
             continue
         yield SchemaViolation(
-            check, f"{where}: {path} is not in the schema, or not with this value", str(lost)[:200]
+            check, f"{where}: {path} is not in the schema, or not with this value", str(dropped)[:200]
         )
 
 
-_WORDS = {
+_SENTENCE_ENDS = {
     "missing": "is missing",
     "bool_parsing": "must be true or false",
     "bool_type": "must be true or false",
@@ -143,26 +147,28 @@ _WORDS = {
     "greater_than_equal": "is too small",
     "less_than_equal": "is too large",
 }
-"""By the validator's names for its errors; everything else is a value that is not in the schema."""
+"""By pydantic's error type. For any other, the value is not in the schema."""
 
 
-def _path_in(value: Any, loc: tuple[int | str, ...]) -> str:
-    """The place of an error in the message. The validator's own names for alternatives are left out."""
+def _path_of(value: Any, loc: tuple[int | str, ...]) -> str:
+    """Return the path of an error in the message, without pydantic's names of union members."""
     path: list[str] = []
     for number, part in enumerate(loc):
         if isinstance(value, dict) and part in value:
             path.append(str(part))
             value = value[part]
         elif isinstance(value, list) and isinstance(part, int) and part < len(value):
-            path.append("[]")  # without the position, so that the same fault of many items counts as one
+            path.append(
+                "[]"
+            )  # without the index, so that many items with the same fault count as one violation
             value = value[part]
         elif number == len(loc) - 1 and isinstance(part, str) and isinstance(value, dict):
-            path.append(part)  # what is missing
+            path.append(part)  # a missing field
     return ".".join(path) or "the message"
 
 
-def _lost(sent: Any, kept: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """What the model did not keep. `_meta` and nulls are free."""
+def _differences(sent: Any, kept: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield path and value of what the model dropped or converted. `_meta` and nulls may hold anything."""
     if isinstance(sent, dict) and isinstance(kept, dict):
         for key, value in sent.items():
             below = f"{path}.{key}" if path else str(key)
@@ -171,19 +177,19 @@ def _lost(sent: Any, kept: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             if key not in kept:
                 yield below, value
             else:
-                yield from _lost(value, kept[key], below)
+                yield from _differences(value, kept[key], below)
     elif isinstance(sent, list) and isinstance(kept, list):
         if len(sent) != len(kept):
             yield f"{path}[]", sent
             return
         for one, other in zip(sent, kept, strict=True):
-            yield from _lost(one, other, f"{path}[]")
+            yield from _differences(one, other, f"{path}[]")
     elif sent is not None and not _same_type(sent, kept):
         yield path, sent
 
 
 def _same_type(sent: Any, kept: Any) -> bool:
-    """The models turn "yes" into true and "5" into 5; that is not what was sent."""
+    """Return False if the model converted the value, such as "yes" to true or "5" to 5."""
     numbers = (int, float)
     if isinstance(sent, numbers) and isinstance(kept, numbers):
         return isinstance(sent, bool) == isinstance(kept, bool)

@@ -1,7 +1,6 @@
-"""Where an agent departs from the protocol: from its schema, and in its behaviour.
+"""Protocol violations in the messages of an agent: of the schema, and in behaviour.
 
-Nothing here is an accusation: most agents do some of these things and work well. Each finding has the
-name of its check, so that people who write agents can look it up.
+Most agents have some and work well. Each violation has the name of its check, for people who write agents.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Violation:
-    """One kind of departure, however often it was seen."""
+    """One kind of violation and how often it was seen."""
 
     check: str  # e.g. `schema:session/update` or `tool-update-unannounced`
     sentence: str
     count: int = 1
-    example: str | None = None  # of the first time
+    example: str | None = None  # from the first time
 
 
 def find_violations(records: Iterable[Record]) -> list[Violation]:
-    """All departures in what an agent sent, in the order in which each was first seen."""
+    """Return the violations in what the agent sent, in the order in which each was first seen."""
     found: dict[tuple[str, str], Violation] = {}
 
     def add(check: str, sentence: str, example: str | None = None) -> None:
@@ -42,18 +41,18 @@ def find_violations(records: Iterable[Record]) -> list[Violation]:
             found[check, sentence] = Violation(check, sentence, example=example)
 
     behaviour = BehaviourCheck(add)
-    methods: dict[object, str] = {}  # our requests that wait for an answer
+    methods: dict[object, str] = {}  # of our pending requests, by id
 
     def check_schema(record: Record) -> None:
-        for fault in schema_violations(record.frame, methods):
-            add(fault.check, fault.sentence, fault.example)
+        for violation in schema_violations(record.frame, methods):
+            add(violation.check, violation.sentence, violation.example)
 
     def attempt(check: Callable[[Record], None], record: Record) -> None:
-        """A mistake in a check costs that check, and not the report."""
+        """Run a check. If it fails because of a bug, report that instead of failing."""
         try:
             check(record)
         except Exception:
-            _log.exception("A check of the agent's messages failed")
+            _log.exception("A check failed on a message of the agent")
             add("check-failed", "acp-tui could not check a message; see its log", str(record.frame)[:200])
 
     for record in records:
@@ -64,6 +63,6 @@ def find_violations(records: Iterable[Record]) -> list[Violation]:
                 add("deep-nesting", f"a message is nested more than {MAX_DEPTH} levels deep")
                 record = Record(record.at, record.direction, limit_depth(record.frame))
             attempt(check_schema, record)
-        attempt(behaviour.see, record)
-    behaviour.end()
+        attempt(behaviour.check, record)
+    behaviour.finish()
     return list(found.values())

@@ -1,4 +1,4 @@
-"""`acp-tui doctor`: what an agent is, what it offers, and where it departs from the protocol."""
+"""`acp-tui doctor`: the report on an agent, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def report(command: str, *args: str, cwd: Path) -> dict[str, Any]:
 
 
 def checks(found: dict[str, Any]) -> list[str]:
-    return [deviation["check"] for deviation in found["deviations"]]
+    return [violation["check"] for violation in found["deviations"]]
 
 
-def test_a_well_behaved_agent_has_nothing_against_it(tmp_path: Path) -> None:
+def test_a_correct_agent_has_no_violations(tmp_path: Path) -> None:
     found = report(script(), "--prompt", "hello", cwd=tmp_path)
     assert found["error"] is None
     assert found["agent"]["name"] == "scripted"
@@ -41,7 +41,7 @@ def test_a_well_behaved_agent_has_nothing_against_it(tmp_path: Path) -> None:
     assert found["deviations"] == []
 
 
-def test_the_demo_agent_has_nothing_against_it(home: Path) -> None:
+def test_the_demo_agent_has_no_violations(home: Path) -> None:
     done = run("doctor", "demo", "--prompt", "hello", "--json")
     found = json.loads(done.out)
     assert found["deviations"] == []
@@ -50,7 +50,7 @@ def test_the_demo_agent_has_nothing_against_it(home: Path) -> None:
     assert "tour" in [command["name"] for command in found["commands"]]
 
 
-def test_the_report_is_for_people(tmp_path: Path) -> None:
+def test_the_text_report_has_sections_and_values(tmp_path: Path) -> None:
     offers = {
         "capabilities": {"loadSession": True, "promptCapabilities": {"image": True, "audio": False}},
         "auth_methods": [{"id": "login", "name": "Log in"}],
@@ -86,17 +86,17 @@ def test_the_report_is_for_people(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_departures_are_named(tmp_path: Path, prompt: list[Any], expected: set[str]) -> None:
+def test_violations_are_reported_by_name(tmp_path: Path, prompt: list[Any], expected: set[str]) -> None:
     found = report(script(), "--prompt", json.dumps(prompt), cwd=tmp_path)
     assert expected <= set(checks(found))
 
 
-def test_noise_on_stdout_is_named(tmp_path: Path) -> None:
+def test_noise_on_stdout_is_reported(tmp_path: Path) -> None:
     found = report(agent("faulty", "noise"), "--prompt", "go", cwd=tmp_path)
     assert {"stdout-noise", "malformed-envelope", "answer-to-nothing"} <= set(checks(found))
 
 
-def test_an_agent_that_does_not_leave_is_named(tmp_path: Path) -> None:
+def test_an_agent_that_does_not_exit_is_reported(tmp_path: Path) -> None:
     assert "outlives-its-input" in checks(report(agent("faulty", "will_not_end"), cwd=tmp_path))
 
 
@@ -108,7 +108,7 @@ def test_an_agent_that_does_not_leave_is_named(tmp_path: Path) -> None:
         ("no_session_id", "without a session id"),
     ],
 )
-def test_an_agent_that_cannot_be_talked_to_is_reported(tmp_path: Path, fault: str, sentence: str) -> None:
+def test_an_agent_that_fails_to_open_a_session_is_reported(tmp_path: Path, fault: str, sentence: str) -> None:
     done = examine(agent("faulty", fault), cwd=tmp_path)
     assert done.code == 1
     words = " ".join(done.out.split())
@@ -118,14 +118,14 @@ def test_an_agent_that_cannot_be_talked_to_is_reported(tmp_path: Path, fault: st
         assert "│ starting" in done.out
 
 
-def test_what_cannot_be_started_is_reported(tmp_path: Path) -> None:
+def test_a_missing_program_is_reported(tmp_path: Path) -> None:
     done = examine("no-such-program", cwd=tmp_path)
     assert done.code == 1
     assert "was not found in PATH" in " ".join(done.out.split())
     assert "Traceback" not in done.err
 
 
-def test_hostile_words_of_an_agent_are_made_safe(tmp_path: Path) -> None:
+def test_control_characters_of_an_agent_are_replaced(tmp_path: Path) -> None:
     hostile = "evil\x1b[2J\u202e"
     offers = {
         "session": {"modes": {"currentModeId": hostile, "availableModes": [{"id": hostile, "name": hostile}]}}
@@ -136,14 +136,14 @@ def test_hostile_words_of_an_agent_are_made_safe(tmp_path: Path) -> None:
     assert "\u202e" not in done.out
 
 
-def test_the_agent_may_do_nothing_unless_allowed(tmp_path: Path) -> None:
+def test_requests_are_rejected_unless_allowed(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("A=b")
     prompt = steps(["ask", "fs/write_text_file", {"path": str(tmp_path / "new.txt"), "content": "x"}])
     report(script(), "--prompt", prompt, cwd=tmp_path)
     assert not (tmp_path / "new.txt").exists()
 
 
-def test_an_agent_has_to_be_named(tmp_path: Path) -> None:
+def test_the_agent_is_required(tmp_path: Path) -> None:
     done = run("doctor", cwd=tmp_path)
     assert done.code == 2
     assert "name an agent" in done.err
@@ -156,7 +156,7 @@ def test_strict_fails_on_violations_and_only_then(tmp_path: Path) -> None:
     assert examine(script(), "--prompt", "hello", "--strict", cwd=tmp_path).code == 0
 
 
-def test_violations_are_said_in_words(tmp_path: Path) -> None:
+def test_schema_violations_are_sentences_of_ours(tmp_path: Path) -> None:
     offers = {"capabilities": {"loadSession": "yes", "mcpCapabilities": []}, "session": {"modes": 5}}
     chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": 5}}
     found = report(script(**offers), "--prompt", steps(["update", chunk]), cwd=tmp_path)
@@ -167,12 +167,12 @@ def test_violations_are_said_in_words(tmp_path: Path) -> None:
     assert not [sentence for sentence in sentences if "Input should" in sentence or "Field" in sentence]
 
 
-def test_a_mode_that_is_not_offered_is_flagged(tmp_path: Path) -> None:
+def test_an_unavailable_mode_is_reported(tmp_path: Path) -> None:
     modes = {"currentModeId": "b", "availableModes": [{"id": "a", "name": "A"}]}
     assert "unknown-mode" in checks(report(script(session={"modes": modes}), cwd=tmp_path))
 
 
-def test_very_many_thoughts_are_flagged(tmp_path: Path) -> None:
+def test_very_many_thoughts_are_reported(tmp_path: Path) -> None:
     thoughts = [
         [
             "update",
@@ -188,12 +188,12 @@ def test_very_many_thoughts_are_flagged(tmp_path: Path) -> None:
     assert "many-thoughts" in checks(found)
 
 
-def test_a_program_that_does_not_exist_was_not_started(tmp_path: Path) -> None:
+def test_a_missing_program_is_reported_as_not_started(tmp_path: Path) -> None:
     done = examine("no-such-program", cwd=tmp_path)
     assert "Not started" in done.out.splitlines()
 
 
-def test_a_call_that_the_policy_rejected_says_so(tmp_path: Path) -> None:
+def test_a_call_rejected_by_policy_says_so(tmp_path: Path) -> None:
     call = {
         "toolCallId": "call",
         "title": "Edit a",
@@ -202,10 +202,10 @@ def test_a_call_that_the_policy_rejected_says_so(tmp_path: Path) -> None:
     }
     failed = {"sessionUpdate": "tool_call_update", "toolCallId": "call", "status": "failed"}
     done = examine(script(), "--prompt", steps(["permission", call], ["update", failed]), cwd=tmp_path)
-    assert "Edit a (rejected by policy deny)" in done.out
+    assert 'Edit a (rejected by policy "deny")' in done.out
 
 
-def test_an_agent_that_writes_through_the_client_does_not_act_without_asking(tmp_path: Path) -> None:
+def test_writing_through_the_client_is_not_acting_without_asking(tmp_path: Path) -> None:
     edit = {
         "sessionUpdate": "tool_call",
         "toolCallId": "t",
@@ -227,7 +227,7 @@ def test_terminal_sign_in_is_declared(tmp_path: Path) -> None:
     assert '"auth":{"terminal":true}' in log.replace(" ", "")
 
 
-def test_waiting_is_said(tmp_path: Path) -> None:
+def test_progress_is_printed_while_waiting(tmp_path: Path) -> None:
     command = agent("faulty", "never_answers")
     with running("doctor", "--command", command, cwd=tmp_path) as (process, mark):
         assert process.stderr is not None
@@ -238,7 +238,7 @@ def test_waiting_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [["completed"], {"a": 1}, nested(340), nested(340, lists=True)])
-def test_malformed_frames_do_not_cost_the_report(tmp_path: Path, value: Any) -> None:
+def test_malformed_frames_do_not_prevent_the_report(tmp_path: Path, value: Any) -> None:
     updates = [
         {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "T", "status": value},
         {"sessionUpdate": "tool_call", "toolCallId": "u", "title": "T", "rawInput": value, "content": value},

@@ -1,7 +1,9 @@
-"""Each named check of an agent's behaviour, provoked once; and what real agents were recorded doing."""
+"""The checks of an agent's messages: each one provoked, and the violations of recorded agents."""
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+from acp_tui.doctor import behaviour_check, tool_call_check
 from acp_tui.doctor.violations import find_violations
 from acp_tui.session.record import Record
 from tests.support.recordings import WIRELOGS, records
@@ -25,12 +28,12 @@ INFO = {"agentInfo": {"name": "agent", "version": "1"}}
 
 
 def checks(talk: Talk, *, schema: bool = False) -> set[str]:
-    found = {deviation.check for deviation in find_violations(talk.records)}
+    found = {violation.check for violation in find_violations(talk.records)}
     return found if schema else {check for check in found if not check.startswith("schema:")}
 
 
 def turn(*play: Play) -> Callable[[Talk], None]:
-    """A turn in which this happens, and something is said."""
+    """Return a conversation with one turn of these acts and a message."""
 
     def run(talk: Talk) -> None:
         talk.opened(**INFO)
@@ -48,7 +51,7 @@ def opened(result: dict[str, Any] | None = None, **initialize: Any) -> Callable[
 
 
 def then(*plays: Callable[[Talk], object]) -> Play:
-    """One after the other."""
+    """Return one act that performs all of these."""
 
     def play(talk: Talk) -> None:
         for act in plays:
@@ -87,7 +90,7 @@ def permission(*options: dict[str, str], **more: Any) -> Play:
 
 
 def outside(*play: Play) -> Callable[[Talk], None]:
-    """After the turn."""
+    """Return a conversation with these acts after a turn."""
 
     def run(talk: Talk) -> None:
         turn()(talk)
@@ -110,7 +113,7 @@ def empty(talk: Talk) -> None:
     talk.end(talk.prompt())
 
 
-def early(talk: Talk) -> None:
+def updates_before_session(talk: Talk) -> None:
     talk.ask("initialize", {"protocolVersion": 1}, {"protocolVersion": 1, **INFO})
     new = talk.call("session/new", {"cwd": "/w", "mcpServers": []})
     talk.update("usage_update", used=1, size=2)
@@ -121,7 +124,7 @@ def draft(talk: Talk) -> None:
     talk.ask("initialize", {"protocolVersion": "0.1.0"}, {"protocolVersion": "0.1.0", **INFO})
 
 
-def fails(talk: Talk) -> None:
+def fails_with_http_status(talk: Talk) -> None:
     talk.opened(**INFO)
     talk.fail(talk.prompt(), {"code": 529, "message": "overloaded"})
 
@@ -137,13 +140,13 @@ PROVOKED: dict[str, Callable[[Talk], None]] = {
     "answered-twice": answered_again,
     "answer-to-nothing": turn(lambda talk: talk.answer(4711, {})),
     "request-id-twice": turn(permission(), permission()),
-    "http-status-as-code": fails,
+    "http-status-as-code": fails_with_http_status,
     "no-agent-info": then(Talk.opened),
     "version-as-text": opened(protocolVersion="1"),
     "draft-dialect": draft,
     "env-var-auth": opened(authMethods=[{"id": "k", "name": "Key", "type": "env_var"}]),
     "models-offered": opened({"models": {"currentModelId": "a", "availableModels": []}}),
-    "update-before-session": early,
+    "update-before-session": updates_before_session,
     "other-session": turn(lambda talk: talk.says("x", session_id="s2")),
     "update-outside-turn": outside(lambda talk: talk.says("more")),
     "unknown-update": turn(lambda talk: talk.update("novelty")),
@@ -184,24 +187,19 @@ PROVOKED: dict[str, Callable[[Talk], None]] = {
 
 
 @pytest.mark.parametrize("check", PROVOKED)
-def test_each_check_finds_what_it_is_named_after_and_nothing_else_does(check: str) -> None:
+def test_each_check_reports_only_its_own_violation(check: str) -> None:
     talk = Talk()
     PROVOKED[check](talk)
     assert checks(talk) == {check}
 
 
-def test_every_check_in_the_code_is_provoked_here() -> None:
-    import re
-    from pathlib import Path
-
-    import acp_tui.doctor.behaviour_check as module
-
-    source = Path(module.__file__ or "").read_text(encoding="utf-8")
+def test_every_check_has_a_test_case() -> None:
+    source = "".join(inspect.getsource(module) for module in (behaviour_check, tool_call_check))
     named = set(re.findall(r'"([a-z]+(?:-[a-z]+)+)"', source))
     assert named == set(PROVOKED)
 
 
-def test_a_good_turn_departs_from_nothing() -> None:
+def test_a_correct_turn_has_no_violations() -> None:
     talk = Talk().opened(
         {
             "modes": {"currentModeId": "a", "availableModes": [{"id": "a", "name": "A"}]},
@@ -226,13 +224,13 @@ def test_a_good_turn_departs_from_nothing() -> None:
     assert checks(talk, schema=True) == set()
 
 
-def test_what_was_only_announced_has_not_been_done_without_asking() -> None:
+def test_a_failed_edit_is_not_reported_as_acting_without_asking() -> None:
     talk = Talk()
     turn(tool(kind="edit", status="failed"))(talk)
     assert checks(talk) == set()
 
 
-def test_a_replay_is_not_taken_for_early_updates() -> None:
+def test_a_replay_is_not_reported_as_early_updates() -> None:
     talk = Talk()
     talk.ask("initialize", {"protocolVersion": 1}, {"protocolVersion": 1, **INFO})
     load = talk.call("session/load", {"sessionId": "s1", "cwd": "/w", "mcpServers": []})
@@ -242,7 +240,7 @@ def test_a_replay_is_not_taken_for_early_updates() -> None:
     assert checks(talk, schema=True) == set()
 
 
-def test_the_same_departure_is_counted() -> None:
+def test_repeated_violations_are_counted() -> None:
     talk = Talk().opened(**INFO)
     prompt = talk.prompt()
     for number in range(3):
@@ -287,7 +285,7 @@ def test_the_same_departure_is_counted() -> None:
         (then(lambda talk: talk.record("received", {"id": 1})), "schema:envelope", "jsonrpc"),
     ],
 )
-def test_departures_from_the_schema_name_the_place(play: Play, check: str, words: str) -> None:
+def test_schema_violations_name_the_field(play: Play, check: str, words: str) -> None:
     talk = Talk()
     play(talk)
     sentences = [found.sentence for found in find_violations(talk.records) if found.check == check]
@@ -295,7 +293,7 @@ def test_departures_from_the_schema_name_the_place(play: Play, check: str, words
     assert words in sentences[0]
 
 
-def test_extensions_in_meta_are_free() -> None:
+def test_meta_may_hold_anything() -> None:
     talk = Talk()
     turn(tool(_meta={"vendor": {"anything": [1]}}))(talk)
     assert checks(talk, schema=True) == set()
@@ -347,7 +345,7 @@ frames = some.fixed_dictionaries(
 
 @settings(deadline=None, derandomize=True, database=None, max_examples=150)
 @given(some.lists(frames | json_values, max_size=6))
-def test_nothing_that_an_agent_sends_stops_the_examination(sent: list[Any]) -> None:
+def test_no_message_makes_a_check_crash(sent: list[Any]) -> None:
     talk = Talk()
     turn()(talk)
     find_violations([*talk.records, *(Record(0.0, "received", frame) for frame in sent)])
@@ -379,10 +377,10 @@ RECORDED = {
 
 
 @pytest.mark.parametrize("agent", RECORDED)
-def test_recorded_agents_depart_where_they_are_known_to(agent: str) -> None:
+def test_recorded_agents_have_their_known_violations(agent: str) -> None:
     found: dict[str, set[str]] = defaultdict(set)
     for wirelog in WIRELOGS:
         if wirelog.stem.startswith(agent):
-            for deviation in find_violations(records(wirelog)):
-                found[deviation.check].add(wirelog.stem)
+            for violation in find_violations(records(wirelog)):
+                found[violation.check].add(wirelog.stem)
     assert set(found) == RECORDED[agent]

@@ -33,13 +33,13 @@ def run(args: argparse.Namespace) -> int:
 
     import asyncio
 
-    from acp_tui.doctor.examination import examine
-    from acp_tui.doctor.report import as_text
+    from acp_tui.cli.doctor_run import examine
+    from acp_tui.doctor.report_text import report_lines
 
     report = asyncio.run(examine(args, agent, prompt))
     if args.json:
         print(json_text(report, ascii_only=sys.stdout.isatty(), indent=2), file=content_stream())
     else:
-        print("\n".join(as_text(report)))
+        print("\n".join(report_lines(report)))
     failed = report["error"] or (args.strict and report["deviations"])
     return FAILED if failed else OK
