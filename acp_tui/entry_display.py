@@ -12,19 +12,13 @@ from typing import Any
 from acp_tui.protocol.raw_values import read_command
 from acp_tui.session.invisible import reveal, reveal_line
 from acp_tui.session.state import (
-    Compaction,
     Content,
     Diff,
-    Entry,
     Location,
-    Notice,
     Permission,
     Terminal,
     TerminalRef,
-    Thought,
     ToolCall,
-    TurnEnd,
-    Unrecognised,
 )
 from acp_tui.session.text import visible_line
 
@@ -52,27 +46,6 @@ STATUS_ICONS = {
 """Signs for the status of a tool call, or of a step of a plan."""
 _VERBS = {"read": "Read", "edit": "Edit", "delete": "Delete", "move": "Move", "search": "Search"}
 """Verbs for titles that are only a file name."""
-OPEN_KINDS = ("edit", "delete", "move", "execute")
-
-
-def default_folded(entry: Entry) -> bool:
-    """Return True if the entry is folded by default."""
-    if isinstance(entry, Thought):
-        return entry.ended_at is not None
-    if isinstance(entry, ToolCall):
-        return _call_folded(entry)
-    if isinstance(entry, TurnEnd) and entry.error is not None and entry.error.raw is None:
-        return False  # not the agent's answer: it is gone, and these are its last words
-    if isinstance(entry, Notice) and entry.level == "error" and entry.source == "client":
-        return False
-    return isinstance(entry, (Unrecognised, Compaction, Notice, TurnEnd))
-
-
-def _call_folded(call: ToolCall) -> bool:
-    """What changes or runs something, and what went wrong, is open; looking and thinking is not."""
-    if call.status == "failed" or call.kind in OPEN_KINDS:
-        return False
-    return not any(isinstance(item, (Diff, TerminalRef)) for item in call.content)
 
 
 def format_duration(seconds: float) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from acp_tui.diffing.diff_text import diff_lines
-from acp_tui.export.as_text import TERMINAL_LINES, transcript_lines
+from acp_tui.entry_kinds.terminal import MAX_LINES
+from acp_tui.export.as_text import transcript_lines
 from acp_tui.session import state
 from acp_tui.session.text import GrowingText
 from tests.support.talk import Talk
@@ -21,6 +22,9 @@ def session(*entries: state.Entry) -> state.Session:
     for entry in entries:
         if isinstance(entry, state.ToolCall):
             made.tool_calls[entry.call_id] = entry
+            for item in entry.content:
+                if isinstance(item, state.TerminalRef):
+                    made.terminal_calls[item.terminal_id] = entry
         if isinstance(entry, state.Terminal):
             made.terminals[entry.terminal_id] = entry
     return made
@@ -130,7 +134,7 @@ def test_a_terminal_is_shown_once_with_its_last_lines() -> None:
     assert lines[:3] == [
         "* Build (pending)",
         "    $ make  (in /p)",
-        f"    … last {TERMINAL_LINES} lines:",
+        f"    … last {MAX_LINES} lines:",
     ]
     assert lines[3:-1] == [f"    line {number}" for number in range(60, 100)]
     assert lines[-1] == "    [exit code 2]"

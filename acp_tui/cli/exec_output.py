@@ -6,11 +6,10 @@ import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO
 
-from acp_tui.entry_display import call_title
+from acp_tui.entry_kinds.registry import kind_of
 from acp_tui.protocol.client_records import to_record
 from acp_tui.session.events import AgentExited, Decided, TextChunk
-from acp_tui.session.invisible import reveal_line
-from acp_tui.session.state import AgentMessage, Notice, Plan, ToolCall, TurnEnd
+from acp_tui.session.state import AgentMessage
 from acp_tui.session.text import GrowingText, json_text, visible_line
 
 if TYPE_CHECKING:
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
 
-STATUS_WORDS = {"completed": "done", "failed": "failed", "cancelled": "cancelled", "unfinished": "left open"}
-PRINTED_SOURCES = frozenset({"client", "agent", "protocol"})
-"""Notices from other sources repeat a decision that is printed already."""
 MAX_FILES = 30
 """At most so many changed files are listed; a build may change thousands."""
 OUTCOME_WORDS = {True: "allowed", False: "rejected", None: "cancelled"}
@@ -36,23 +32,17 @@ class ProgressPrinter:
 
     def see(self, events: Sequence[Event], changes: Sequence[Change]) -> None:
         """Print decisions, tool calls, notices and plan progress."""
-        ended = any(isinstance(event, AgentExited) for event in events)  # reported with the failure it causes
+        agent_gone = any(isinstance(event, AgentExited) for event in events)
         for event in events:
             if isinstance(event, Decided) and event.by != "covered":  # printed a moment ago
                 self._say(f"{OUTCOME_WORDS[event.allowed]}: {event.subject} ({event.why})")
         for change in changes:
-            entry = change.entry
-            if isinstance(entry, ToolCall):
-                self._tool_call(entry)
-            elif change.kind != "added":
+            if change.entry is None:
                 continue
-            elif isinstance(entry, Notice) and entry.source in PRINTED_SOURCES and not ended:
-                self._say(entry.text if entry.detail is None else f"{entry.text}: {entry.detail}")
-            elif isinstance(entry, Plan) and entry.items:
-                done = sum(item.status == "completed" for item in entry.items)
-                self._say(f"plan: {done} of {len(entry.items)} steps done")
-            elif isinstance(entry, TurnEnd) and entry.stop_reason not in (None, "end_turn"):
-                self._say(f"stopped: {entry.stop_reason}")
+            kind = kind_of(change.entry)
+            # Why the agent is gone is reported with the failure that it causes.
+            if kind.progress_updates or (change.kind == "added" and not agent_gone):
+                self._progress(change.entry.id, kind.progress(change.entry))
 
     def changed(self, files: list[dict[str, Any]], cwd: str) -> None:
         """Print the changed files."""
@@ -63,12 +53,10 @@ class ProgressPrinter:
         if len(files) > MAX_FILES:
             self._say(f"and {len(files) - MAX_FILES} more files changed")
 
-    def _tool_call(self, call: ToolCall) -> None:
-        title = call_title(call, "")
-        now = f"{title}: {STATUS_WORDS[call.status]}" if call.status in STATUS_WORDS else title
-        if title and self._printed.get(call.id) != now:
-            self._printed[call.id] = now
-            self._say(reveal_line(now))
+    def _progress(self, entry_id: int, line: str | None) -> None:
+        if line and self._printed.get(entry_id) != line:
+            self._printed[entry_id] = line
+            self._say(line)
 
     def _say(self, text: str) -> None:
         print(f"· {visible_line(text)}", file=sys.stderr, flush=True)

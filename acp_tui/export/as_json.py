@@ -13,15 +13,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.export.terminal_output import output_text
-from acp_tui.session.state import Terminal
-from acp_tui.session.text import GrowingText
+from acp_tui.session.text import GrowingText, TerminalText
 
 if TYPE_CHECKING:
     from acp_tui.export.metadata import SessionMetadata
     from acp_tui.session.state import Entry, Session
 
 FORMAT = 1
-_INTERNAL_ENTRY_FIELDS = frozenset({"version", "output"})
+_INTERNAL_FIELDS = frozenset({"version"})
 _INTERNAL_SESSION_FIELDS = frozenset(
     {
         "entries",
@@ -49,10 +48,7 @@ def as_json(session: Session, metadata: SessionMetadata) -> str:
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
-    plain = {"type": type(entry).__name__, **_fields(entry, _INTERNAL_ENTRY_FIELDS)}
-    if isinstance(entry, Terminal):
-        plain["output"] = output_text(entry.output)
-    return plain
+    return {"type": type(entry).__name__, **_fields(entry, _INTERNAL_FIELDS)}
 
 
 def _fields(value: Any, without: frozenset[str]) -> dict[str, Any]:
@@ -63,8 +59,10 @@ def _fields(value: Any, without: frozenset[str]) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, GrowingText):
         return str(value)
+    if isinstance(value, TerminalText):
+        return output_text(value)
     if dataclasses.is_dataclass(value):
-        return _fields(value, frozenset({"version"}))
+        return _fields(value, _INTERNAL_FIELDS)
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     if isinstance(value, dict):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 from acp_tui.protocol.fold import Fold
 from acp_tui.session.record import Record
-from acp_tui.session.state import Compaction, Message
+from acp_tui.session.state import AnnotatedText
 from acp_tui.session.text import GrowingText
 from acp_tui.store.redaction import Redactor
 from acp_tui.store.secret_patterns import redact_text
@@ -14,7 +15,7 @@ from acp_tui.store.secret_patterns import redact_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from acp_tui.session.state import Session
+    from acp_tui.session.state import Entry, Session
 
 
 def build_redacted_session(records: Iterable[Record], is_sensitive: Callable[[str], object]) -> Session:
@@ -28,14 +29,25 @@ def build_redacted_session(records: Iterable[Record], is_sensitive: Callable[[st
         frame = redactor.redact(record.direction, record.frame)
         state.apply(record if frame is record.frame else Record(record.at, record.direction, frame))
     for entry in state.session.entries:
-        if isinstance(entry, Message):
-            entry.parts = [_redact(part) if type(part) is GrowingText else part for part in entry.parts]
-        elif isinstance(entry, Compaction):
-            entry.summary = _redact(entry.summary)
+        _redact_streamed_text(entry)
     return state.session
 
 
+def _redact_streamed_text(entry: Entry) -> None:
+    """Redact the texts of an entry that came in chunks; all others were redacted with their records."""
+    for field in dataclasses.fields(entry):
+        value = getattr(entry, field.name)
+        if isinstance(value, GrowingText):
+            setattr(entry, field.name, _redact(value))
+        elif isinstance(value, list):
+            value[:] = [_redact(item) if isinstance(item, GrowingText) else item for item in value]
+
+
 def _redact(text: GrowingText) -> GrowingText:
-    whole = str(text)
-    clean = redact_text(whole)
-    return text if clean is whole else GrowingText(clean)
+    original = str(text)
+    redacted = redact_text(original)
+    if redacted is original:
+        return text
+    clean = AnnotatedText(text.annotations) if isinstance(text, AnnotatedText) else GrowingText()
+    clean.append(redacted)
+    return clean

@@ -12,7 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from acp_tui.entry_display import call_title, default_folded
+from acp_tui.entry_display import call_title
+from acp_tui.entry_kinds.tool_call import starts_folded
 from acp_tui.errors import UserError
 from acp_tui.export import FORMATS, export
 from acp_tui.export.metadata import SessionMetadata
@@ -161,7 +162,7 @@ def test_what_the_screen_folds_is_folded() -> None:
             rf'<details class="entry call"( open)?><summary>.*?>{title}</span></summary>', text
         )
         assert opened is not None
-        assert bool(opened[1]) is not default_folded(call)
+        assert bool(opened[1]) is not starts_folded(call)
     assert re.search(r'<details class="entry"><summary><span class="thought">thought for', text)
 
 
@@ -200,7 +201,7 @@ def test_files_that_came_or_went_and_commands_of_the_user_are_told() -> None:
     content = [{"type": "diff", "path": path, **texts} for path, texts in files]
     talk.tool("edit", kind="edit", status="completed", content=content)
     talk.client(TerminalCreated("u1", command="ls", cwd="/w", owner="user"))
-    for form, words in (("html", "Your command"), ("md", "*Your command:*")):
+    for form, words in (("html", "Your command"), ("md", "**Your command**")):
         text = export(talk.records, form)
         assert "new.py (new)" in text
         assert words in text

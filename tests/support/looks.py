@@ -9,7 +9,7 @@ from textual.app import App
 
 from acp_tui.session.state import Session
 from acp_tui.ui.drawing.body import DrawContext, LinesBody
-from acp_tui.ui.entries.registry import make_body
+from acp_tui.ui.entries.renderers import make_body
 from acp_tui.ui.theme.themes import load
 from acp_tui.ui.widgets.page import Page
 

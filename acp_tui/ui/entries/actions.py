@@ -1,35 +1,18 @@
-"""What the actions on an entry need: its title, raw JSON, code, location, media and output."""
+"""Texts for the actions on an entry: its fields as JSON, a prompt to edit, output to attach."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.session.state import Content, Diff, Message, Terminal, ToolCall
+from acp_tui.session.state import Content
 from acp_tui.session.text import GrowingText, TerminalText, visible, visible_json
 
 if TYPE_CHECKING:
-    from acp_tui.session.state import Entry
+    from acp_tui.session.state import Entry, Message, Terminal
 
 MAX_OUTPUT_CHARACTERS = 100_000
 """Characters of a command's output that are attached to a prompt."""
-
-
-_NAMES = {
-    "UserMessage": "Your prompt",
-    "AgentMessage": "Answer",
-    "ToolCall": "Tool call",
-    "Terminal": "Command",
-    "TurnEnd": "End of the turn",
-    "Unrecognised": "Not recognised",
-    "Elicitation": "Question",
-}
-
-
-def kind_title(entry: Entry) -> str:
-    """The name of the entry's kind, for titles."""
-    kind = type(entry).__name__
-    return _NAMES.get(kind, kind)
 
 
 def raw_text(entry: Entry) -> str:
@@ -69,36 +52,6 @@ def attachment_blocks(entry: Message) -> list[dict[str, Any]]:
         }
         for one in contents
     ]
-
-
-def code_blocks(entry: Entry) -> list[str]:
-    """The code to copy: blocks of a message, the command or new file text of a call."""
-    if isinstance(entry, Message):
-        from acp_tui.ui.markdown.sections import code_blocks
-
-        return code_blocks(entry.text)
-    if isinstance(entry, ToolCall):
-        found = [part.new for part in entry.content if isinstance(part, Diff) and part.new]
-        command = entry.raw_input.get("command") if isinstance(entry.raw_input, dict) else None
-        return found or ([command] if isinstance(command, str) else [])
-    return [entry.command] if isinstance(entry, Terminal) and entry.command else []
-
-
-def file_location(entry: Entry) -> tuple[str, int | None] | None:
-    """The file and line that an entry is about, if any."""
-    if not isinstance(entry, ToolCall):
-        return None
-    for place in entry.locations:
-        return place.path, place.line
-    paths = [part.path for part in entry.content if isinstance(part, Diff)]
-    return (paths[0], None) if paths else None
-
-
-def first_media(entry: Entry) -> Content | None:
-    """The first image, audio, link or resource in an entry."""
-    parts = entry.content if isinstance(entry, ToolCall) else getattr(entry, "parts", [])
-    kinds = ("image", "audio", "resource_link", "resource")
-    return next((part for part in parts if isinstance(part, Content) and part.kind in kinds), None)
 
 
 def command_output(terminal: Terminal) -> str:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.session.text import GrowingText
 from acp_tui.ui.entries.parts import MessageParts
 from acp_tui.ui.markdown import sections
 
@@ -23,10 +22,5 @@ def body(entry: AgentMessage, context: DrawContext) -> Body:
 
 
 def code_blocks(message: Message) -> list[str]:
-    """The source of each code block in a message."""
-    return [
-        code
-        for part in message.parts
-        if isinstance(part, GrowingText)
-        for code in sections.code_blocks(str(part))
-    ]
+    """Return the source of each code block in a message."""
+    return sections.code_blocks(message.text)

@@ -14,7 +14,7 @@ from acp_tui.entry_display import call_title
 from acp_tui.session.text import visible_json
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines
-from acp_tui.ui.entries.registry import make_body
+from acp_tui.ui.entries.renderers import make_body
 from acp_tui.ui.widgets.long_text import LongText
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from acp_tui.ui.conversation.runner import ConversationRunner
 from acp_tui.ui.conversation.status_tracker import StatusTracker
 from acp_tui.ui.conversation.toasts import notify_problems
 from acp_tui.ui.drawing.wrap import shorten
-from acp_tui.ui.entries import registry
+from acp_tui.ui.entries import renderers
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.screens.agent_settings import AgentSettings
 from acp_tui.ui.screens.exporting import Exporting
@@ -94,7 +94,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
     async def _start(self) -> None:
         try:
             await self.runner.start()
-            await asyncio.to_thread(registry.prepare)
+            await asyncio.to_thread(renderers.import_renderers)
         finally:
             gc_control.resume()
 

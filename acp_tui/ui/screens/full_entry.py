@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, cast
 
-from acp_tui.ui.entries.actions import kind_title
-from acp_tui.ui.entries.registry import make_body
+from acp_tui.entry_kinds.registry import kind_of
+from acp_tui.ui.entries.renderers import make_body
 from acp_tui.ui.screens.detail import DetailScreen
 from acp_tui.ui.widgets.page import Page
 
@@ -30,7 +30,7 @@ class FullEntryScreen(DetailScreen):
     """An entry as in the transcript, with nothing folded and nothing left out."""
 
     def __init__(self, entry: Entry, palette: Palette, *, session: Session, cwd: str = "") -> None:
-        super().__init__(kind_title(entry), self._drawn, palette, session=session, cwd=cwd)
+        super().__init__(kind_of(entry).title, self._drawn, palette, session=session, cwd=cwd)
         self._entry = entry
         self._timer: Timer | None = None
         self._settled: MeasuredBody | None = None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from textual import on
 from textual.app import SuspendNotSupported
 
+from acp_tui.entry_kinds.registry import kind_of
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
 from acp_tui.ui.screens.base import BaseScreen
@@ -111,19 +112,20 @@ class TranscriptScreen(BaseScreen):
                 self.notify("There is nothing to copy yet.", timeout=3)
 
     def _with_entry(self, what: str, entry: Entry) -> None:
-        from acp_tui.ui.entries import actions
+        from acp_tui.ui.entries.actions import raw_text
 
+        kind = kind_of(entry)
         match what:
             case "copy":
                 self._copy(self.transcript.copy_text(entry.id))
             case "copy code":
-                self._copy("\n".join(actions.code_blocks(entry)))
+                self._copy("\n".join(kind.code(entry) or []))
             case "raw":
-                self._detail(actions.kind_title(entry), actions.raw_text(entry))
+                self._detail(kind.title, raw_text(entry))
             case "whole":
                 self._show_whole(entry)
             case "edit":
-                self._edit(actions.file_location(entry))
+                self._edit(kind.location(entry))
             case "open":
                 self._open(entry)
 
@@ -145,10 +147,9 @@ class TranscriptScreen(BaseScreen):
         self.app.push_screen(FullEntryScreen(entry, self._palette, session=layout.session, cwd=layout.cwd))
 
     def _open(self, entry: Entry) -> None:
-        from acp_tui.ui.entries import actions
         from acp_tui.ui.terminal import open_externally
 
-        content = actions.first_media(entry)
+        content = kind_of(entry).media(entry)
         if content is not None and content.data is not None:
             self.notify(open_externally.open_externally(content), markup=False)
         elif links := self.transcript.links(entry.id):

@@ -9,25 +9,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from acp_tui.entry_display import default_folded
-from acp_tui.session.state import Compaction, Entry, Plan, Terminal, Thought, ToolCall, Unrecognised
+from acp_tui.entry_kinds.registry import kind_of, kinds
 from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.drawing.heights import Heights
-from acp_tui.ui.entries.registry import make_body
+from acp_tui.ui.entries.renderers import make_body
 from acp_tui.ui.transcript.anchor import Anchor
-from acp_tui.ui.transcript.entry_block import EntryBlock, estimated_height, gap_between
+from acp_tui.ui.transcript.entry_block import EntryBlock, gap_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from acp_tui.session.state import Session
+    from acp_tui.session.state import Entry, Session
     from acp_tui.ui.drawing.body import Body
     from acp_tui.ui.theme.palette import Palette
 
-FOLDABLE_KINDS: frozenset[type[Entry]] = frozenset(
-    {Thought, ToolCall, Terminal, Plan, Unrecognised, Compaction}
-)
-"""The kinds of entries that have a short form."""
 MAX_SETTLE_PASSES = 8
 """Correcting an estimate can bring others onto the screen; so often at most."""
 
@@ -62,10 +57,10 @@ class EntryLayout:
         """Where the entry is among the blocks."""
         return None if entry_id is None else self._places.get(entry_id)
 
-    def place_of_call(self, entry: Entry) -> int | None:
-        """Where the tool call is that shows this terminal, if the entry is one: it changes with it."""
-        call = self.session.terminal_calls.get(entry.terminal_id) if isinstance(entry, Terminal) else None
-        return self.place_of(call.id) if call is not None else None
+    def place_of_host(self, entry: Entry) -> int | None:
+        """Return the place of the entry that shows this one as a part, if there is one."""
+        host = kind_of(entry).shown_in(entry, self.session)
+        return self.place_of(host.id) if host is not None else None
 
     # ------------------------------------------------------------------------- what happens
 
@@ -134,7 +129,7 @@ class EntryLayout:
         wish = self.blocks[place].folded if place is not None else None
         if wish is None:
             wish = self._kinds_folded.get(type(entry))
-        return default_folded(entry) if wish is None else wish
+        return kind_of(entry).starts_folded(entry) if wish is None else wish
 
     def toggle_fold(self, place: int) -> None:
         """Fold or unfold one entry."""
@@ -149,7 +144,7 @@ class EntryLayout:
 
     def toggle_all(self) -> None:
         """Fold everything that folds, or unfold it when the newest is folded."""
-        self._fold(FOLDABLE_KINDS)
+        self._fold({entry_type for entry_type, kind in kinds().items() if kind.foldable})
 
     def _fold(self, kinds: Collection[type[Entry]]) -> None:
         newest = next((block.entry for block in reversed(self.blocks) if type(block.entry) in kinds), None)
@@ -248,7 +243,8 @@ class EntryLayout:
         row = y - line
         while place < len(self.blocks) and row < y + page:
             headline = row + self.blocks[place].gap
-            if self.heights[place] and headline >= y and _goes_on(self.blocks[place].entry):
+            entry = self.blocks[place].entry
+            if self.heights[place] and headline >= y and kind_of(entry).is_running(entry):
                 rows.append(headline)
             row += self.heights[place]
             place += 1
@@ -262,7 +258,7 @@ class EntryLayout:
             self._measure(place)
 
     def _guess(self, block: EntryBlock) -> int:
-        height = estimated_height(block.entry, self.width or 80)
+        height = kind_of(block.entry).estimated_height(block.entry, self.width or 80)
         return block.gap + height if height else 0
 
     def _measure(self, place: int) -> None:
@@ -280,9 +276,3 @@ class EntryLayout:
             keymap=self.keymap,
             now=self.clock,
         )
-
-
-def _goes_on(entry: Entry) -> bool:
-    if isinstance(entry, ToolCall):
-        return not entry.done
-    return isinstance(entry, (Thought, Terminal)) and entry.ended_at is None

@@ -5,27 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from acp_tui.session.state import (
-    AgentMessage,
-    Compaction,
-    Content,
-    Diff,
-    Message,
-    Notice,
-    Permission,
-    Plan,
-    Terminal,
-    TerminalRef,
-    Thought,
-    ToolCall,
-    TurnEnd,
-    Unrecognised,
-)
-from acp_tui.session.text import strip_controls, visible_json
+from acp_tui.entry_kinds.registry import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from acp_tui.session.state import Entry, Session
     from acp_tui.ui.transcript.view import TranscriptView
 
@@ -117,61 +99,10 @@ class TranscriptSearch:
 
 def _count_in(entry: Entry, session: Session, needle: str) -> int:
     """Count the matches in an entry. Markdown marks are ignored: `a word` matches `a **word**`."""
-    text = source_text(entry, session).lower()
-    found = text.count(needle)
-    if found or not isinstance(entry, AgentMessage | Thought):
-        return found
-    # Looked at closely only where all the words are: a conversation may be long, and this is every keystroke.
+    kind = kind_of(entry)
+    text = kind.searched_text(entry, session).lower()
+    count = text.count(needle)
+    if count or not kind.is_markdown:
+        return count
+    # Marks are removed only where all words occur: this runs over the whole conversation at every keystroke.
     return re.sub(_MARKS, "", text).count(needle) if all(map(text.__contains__, needle.split())) else 0
-
-
-def source_text(entry: Entry, session: Session) -> str:
-    """The text of an entry that is searched."""
-    return "\n".join(_texts(entry, session))
-
-
-def _texts(entry: Entry, session: Session) -> Iterator[str]:
-    match entry:
-        case Message():
-            yield entry.text
-        case ToolCall():
-            yield from _call_texts(entry, session)
-        case Terminal() if not _is_shown_by_call(entry, session):
-            yield from _output(entry)
-        case Plan():
-            yield from (item.content for item in entry.items)
-            yield entry.markdown or ""
-        case Notice():
-            yield from (entry.text, entry.detail or "")
-        case Permission():
-            call = session.tool_calls.get(entry.call_id)
-            yield from (call.title if call is not None else "", entry.why or "")
-        case TurnEnd() if entry.error is not None:
-            yield from (entry.error.message, entry.error.detail or "")
-        case Compaction():
-            yield str(entry.summary)
-        case Unrecognised():
-            yield from (entry.what, visible_json(entry.raw))
-
-
-def _call_texts(call: ToolCall, session: Session) -> Iterator[str]:
-    yield from (call.title, *call.paths)
-    for part in call.content:
-        match part:
-            case Content():
-                yield part.text
-            case Diff():
-                yield from (part.path, part.old or "", part.new or "", part.patch or "")
-            case TerminalRef(terminal_id=terminal_id) if terminal_id in session.terminals:
-                yield from _output(session.terminals[terminal_id])
-
-
-def _is_shown_by_call(terminal: Terminal, session: Session) -> bool:
-    from acp_tui.ui.entries.terminal.terminal import is_shown_by_call
-
-    return is_shown_by_call(terminal, session)
-
-
-def _output(terminal: Terminal) -> Iterator[str]:
-    yield terminal.command or ""
-    yield strip_controls(f"{terminal.output.head}{terminal.output.tail}")

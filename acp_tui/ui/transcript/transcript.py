@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.message import Message
 
-from acp_tui.session.state import AgentMessage, Notice, ToolCall, TurnEnd, UserMessage
+from acp_tui.entry_kinds.registry import kind_of
+from acp_tui.session.state import AgentMessage
 from acp_tui.ui import keys
 from acp_tui.ui.keys.typeahead import forward_typeahead
 from acp_tui.ui.transcript.selection import MAX_ENTRY_LINES
@@ -89,7 +90,7 @@ class Transcript(TranscriptView):
         start = self._start(step)
         for place in places[start + 1 :] if step > 0 else reversed(places[: max(0, start)]):
             entry = self.entry_layout.blocks[place].entry
-            if (wanted is None or _is(entry, wanted)) and self.entry_layout.settle(place).height:
+            if (wanted is None or _is_landmark(entry, wanted)) and self.entry_layout.settle(place).height:
                 self.cursor = entry.id
                 self.scroll_to_entry(entry.id)
                 return True
@@ -214,13 +215,6 @@ class Transcript(TranscriptView):
         self.post_message(self.Wanted("leave"))
 
 
-def _is(entry: Entry, wanted: str) -> bool:
-    match wanted:
-        case "prompt":
-            return isinstance(entry, UserMessage)
-        case "tool":
-            return isinstance(entry, ToolCall)
-        case _:
-            failed = isinstance(entry, ToolCall) and entry.status == "failed"
-            ended = isinstance(entry, TurnEnd) and entry.error is not None
-            return failed or ended or (isinstance(entry, Notice) and entry.level == "error")
+def _is_landmark(entry: Entry, wanted: str) -> bool:
+    kind = kind_of(entry)
+    return kind.is_error(entry) if wanted == "error" else kind.landmark == wanted

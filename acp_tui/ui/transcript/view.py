@@ -19,7 +19,7 @@ from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
-from acp_tui.session.state import TurnEnd
+from acp_tui.entry_kinds.registry import kind_of
 from acp_tui.ui.drawing.line_style import LineStyle
 from acp_tui.ui.drawing.search_highlight import SearchHighlight, restyle
 from acp_tui.ui.terminal.error_containment import guard
@@ -123,7 +123,7 @@ class TranscriptView(ScrollView, can_focus=True):
                 self.entry_layout.append(change.entry)
             else:
                 touched.add(place)
-            if (shown_in := self.entry_layout.place_of_call(change.entry)) is not None:
+            if (shown_in := self.entry_layout.place_of_host(change.entry)) is not None:
                 touched.add(shown_in)
         anchor = self._anchor()
         for place in touched:
@@ -400,7 +400,7 @@ class TranscriptView(ScrollView, can_focus=True):
 
     def _with_margin(self, block: EntryBlock, strip: Strip) -> Strip:
         palette = self.entry_layout.palette
-        if block.entry.withdrawn and not isinstance(block.entry, TurnEnd):  # which says that it was
+        if block.entry.withdrawn and kind_of(block.entry).dims_when_withdrawn:
             strip = Strip(
                 [Segment(text, (own or palette.text) + palette.withdrawn) for text, own, _ in strip]
             )

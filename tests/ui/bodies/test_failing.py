@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from acp_tui.entry_kinds.table import KINDS
 from acp_tui.export.as_html import as_html
 from acp_tui.export.as_markdown import as_markdown
 from acp_tui.export.as_text import transcript_lines
 from acp_tui.export.metadata import SessionMetadata
-from acp_tui.session.state import AgentMessage, Diff, Permission, Session, ToolCall
+from acp_tui.session.state import AgentMessage, Diff, Session, ToolCall
 from acp_tui.session.text import GrowingText
 from acp_tui.ui.drawing.body import LinesBody
-from acp_tui.ui.entries import registry
-from acp_tui.ui.entries.registry import make_body
+from acp_tui.ui.entries.renderers import make_body
 from tests.ui.bodies.drawn import context, lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from acp_tui.session.state import Entry
     from tests.support.desk import Open
 
 NINES = "9" * 5000
@@ -56,11 +58,16 @@ def failing_in(method: str) -> Callable[..., LinesBody]:
     return make
 
 
+def fail(monkeypatch: pytest.MonkeyPatch, entry_type: type[Entry], **functions: Any) -> None:
+    """Replace functions in the row of a kind."""
+    monkeypatch.setitem(KINDS, entry_type, dataclasses.replace(KINDS[entry_type], **functions))
+
+
 @pytest.mark.parametrize("method", ["make", "height", "line", "copy_text"])
 def test_a_renderer_that_fails_anywhere_shows_raw_text_and_a_note(
     monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    monkeypatch.setattr(registry, "_maker", lambda _: failing_in(method))
+    fail(monkeypatch, ToolCall, renderer=failing_in(method))
     body = make_body(CALL, context())
     if method == "line":
         body.line(0)
@@ -72,7 +79,7 @@ def test_a_renderer_that_fails_anywhere_shows_raw_text_and_a_note(
 
 
 def test_what_replaces_a_renderer_is_short_and_safe(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_maker", lambda _: failing_in("make"))
+    fail(monkeypatch, ToolCall, renderer=failing_in("make"))
     deep: Any = []
     for _ in range(100_000):
         deep = [deep]
@@ -95,10 +102,7 @@ def test_hunk_headers_with_absurd_numbers_are_read() -> None:
 async def test_an_entry_that_fails_on_the_screen_leaves_the_rest_usable(
     open_desk: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    maker = registry._maker
-    monkeypatch.setattr(
-        registry, "_maker", lambda m: failing_in("line") if m == "tool_call.tool_call" else maker(m)
-    )
+    fail(monkeypatch, ToolCall, renderer=failing_in("line"))
     async with open_desk() as one:
         await one.send(
             ["say", "before"],
@@ -113,10 +117,7 @@ def test_an_entry_that_cannot_be_exported_is_exported_raw(
     monkeypatch: pytest.MonkeyPatch, write: Callable[..., str]
 ) -> None:
     session = Session(entries=[CALL, AgentMessage(id=2, at=0.0, parts=[GrowingText("afterwards")])])
-    for module in ("acp_tui.export.as_markdown._Writer._call", "acp_tui.export.as_html._Writer._call"):
-        monkeypatch.setattr(module, failing_in("make"))
-    monkeypatch.setattr("acp_tui.export.as_text._Text._outcome", failing_in("make"))
-    session.entries.append(Permission(id=3, at=0.0, call_id="call-7", request_id=1, options=[]))
+    fail(monkeypatch, ToolCall, plain_text=failing_in("make"), blocks=failing_in("make"))
     text = write(session, SessionMetadata())
     assert "could not be drawn: ValueError: a mistake" in text
     assert "call-7" in text

@@ -10,7 +10,7 @@ from acp_tui.permissions.commands.plain import MAX_CHARACTERS, NotPlainError, pl
 from acp_tui.session.state import AgentMessage, Content, Diff, Notice, Session, TerminalRef, ToolCall
 from acp_tui.session.text import GrowingText
 from acp_tui.ui.drawing.wrap import MAX_LINE_LENGTH
-from acp_tui.ui.entries.registry import make_body
+from acp_tui.ui.entries.renderers import make_body
 from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.screens.full_entry import STEP_LINES, MeasuredBody
 from acp_tui.ui.widgets.page import Page

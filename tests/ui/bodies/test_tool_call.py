@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from acp_tui.entry_display import KIND_ICONS, OTHER_ICON, STATUS_ICONS, default_folded, format_duration
+from acp_tui.entry_display import KIND_ICONS, OTHER_ICON, STATUS_ICONS, format_duration
+from acp_tui.entry_kinds.tool_call import starts_folded
 from acp_tui.session.state import Annotations, Content, Diff, Location, Session, TerminalRef, ToolCall
 from acp_tui.ui.entries.tool_call.tool_call import body
 from tests.ui.bodies.drawn import CWD, call, colour_of, context, lines, strips, terminal
@@ -163,18 +164,18 @@ def test_a_call_without_title_is_called_by_what_else_is_known() -> None:
 
 @pytest.mark.parametrize("kind", ["read", "search", "think", "fetch", "other", "switch_mode"])
 def test_looking_is_folded_unless_it_failed(kind: str) -> None:
-    assert default_folded(call(kind=kind, status="completed"))
-    assert not default_folded(call(kind=kind, status="failed"))
+    assert starts_folded(call(kind=kind, status="completed"))
+    assert not starts_folded(call(kind=kind, status="failed"))
 
 
 @pytest.mark.parametrize("kind", ["edit", "delete", "move", "execute"])
 def test_what_changes_or_runs_something_is_open(kind: str) -> None:
-    assert not default_folded(call(kind=kind, status="completed"))
+    assert not starts_folded(call(kind=kind, status="completed"))
 
 
 def test_a_call_of_any_kind_is_open_when_it_shows_a_diff_or_a_terminal() -> None:
-    assert not default_folded(call(content=[Diff("a", None, "b")]))
-    assert not default_folded(call(content=[TerminalRef("t")]))
+    assert not starts_folded(call(content=[Diff("a", None, "b")]))
+    assert not starts_folded(call(content=[TerminalRef("t")]))
 
 
 def test_a_folded_call_is_one_line_that_still_tells_how_much_changed() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.entry_display import default_folded
+from acp_tui.entry_kinds.tool_call import starts_folded
 from acp_tui.session.state import Content, Diff, Entry, Location, Session, TerminalRef, ToolCall
 from tests.support.looks import every_look, every_width, shows_all
 from tests.ui.bodies.drawn import call, terminal
@@ -168,7 +168,7 @@ def looks(snap_compare: Any, theme: str, width: int, *made: Callable[[Session], 
     for make in made:
         make(session)
     shown: list[tuple[Entry, bool]] = [
-        (entry, isinstance(entry, ToolCall) and default_folded(entry)) for entry in session.entries
+        (entry, isinstance(entry, ToolCall) and starts_folded(entry)) for entry in session.entries
     ]
     return shows_all(snap_compare, theme, width, shown, session)
 

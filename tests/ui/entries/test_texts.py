@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from acp_tui.entry_display import default_folded
+from acp_tui.entry_kinds.registry import kind_of
 from acp_tui.session.state import (
     Compaction,
     Elicitation,
@@ -26,7 +26,7 @@ from acp_tui.session.text import GrowingText
 from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.drawing.text_layout import MAX_LINES
 from acp_tui.ui.entries.actions import MAX_OUTPUT_CHARACTERS, command_output
-from acp_tui.ui.entries.registry import make_body
+from acp_tui.ui.entries.renderers import make_body
 from acp_tui.ui.theme.palette import Palette
 from tests.support.looks import drawn
 
@@ -75,7 +75,7 @@ def test_an_empty_turn_offers_to_send_again() -> None:
 
 def test_an_error_shows_its_words_and_the_rest_only_unfolded() -> None:
     end = TurnEnd(id=1, at=0, error=RpcError(-32603, "No such model", "try another", {"data": "x1"}))
-    assert default_folded(end)
+    assert kind_of(end).starts_folded(end)
     assert drawn(end, folded=True) == ["✘ No such model", "▸ error -32603: details"]
     unfolded = "\n".join(drawn(end))
     assert "try another" in unfolded
@@ -84,13 +84,13 @@ def test_an_error_shows_its_words_and_the_rest_only_unfolded() -> None:
 
 def test_an_error_without_a_code_is_folded_as_any_other() -> None:
     end = TurnEnd(id=1, at=0, error=RpcError(0, "it broke", None, {"message": "it broke"}))
-    assert default_folded(end)
+    assert kind_of(end).starts_folded(end)
     assert drawn(end, folded=True) == ["✘ it broke", "▸ error without a code: details"]
 
 
 def test_the_last_words_of_an_agent_that_is_gone_are_open() -> None:
     end = TurnEnd(id=1, at=0, error=RpcError(0, "The agent ended", "Traceback"))
-    assert not default_folded(end)
+    assert not kind_of(end).starts_folded(end)
     assert drawn(end) == ["✘ The agent ended", "▾ its last lines on stderr", "  Traceback"]
 
 
@@ -162,7 +162,7 @@ def test_a_summary_is_shown_when_it_is_unfolded() -> None:
 def test_what_nobody_knows_is_named_shown_bounded_and_copied_whole() -> None:
     raw = {"many": list(range(MAX_LINES * 2)), "escape": "\x1b[31m"}
     entry = Unrecognised(id=1, at=0, what="session update 'foo'", raw=raw)
-    assert default_folded(entry)
+    assert kind_of(entry).starts_folded(entry)
     assert drawn(entry, folded=True) == ["▸ not recognised: session update 'foo'"]
     lines = drawn(entry)
     assert len(lines) == MAX_LINES + 2

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from acp_tui.entry_display import terminal_command
-from acp_tui.session.state import TerminalRef
+from acp_tui.entry_kinds.terminal import is_shown_by_call
 from acp_tui.session.text import visible, visible_line
 from acp_tui.ui.drawing.ansi import line_segments
 from acp_tui.ui.drawing.body import expander
@@ -19,7 +19,7 @@ from acp_tui.ui.entries.tool_call.headline import Headline, elapsed, relative_pa
 if TYPE_CHECKING:
     from textual.strip import Strip
 
-    from acp_tui.session.state import Session, Terminal
+    from acp_tui.session.state import Terminal
     from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.workspace.terminals.terminal_emulator import Line
 
@@ -138,19 +138,6 @@ class _EmptyBody:
 def body(entry: Terminal, context: DrawContext) -> Body:
     """Draw a terminal; nothing if a tool call shows it."""
     return _EmptyBody() if is_shown_by_call(entry, context.session) else TerminalBody(entry, context)
-
-
-def is_shown_by_call(terminal: Terminal, session: Session) -> bool:
-    """Return True if the content of a tool call contains this terminal."""
-    call = session.terminal_calls.get(terminal.terminal_id)
-    return (
-        call is not None
-        and session.terminals.get(terminal.terminal_id) is terminal
-        and any(
-            isinstance(item, TerminalRef) and item.terminal_id == terminal.terminal_id
-            for item in call.content
-        )
-    )
 
 
 def tail_strips(lines: list[Line], hidden: int, context: DrawContext) -> list[Strip]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.entry_display import KIND_ICONS, OTHER_ICON, call_title, default_folded, relative_path
+from acp_tui.entry_display import KIND_ICONS, OTHER_ICON, call_title, relative_path
+from acp_tui.entry_kinds.tool_call import starts_folded
 from acp_tui.session.diff_lines import first_line
 from acp_tui.session.state import Diff
 from acp_tui.ui.drawing.body import LinesBody, expander
@@ -44,7 +45,7 @@ class ToolCallBody:
     def __init__(self, call: ToolCall, context: DrawContext) -> None:
         self._call = call
         self._context = context
-        self._folded_by_rule = default_folded(call)
+        self._folded_by_rule = starts_folded(call)
         self._pieces: list[Piece] = []
         self._bodies: list[Body] = []
         self._headline: Strip | None = None
@@ -143,7 +144,7 @@ class ToolCallBody:
 
     def update(self) -> bool:
         """Takes in what changed. A call that failed opens: then it is another body."""
-        if default_folded(self._call) != self._folded_by_rule:
+        if starts_folded(self._call) != self._folded_by_rule:
             return False
         self._headline = None
         if not self._context.folded:

@@ -1,0 +1,125 @@
+"""What a Markdown or HTML export is made of. The writers know these blocks and no kinds of entries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from acp_tui.session.state import Content, Diff, PlanItem
+    from acp_tui.session.text import TerminalText
+
+# --------------------------------------------------------------------------- parts of a block
+
+
+class PlainText(NamedTuple):
+    """Text without markup, such as a prompt. Its line breaks are kept."""
+
+    text: str
+
+
+class MarkdownText(NamedTuple):
+    """Markdown from an agent."""
+
+    text: str
+
+
+class ContentBlock(NamedTuple):
+    """An image, a file, a link or a text. `verbatim` text is output rather than prose."""
+
+    content: Content
+    verbatim: bool = False
+
+
+class Code(NamedTuple):
+    """Text in a fixed-width font."""
+
+    text: str
+    language: str = ""
+    label: str = ""
+
+
+class FileDiff(NamedTuple):
+    """The changes of one file."""
+
+    diff: Diff
+    label: str
+    first_line: int = 1  # 0: not known
+
+
+class TerminalOutput(NamedTuple):
+    """A command with its output."""
+
+    output: TerminalText
+    command: str
+    end: str  # how it ended, in a few words
+
+
+class FileList(NamedTuple):
+    """Files that an entry is about, each with its line number if known."""
+
+    files: Sequence[str]
+
+
+class Steps(NamedTuple):
+    """The steps of a plan."""
+
+    items: Sequence[PlanItem]
+
+
+class Link(NamedTuple):
+    """An address."""
+
+    uri: str
+
+
+Part = PlainText | MarkdownText | ContentBlock | Code | FileDiff | TerminalOutput | FileList | Steps | Link
+
+
+# --------------------------------------------------------------------------- blocks
+
+
+class Speech(NamedTuple):
+    """A message of the user or the agent."""
+
+    speaker: Literal["user", "agent"]
+    parts: Sequence[Part]
+
+
+class Headline(NamedTuple):
+    """The first line of a block that can be folded."""
+
+    title: str
+    icon: str = ""
+    is_command: bool = False
+    facts: Sequence[str] = ()
+    status: str = ""  # of a tool call
+    changed_lines: tuple[int, int] = (0, 0)  # added and removed
+
+
+class Fold(NamedTuple):
+    """Something the agent did: a line, and parts below it that are hidden if `folded`."""
+
+    headline: Headline
+    parts: Sequence[Part]
+    folded: bool
+
+
+class Section(NamedTuple):
+    """Parts with an optional title."""
+
+    title: str
+    parts: Sequence[Part]
+
+
+class Aside(NamedTuple):
+    """One line about what happened, with an optional text to unfold below it."""
+
+    level: Literal["info", "success", "warning", "error"]
+    sign: str
+    text: str
+    detail: str = ""
+
+
+Block = Speech | Fold | Section | Aside

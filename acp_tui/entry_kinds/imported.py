@@ -1,0 +1,29 @@
+"""Functions that are named in the table of kinds and imported later."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Imported:
+    """A function of a package above this one. It is imported when it is first called."""
+
+    def __init__(self, name: str) -> None:
+        """`name` is `module:function`."""
+        self._name = name
+        self._function: Callable[..., Any] | None = None
+
+    def load(self) -> Callable[..., Any]:
+        """Import the function."""
+        if self._function is None:
+            module, _, name = self._name.partition(":")
+            self._function = getattr(importlib.import_module(module), name)
+        assert self._function is not None
+        return self._function
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.load()(*arguments)

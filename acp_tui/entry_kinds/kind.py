@@ -1,0 +1,104 @@
+"""The row that describes one kind of entry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from acp_tui.entry_kinds.blocks import Aside
+from acp_tui.session.text import visible, visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from acp_tui.entry_kinds.blocks import Block
+    from acp_tui.session.state import Content, Entry, Session
+
+Spacing = Literal["paragraph", "compact", "tight", "remark"]
+"""Where blank lines stand in the transcript.
+
+`paragraph`: above and below the entry. `compact`: only while this entry or its neighbour is unfolded.
+`tight`: only while its neighbour is unfolded. `remark`: none above, because it comments on the entry there.
+"""
+
+
+class TextContext(NamedTuple):
+    """What the texts of an entry depend on besides the entry."""
+
+    session: Session
+    cwd: str = ""  # paths below it are shown relative to it
+    thoughts: bool = True  # False: plain text counts the lines of a thought instead of showing them
+
+
+def _never(*_: Any) -> bool:
+    return False
+
+
+def _none(*_: Any) -> None:
+    return None
+
+
+def _one_line(*_: Any) -> int:
+    return 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntryKind:
+    """One kind of entry. The functions take an entry of the kind first."""
+
+    title: str
+    """Its name for users, e.g. as the title of the screen that shows one entry."""
+    renderer: Callable[[Any, Any], Any]
+    """Makes the body for a `DrawContext`. Usually `Imported`: renderers need the screen libraries."""
+    plain_text: Callable[[Any, TextContext], Iterable[str]]
+    """The lines that `sessions show` prints. None of them: the entry is not printed."""
+
+    blocks: Callable[[Any, TextContext], Iterable[Block]] | None = None
+    """What Markdown and HTML exports show. None: the first line of the plain text, and the rest folded."""
+    search_text: Callable[[Any, Session], Iterable[str]] | None = None
+    """The texts that are searched. None: the plain text."""
+    is_markdown: bool = False
+    """The search ignores Markdown marks."""
+    progress: Callable[[Any], str | None] = _none
+    """The line that `exec` prints when an entry is added, if any."""
+    progress_updates: bool = False
+    """`exec` also prints that line when an update of the entry changes it."""
+
+    foldable: bool = False
+    """The key that folds all entries applies to it."""
+    starts_folded: Callable[[Any], bool] = _never
+    """Whether the entry is folded unless the user wishes otherwise."""
+
+    code: Callable[[Any], list[str] | None] = _none
+    """The code that a key copies, if any."""
+    location: Callable[[Any], tuple[str, int | None] | None] = _none
+    """The file and line that a key opens in the editor, if any."""
+    media: Callable[[Any], Content | None] = _none
+    """The image, audio or file that a key opens, if any."""
+    landmark: Literal["prompt", "tool"] | None = None
+    """Which keys move the cursor to the entry."""
+    is_error: Callable[[Any], bool] = _never
+    """Whether the keys for errors move the cursor to the entry."""
+
+    spacing: Spacing = "paragraph"
+    estimated_height: Callable[[Any, int], int] = _one_line
+    """Estimates the height of an entry that has not been drawn, from the width."""
+    is_running: Callable[[Any], bool] = _never
+    """Whether the first line changes with the clock."""
+    shown_in: Callable[[Any, Session], Entry | None] = _none
+    """The entry that shows this one as a part and is drawn again when this one changes, if any."""
+    dims_when_withdrawn: bool = True
+    """The entry is dimmed once the agent no longer has it in its context."""
+
+    def export_blocks(self, entry: Entry, context: TextContext) -> Iterable[Block]:
+        """Return what Markdown and HTML exports show of an entry."""
+        if self.blocks is not None:
+            return self.blocks(entry, context)
+        first, *rest = [*self.plain_text(entry, context)] or [""]
+        return [Aside("info", "·", visible_line(first), visible("\n".join(rest)))] if first else []
+
+    def searched_text(self, entry: Entry, session: Session) -> str:
+        """Return the text of an entry that is searched."""
+        if self.search_text is not None:
+            return "\n".join(self.search_text(entry, session))
+        return "\n".join(self.plain_text(entry, TextContext(session)))

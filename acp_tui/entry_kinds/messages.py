@@ -1,0 +1,126 @@
+"""Messages of the user and the agent, and thoughts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.entry_display import format_duration
+from acp_tui.entry_kinds.blocks import ContentBlock, Fold, Headline, MarkdownText, PlainText, Speech
+from acp_tui.entry_kinds.plain_lines import content_lines, indented, line_count, withheld
+from acp_tui.session.state import AnnotatedText, Content
+from acp_tui.session.text import GrowingText
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from acp_tui.entry_kinds.blocks import Block, Part
+    from acp_tui.entry_kinds.kind import TextContext
+    from acp_tui.session.state import Message, Session, Thought
+
+MEDIA_KINDS = ("image", "audio", "resource_link", "resource")
+
+
+def is_over(thought: Thought) -> bool:
+    """Return True if something else followed the thought."""
+    return thought.ended_at is not None
+
+
+def is_growing(thought: Thought) -> bool:
+    """Return True if the thought may still grow."""
+    return thought.ended_at is None
+
+
+def thought_title(thought: Thought) -> str:
+    """Return the line that a folded thought shows."""
+    if thought.ended_at is None:
+        return "thought"
+    return f"thought for {format_duration(max(1, round(thought.ended_at - thought.at)))}"
+
+
+# --------------------------------------------------------------------------- height
+
+
+def prompt_height(message: Message, width: int) -> int:
+    """Estimate the height of a user message."""
+    return 1 + _length(message) // max(20, width - 4)
+
+
+def answer_height(message: Message, width: int) -> int:
+    """Estimate the height of an agent message. Markdown leaves a third of the width empty."""
+    return 1 + _length(message) // (max(20, width - 4) * 2 // 3)
+
+
+def _length(message: Message) -> int:
+    return sum(getattr(part, "length", 40) for part in message.parts)
+
+
+# --------------------------------------------------------------------------- texts
+
+
+def prompt_lines(message: Message, _context: TextContext) -> Iterable[str]:
+    """Return a user message as plain text."""
+    return indented(_lines(message), "> ")
+
+
+def answer_lines(message: Message, _context: TextContext) -> Iterable[str]:
+    """Return an agent message as plain text."""
+    return _lines(message)
+
+
+def thought_lines(thought: Thought, context: TextContext) -> Iterable[str]:
+    """Return a thought, or the number of its lines, as plain text."""
+    lines = _lines(thought)
+    if context.thoughts or not lines:
+        return indented(lines, ". ")
+    return [f". thought, {line_count(lines)}"]
+
+
+def _lines(message: Message) -> Sequence[str]:
+    pieces: list[str] = []
+    for part in message.parts:
+        is_withheld = isinstance(part, AnnotatedText | Content) and part.for_assistant_only
+        text = str(part) if isinstance(part, GrowingText) else "\n".join(content_lines(part))
+        if is_withheld:
+            text = withheld(text.splitlines())
+        stands_alone = is_withheld or (isinstance(part, Content) and part.kind != "text")
+        pieces.append(f"\n{text}\n" if stands_alone else text)
+    return "".join(pieces).strip("\n").splitlines()
+
+
+def search_text(message: Message, _session: Session) -> Iterable[str]:
+    """Return the text of a message."""
+    return [message.text]
+
+
+# --------------------------------------------------------------------------- exports
+
+
+def prompt_blocks(message: Message, _context: TextContext) -> Iterable[Block]:
+    """Return a user message for exports."""
+    return [Speech("user", _parts(message, PlainText))]
+
+
+def answer_blocks(message: Message, _context: TextContext) -> Iterable[Block]:
+    """Return an agent message for exports."""
+    return [Speech("agent", _parts(message, MarkdownText))]
+
+
+def thought_blocks(thought: Thought, _context: TextContext) -> Iterable[Block]:
+    """Return a thought for exports."""
+    return [Fold(Headline(thought_title(thought)), _parts(thought, MarkdownText), is_over(thought))]
+
+
+def _parts(message: Message, text_part: type[PlainText | MarkdownText]) -> list[Part]:
+    return [
+        ContentBlock(part) if isinstance(part, Content) else text_part(str(part)) for part in message.parts
+    ]
+
+
+# --------------------------------------------------------------------------- actions
+
+
+def first_media(message: Message) -> Content | None:
+    """Return the first image, audio, link or file of a message."""
+    return next(
+        (part for part in message.parts if isinstance(part, Content) and part.kind in MEDIA_KINDS), None
+    )

@@ -1,0 +1,163 @@
+"""Entries of a line or two: notices, ends of turns, compactions, and messages of unknown kinds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from acp_tui.entry_kinds.blocks import Aside
+from acp_tui.entry_kinds.plain_lines import indented, raw_lines
+from acp_tui.session.text import visible, visible_json, visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from acp_tui.entry_kinds.blocks import Block
+    from acp_tui.entry_kinds.kind import TextContext
+    from acp_tui.session.state import Compaction, Notice, Session, TurnEnd, Unrecognised
+
+PRINTED_SOURCES = frozenset({"client", "agent", "protocol"})
+"""Notices from other sources repeat a decision that `exec` has printed already."""
+PLAIN_SIGNS = {"info": "-", "warning": "!", "error": "!!"}
+SIGNS: dict[str, tuple[Literal["info", "warning", "error"], str]] = {
+    "warning": ("warning", "!"),
+    "error": ("error", "✘"),
+}
+STOP_REASONS = {
+    "cancelled": "stopped",
+    "max_tokens": "stopped: token limit reached",
+    "max_turn_requests": "stopped: the agent reached its limit of model requests per turn",
+    "refusal": "the agent refused; the prompt and its answer are no longer in its context",
+}
+
+
+def always_folded(_entry: object) -> bool:
+    """Return True: the entry starts folded whatever it holds."""
+    return True
+
+
+# --------------------------------------------------------------------------- notices
+
+
+def notice_starts_folded(notice: Notice) -> bool:
+    """Return True unless the notice is an error of acp-tui."""
+    return not (is_error(notice) and notice.source == "client")
+
+
+def is_error(notice: Notice) -> bool:
+    """Return True if the notice reports an error."""
+    return notice.level == "error"
+
+
+def notice_lines(notice: Notice, _context: TextContext) -> Iterator[str]:
+    """Yield a notice and its details as plain text."""
+    yield from f"{PLAIN_SIGNS.get(notice.level, '-')} {notice.text}".splitlines()
+    yield from indented((notice.detail or "").splitlines())
+
+
+def notice_search_text(notice: Notice, _session: Session) -> Iterable[str]:
+    """Return a notice and its details."""
+    return [notice.text, notice.detail or ""]
+
+
+def notice_blocks(notice: Notice, _context: TextContext) -> Iterable[Block]:
+    """Return a notice for exports."""
+    level, sign = SIGNS.get(notice.level, ("info", "·"))
+    source = "the agent: " if notice.source == "agent" else ""
+    return [Aside(level, sign, f"{source}{visible_line(notice.text)}", visible(notice.detail or ""))]
+
+
+def notice_progress(notice: Notice) -> str:
+    """Return the notice unless it repeats a decision."""
+    if notice.source not in PRINTED_SOURCES:
+        return ""
+    return notice.text if notice.detail is None else f"{notice.text}: {notice.detail}"
+
+
+# --------------------------------------------------------------------------- ends of turns
+
+
+def turn_end_starts_folded(end: TurnEnd) -> bool:
+    """Return True unless the agent is gone and these are its last lines on stderr."""
+    return end.error is None or end.error.raw is not None
+
+
+def has_failed(end: TurnEnd) -> bool:
+    """Return True if the turn ended with an error."""
+    return end.error is not None
+
+
+def turn_end_height(end: TurnEnd, _width: int) -> int:
+    """Estimate the height: a turn that ended normally takes no lines."""
+    return 0 if end.stop_reason == "end_turn" and not end.empty else 1
+
+
+def turn_end_lines(end: TurnEnd, _context: TextContext) -> Iterable[str]:
+    """Return the end of a turn as plain text."""
+    empty = ": no answer" if end.empty else ""
+    if end.error is None:
+        return [f"-- {end.stop_reason}{empty} --"]
+    first = f"!! The turn failed: {end.error.message} ({end.error.code}){empty}"
+    return [*first.splitlines(), *indented((end.error.detail or "").splitlines())]
+
+
+def turn_end_search_text(end: TurnEnd, _session: Session) -> Iterable[str]:
+    """Return the error that ended the turn."""
+    return [end.error.message, end.error.detail or ""] if end.error is not None else []
+
+
+def turn_end_blocks(end: TurnEnd, _context: TextContext) -> Iterable[Block]:
+    """Return the end of a turn for exports; nothing if it ended normally."""
+    if end.error is not None:
+        text = visible(end.error.message or "the agent gave no reason").strip()
+        code = f" (error {end.error.code})" if end.error.code else ""
+        return [Aside("error", "✘", f"{visible_line(text)}{code}", visible(end.error.detail or ""))]
+    if end.empty:
+        return [Aside("warning", "!", "no answer")]
+    if end.stop_reason in (None, "end_turn"):
+        return []
+    words = STOP_REASONS.get(end.stop_reason, f"ended: {visible_line(end.stop_reason)}")
+    return [Aside("info" if end.stop_reason == "cancelled" else "warning", "!", words)]
+
+
+def turn_end_progress(end: TurnEnd) -> str:
+    """Return why the turn ended early. Errors are reported with the result."""
+    return f"stopped: {end.stop_reason}" if end.stop_reason not in (None, "end_turn") else ""
+
+
+# --------------------------------------------------------------------------- compactions
+
+
+def compaction_lines(compaction: Compaction, _context: TextContext) -> Iterator[str]:
+    """Yield a compaction and its summary as plain text."""
+    yield f"- The agent compacted its context ({compaction.status})"
+    yield from indented([*str(compaction.summary).splitlines(), *(compaction.error or "").splitlines()])
+
+
+def compaction_search_text(compaction: Compaction, _session: Session) -> Iterable[str]:
+    """Return the summary."""
+    return [str(compaction.summary)]
+
+
+def compaction_blocks(compaction: Compaction, _context: TextContext) -> Iterable[Block]:
+    """Return a compaction for exports."""
+    detail = "\n".join(filter(None, (compaction.error, str(compaction.summary))))
+    text = f"the agent compacted its context ({visible_line(compaction.status)})"
+    return [Aside("error" if compaction.status == "failed" else "info", "·", text, detail)]
+
+
+# --------------------------------------------------------------------------- unknown messages
+
+
+def unrecognised_lines(entry: Unrecognised, _context: TextContext) -> Iterable[str]:
+    """Return a message of an unknown kind as plain text."""
+    return [f"- Not recognised: {entry.what}", *indented(raw_lines(entry.raw))]
+
+
+def unrecognised_search_text(entry: Unrecognised, _session: Session) -> Iterable[str]:
+    """Return the name and the JSON of a message."""
+    return [entry.what, visible_json(entry.raw)]
+
+
+def unrecognised_blocks(entry: Unrecognised, _context: TextContext) -> Iterable[Block]:
+    """Return a message of an unknown kind for exports."""
+    return [Aside("info", "·", f"not recognised: {visible_line(entry.what)}", visible_json(entry.raw))]

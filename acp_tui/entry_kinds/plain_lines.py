@@ -1,0 +1,49 @@
+"""Lines of plain text that several kinds of entries share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.session.text import visible, visible_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sized
+
+    from acp_tui.session.state import Content
+
+
+def indented(lines: Iterable[str], indent: str = "    ") -> Iterator[str]:
+    """Indent lines; blank lines get no trailing spaces."""
+    return (f"{indent}{line}" if line else indent.rstrip() for line in lines)
+
+
+def line_count(lines: Sized) -> str:
+    """Return `1 line`, `2 lines`."""
+    return f"{len(lines)} line{'' if len(lines) == 1 else 's'}"
+
+
+def raw_lines(value: object) -> list[str]:
+    """Return a raw value as text or JSON."""
+    text = visible(value) if isinstance(value, str) else visible_json(value)
+    return text.splitlines()
+
+
+def content_lines(content: Content) -> Iterator[str]:
+    """Yield a text block in full; describe any other content block."""
+    if content.kind == "text":
+        yield from content.text.splitlines()
+        return
+    facts = [content.name or content.title, content.uri, content.mime, content.description]
+    if content.data is not None:
+        facts.append(f"{len(content.data.rstrip('=')) * 3 // 4} bytes")
+    elif content.size is not None:
+        facts.append(f"{content.size} bytes")
+    yield f"[{content.kind}: {', '.join(fact for fact in facts if fact)}]"
+    yield from indented(content.text.splitlines())
+    if content.raw is not None:
+        yield from indented(raw_lines(content.raw))
+
+
+def withheld(lines: Sized) -> str:
+    """Return the line that stands for content whose annotations address the agent only."""
+    return f"[for the agent only: {line_count(lines)}]"

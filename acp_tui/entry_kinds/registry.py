@@ -1,0 +1,26 @@
+"""Looks up the row of an entry.
+
+The table is imported with the first entry: the first frame of a new conversation does not need it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from acp_tui.entry_kinds.kind import EntryKind
+    from acp_tui.session.state import Entry
+
+
+@cache
+def kinds() -> dict[type[Entry], EntryKind]:
+    """Return the rows by the type of their entries."""
+    from acp_tui.entry_kinds.table import KINDS
+
+    return KINDS
+
+
+def kind_of(entry: Entry) -> EntryKind:
+    """Return the row of an entry."""
+    return kinds()[type(entry)]

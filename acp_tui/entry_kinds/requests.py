@@ -1,0 +1,75 @@
+"""Permission requests and other questions of the agent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.entry_display import answered_by, call_title, permission_verdict
+from acp_tui.entry_kinds.blocks import Aside
+from acp_tui.session.text import visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from acp_tui.entry_kinds.blocks import Block
+    from acp_tui.entry_kinds.kind import TextContext
+    from acp_tui.session.state import Elicitation, Permission, Session
+
+# --------------------------------------------------------------------------- permissions
+
+
+def permission_lines(permission: Permission, context: TextContext) -> Iterator[str]:
+    """Yield what was asked, the answer, and the rule behind it."""
+    call = context.session.tool_calls.get(permission.call_id)
+    yield f"? Permission: {(call and call.title) or permission.call_id}: {_outcome(permission)}"
+    if permission.why:
+        yield f"  {permission.why}"
+
+
+def _outcome(permission: Permission) -> str:
+    if permission.outcome is None:
+        options = ", ".join(option.name for option in permission.options)
+        state = "not answered" if permission.answerable else "cannot be answered: the request has no id"
+        return f"{state} (offered: {options})"
+    option = permission.option
+    answer = f"{option.name} ({option.kind})" if option else permission.outcome
+    return f"{answer}, by {permission.by}" if permission.by else answer
+
+
+def permission_search_text(permission: Permission, session: Session) -> Iterable[str]:
+    """Return what was asked and the rule that answered."""
+    call = session.tool_calls.get(permission.call_id)
+    return [call.title if call is not None else "", permission.why or ""]
+
+
+def permission_blocks(permission: Permission, context: TextContext) -> Iterable[Block]:
+    """Return a permission request for exports."""
+    sign, words, style = permission_verdict(permission)
+    call = context.session.tool_calls.get(permission.call_id)
+    title = call_title(call, context.cwd) if call is not None else visible_line(permission.call_id)
+    by = answered_by(permission)
+    level: Any = style if style in ("success", "warning", "error") else "info"
+    return [Aside(level, sign, visible_line(f"{words}: {title}{f' — {by}' if by else ''}"))]
+
+
+# --------------------------------------------------------------------------- elicitations
+
+
+def elicitation_lines(question: Elicitation, _context: TextContext) -> Iterator[str]:
+    """Yield the question, its address and the outcome. Answers are not kept."""
+    yield from f"? Question ({question.mode}): {question.message}".splitlines()
+    if question.url:
+        yield f"  {question.url}"
+    yield f"  {question.outcome or 'not answered'}" + (" and finished" if question.completed else "")
+
+
+def elicitation_search_text(question: Elicitation, _session: Session) -> Iterable[str]:
+    """Return the question and its address."""
+    return [question.message, question.url or ""]
+
+
+def elicitation_blocks(question: Elicitation, _context: TextContext) -> Iterable[Block]:
+    """Return a question for exports."""
+    outcome = question.outcome or "not answered"
+    text = f"the agent asks: {visible_line(question.message)} — {outcome}"
+    return [Aside("info", "?", text, visible_line(question.url or ""))]

@@ -1,0 +1,113 @@
+"""Terminals: commands with their output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.entry_display import terminal_command
+from acp_tui.entry_kinds.blocks import Section, TerminalOutput
+from acp_tui.session.state import TerminalRef
+from acp_tui.session.text import strip_controls, visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from acp_tui.entry_kinds.blocks import Block
+    from acp_tui.entry_kinds.kind import TextContext
+    from acp_tui.session.state import Session, Terminal, ToolCall
+
+MAX_LINES = 40
+"""Lines of output in plain text, counted from the end."""
+
+
+def is_running(terminal: Terminal) -> bool:
+    """Return True if the command still runs."""
+    return terminal.ended_at is None
+
+
+def call_of(terminal: Terminal, session: Session) -> ToolCall | None:
+    """Return the tool call that shows or showed the terminal."""
+    return session.terminal_calls.get(terminal.terminal_id)
+
+
+def is_shown_by_call(terminal: Terminal, session: Session) -> bool:
+    """Return True if the content of a tool call contains this terminal."""
+    call = call_of(terminal, session)
+    return (
+        call is not None
+        and session.terminals.get(terminal.terminal_id) is terminal
+        and any(
+            isinstance(item, TerminalRef) and item.terminal_id == terminal.terminal_id
+            for item in call.content
+        )
+    )
+
+
+# --------------------------------------------------------------------------- texts
+
+
+def plain_text(terminal: Terminal, context: TextContext) -> Iterable[str]:
+    """Return the command and its output; nothing if a tool call shows them."""
+    return [] if is_shown_by_call(terminal, context.session) else terminal_lines(terminal, context)
+
+
+def terminal_lines(terminal: Terminal, context: TextContext) -> Iterator[str]:
+    """Yield the command, the last lines of its output, and how it ended."""
+    from acp_tui.workspace.terminals.terminal_emulator import TerminalEmulator
+
+    command = terminal_command(terminal, context.cwd)
+    first = f"$ {command}" if command else f"[terminal {terminal.terminal_id}]"
+    yield first + (f"  (in {terminal.cwd})" if terminal.cwd else "")
+    emulator = TerminalEmulator(styles=False)
+    emulator.feed(terminal.output.tail or terminal.output.head)
+    lines = emulator.text().rstrip("\n").splitlines()
+    if terminal.output.tail or len(lines) > MAX_LINES:
+        yield f"… last {min(len(lines), MAX_LINES)} lines:"
+    yield from lines[-MAX_LINES:]
+    if terminal.signal:
+        yield f"[ended by {terminal.signal}]"
+    elif terminal.exit_code is not None:
+        yield f"[exit code {terminal.exit_code}]"
+
+
+def search_text(terminal: Terminal, session: Session) -> Iterable[str]:
+    """Return the command and its output; nothing if a tool call shows them."""
+    return [] if is_shown_by_call(terminal, session) else output_text(terminal)
+
+
+def output_text(terminal: Terminal) -> Iterator[str]:
+    """Yield the command and its output."""
+    yield terminal.command or ""
+    yield strip_controls(f"{terminal.output.head}{terminal.output.tail}")
+
+
+# --------------------------------------------------------------------------- exports
+
+
+def blocks(terminal: Terminal, context: TextContext) -> Iterable[Block]:
+    """Return a terminal for exports; nothing if a tool call shows it."""
+    if is_shown_by_call(terminal, context.session):
+        return []
+    title = "Your command" if terminal.owner == "user" else ""
+    return [Section(title, [terminal_part(terminal, context.cwd)])]
+
+
+def terminal_part(terminal: Terminal, cwd: str) -> TerminalOutput:
+    """Return the command with its whole output."""
+    command = visible_line(terminal_command(terminal, cwd))
+    title = f"$ {command}" if command else f"terminal {visible_line(terminal.terminal_id)}"
+    return TerminalOutput(terminal.output, title, _end(terminal))
+
+
+def _end(terminal: Terminal) -> str:
+    """Say how the command ended."""
+    if terminal.signal:
+        return f"ended by {visible_line(terminal.signal)}"
+    if terminal.exit_code is not None:
+        return f"exit code {terminal.exit_code}"
+    return "still running" if terminal.ended_at is None else "ended"
+
+
+def code(terminal: Terminal) -> list[str]:
+    """Return the command."""
+    return [terminal.command] if terminal.command else []

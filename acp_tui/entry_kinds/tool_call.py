@@ -1,0 +1,198 @@
+"""Tool calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.entry_display import (
+    KIND_ICONS,
+    OTHER_ICON,
+    call_command,
+    call_title,
+    file_change,
+    format_duration,
+    relative_path,
+    shows_terminal,
+)
+from acp_tui.entry_kinds.blocks import Code, ContentBlock, FileDiff, FileList, Fold, Headline
+from acp_tui.entry_kinds.messages import MEDIA_KINDS
+from acp_tui.entry_kinds.plain_lines import content_lines, indented, raw_lines, withheld
+from acp_tui.entry_kinds.terminal import output_text, terminal_lines, terminal_part
+from acp_tui.session.diff_lines import first_line
+from acp_tui.session.invisible import reveal_line
+from acp_tui.session.state import Content, Diff, TerminalRef
+from acp_tui.session.text import visible, visible_json, visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from acp_tui.entry_kinds.blocks import Block, Part
+    from acp_tui.entry_kinds.kind import TextContext
+    from acp_tui.session.state import Session, ToolCall, ToolContent
+
+UNFOLDED_KINDS = ("edit", "delete", "move", "execute")
+"""Calls that change or run something start unfolded."""
+STATUS_WORDS = {"completed": "done", "failed": "failed", "cancelled": "cancelled", "unfinished": "left open"}
+MIN_SECONDS = 0.1
+"""Shorter durations are not shown."""
+
+
+def starts_folded(call: ToolCall) -> bool:
+    """Return True for a call that only looks or thinks, and has not failed."""
+    if call.status == "failed" or call.kind in UNFOLDED_KINDS:
+        return False
+    return not any(isinstance(item, (Diff, TerminalRef)) for item in call.content)
+
+
+def has_failed(call: ToolCall) -> bool:
+    """Return True if the call has failed."""
+    return call.status == "failed"
+
+
+def is_running(call: ToolCall) -> bool:
+    """Return True if more updates are expected."""
+    return not call.done
+
+
+def estimated_height(call: ToolCall, _width: int) -> int:
+    """Estimate the height: calls that only look are drawn folded."""
+    return 1 if call.kind in ("read", "search", "think") else 8
+
+
+def progress(call: ToolCall) -> str:
+    """Return the title and the final status."""
+    title = call_title(call, "")
+    status = STATUS_WORDS.get(call.status)
+    return reveal_line(f"{title}: {status}" if title and status else title)
+
+
+# --------------------------------------------------------------------------- texts
+
+
+def plain_text(call: ToolCall, context: TextContext) -> Iterator[str]:
+    """Yield the title, the files and the content of a call."""
+    kind = f", {call.kind}" if call.kind_given else ""
+    code = f", exit code {call.exit_code}" if call.exit_code and not shows_terminal(call) else ""
+    yield f"* {call_title(call, context.cwd)} ({call.status}{kind}{code})"
+    for place in call.locations:
+        yield f"  at {place.path}" + (f":{place.line}" if place.line is not None else "")
+    for item in call.content:
+        yield from indented(_item_lines(item, call, context))
+    if not call.content:
+        for label, value in (("input", call.raw_input), ("output", call.raw_output)):
+            if value is not None:
+                yield f"  {label}:"
+                yield from indented(raw_lines(value))
+
+
+def _item_lines(item: ToolContent, call: ToolCall, context: TextContext) -> Iterable[str]:
+    if isinstance(item, Diff):
+        from acp_tui.diffing.diff_text import diff_lines
+
+        return [item.path, *diff_lines(item, first_line(call, item))]
+    if isinstance(item, TerminalRef):
+        terminal = context.session.terminals.get(item.terminal_id)
+        return terminal_lines(terminal, context) if terminal else [f"[terminal {item.terminal_id}, unknown]"]
+    return [withheld(item.text.splitlines())] if item.for_assistant_only else content_lines(item)
+
+
+def search_text(call: ToolCall, session: Session) -> Iterator[str]:
+    """Yield the title, the files and the content of a call."""
+    yield from (call.title, *call.paths)
+    for item in call.content:
+        match item:
+            case Content():
+                yield item.text
+            case Diff():
+                yield from (item.path, item.old or "", item.new or "", item.patch or "")
+            case TerminalRef() if (terminal := session.terminals.get(item.terminal_id)) is not None:
+                yield from output_text(terminal)
+
+
+# --------------------------------------------------------------------------- exports
+
+
+def blocks(call: ToolCall, context: TextContext) -> Iterable[Block]:
+    """Return a call for exports."""
+    headline = Headline(
+        call_title(call, context.cwd),
+        KIND_ICONS.get(call.kind, OTHER_ICON),
+        is_command=call.kind == "execute",
+        facts=_facts(call),
+        status=call.status,
+        changed_lines=_changed_lines(call),
+    )
+    return [Fold(headline, [*_parts(call, context)], starts_folded(call))]
+
+
+def _facts(call: ToolCall) -> list[str]:
+    seconds = call.ended_at - call.began if call.ended_at is not None else 0
+    facts = [f"exit code {call.exit_code}"] if call.exit_code and not shows_terminal(call) else []
+    return [*facts, format_duration(seconds)] if seconds > MIN_SECONDS else facts
+
+
+def _changed_lines(call: ToolCall) -> tuple[int, int]:
+    from acp_tui.diffing.diff_text import diff_lines
+
+    lines = [line for item in call.content if isinstance(item, Diff) for line in diff_lines(item)]
+    return sum(line.startswith("+") for line in lines), sum(line.startswith("-") for line in lines)
+
+
+def _parts(call: ToolCall, context: TextContext) -> Iterator[Part]:
+    """Yield the parts of a call. Raw input and output appear only if there is no other content."""
+    title = call_title(call, context.cwd)
+    diffs = {item.path for item in call.content if isinstance(item, Diff)}
+    files = [
+        f"{path}{f':{place.line}' if place.line is not None else ''}"
+        for place in call.locations
+        if place.path not in diffs and (path := relative_path(place.path, context.cwd)) not in title
+    ]
+    if files:
+        yield FileList(files)
+    command = call_command(call) if call.kind == "execute" else ""
+    terminals = {item.terminal_id for item in call.content if isinstance(item, TerminalRef)}
+    if command and visible_line(command) != title and not terminals & context.session.terminals.keys():
+        yield Code(command, "sh")
+    shown = [part for item in call.content if (part := _part(item, call, context)) is not None]
+    yield from shown
+    if not shown:
+        for label, value in (("input", call.raw_input), ("output", call.raw_output)):
+            if value not in (None, {}, "") and not (label == "input" and command):
+                yield Code(visible(value) if isinstance(value, str) else visible_json(value), label=label)
+
+
+def _part(item: ToolContent, call: ToolCall, context: TextContext) -> Part | None:
+    if isinstance(item, Diff):
+        change = file_change(item, call.kind)
+        label = f"{relative_path(item.path, context.cwd)}{f' ({change})' if change else ''}"
+        return FileDiff(item, label, first_line(call, item))
+    if isinstance(item, TerminalRef):
+        terminal = context.session.terminals.get(item.terminal_id)
+        return terminal_part(terminal, context.cwd) if terminal is not None else None
+    if item.kind == "text" and not item.text.strip():
+        return None
+    return ContentBlock(item, verbatim=True)
+
+
+# --------------------------------------------------------------------------- actions
+
+
+def code(call: ToolCall) -> list[str]:
+    """Return the new texts of changed files, else the command."""
+    texts = [item.new for item in call.content if isinstance(item, Diff) and item.new]
+    command = call.raw_input.get("command") if isinstance(call.raw_input, dict) else None
+    return texts or ([command] if isinstance(command, str) else [])
+
+
+def location(call: ToolCall) -> tuple[str, int | None] | None:
+    """Return the first file of a call."""
+    for place in call.locations:
+        return place.path, place.line
+    return next(((item.path, None) for item in call.content if isinstance(item, Diff)), None)
+
+
+def first_media(call: ToolCall) -> Content | None:
+    """Return the first image, audio, link or file of a call."""
+    return next(
+        (item for item in call.content if isinstance(item, Content) and item.kind in MEDIA_KINDS), None
+    )
