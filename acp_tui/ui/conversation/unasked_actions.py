@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 ACTING_KINDS = frozenset({"edit", "delete", "move", "execute"})
 ANSWER_SOURCES = frozenset({"you", "rule", "policy"})
-"""Sources of notices about a decision: the agent acts through acp-tui, which asks."""
+"""Sources of notices about a decision."""
 
 
 class UnaskedActions:
@@ -37,13 +37,16 @@ class UnaskedActions:
         for entry in self._entries[self._looked_at :]:
             if isinstance(entry, ToolCall):
                 self._open.append(entry)
-            elif isinstance(entry, Permission) or (
-                isinstance(entry, Notice) and entry.source in ANSWER_SOURCES
-            ):
+            elif _is_decision(entry):
                 self._asked = True
         self._looked_at = len(self._entries)
         self._acted |= any(_has_acted(call, session) for call in self._open)
         self._open = [call for call in self._open if not call.done]
+
+
+def _is_decision(entry: Entry) -> bool:
+    """Return True if the agent asked, or acted through acp-tui, which asks."""
+    return isinstance(entry, Permission) or (isinstance(entry, Notice) and entry.source in ANSWER_SOURCES)
 
 
 def _has_acted(call: ToolCall, session: Session) -> bool:
