@@ -11,6 +11,7 @@ stream of small texts, and a scan by them costs milliseconds where a chunk must 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _secrets(text: str) -> Iterator[tuple[int, int]]:
     for rule in _RULES:
         position = text.find(rule.letters) if rule.letters in text else -1  # `in` takes half as long
         while position >= 0:
-            match = rule.pattern.match(text, position)
+            match = _compiled(rule.pattern).match(text, position)
             if match and rule.accepts(match):
                 yield match.span(match.lastgroup or 0)
             position = text.find(rule.letters, max(match.end() if match else 0, position + 1))
@@ -184,9 +185,9 @@ _VALUE = r"""(?:(?P<quote>\\?["'])(?P<quoted>(?:(?!(?P=quote))(?:\\.|[^\n]))+)|(
 _SEPARATOR = (
     r"""(?:(?P<spaced>\s{1,2}:?=\s{1,2})|\s{0,2}:?=\s{0,2}|\\?["']:\s{0,2}|(?P<blank>[ \t]{1,8})(?!-))"""
 )
-_BEARER = r"(?<=b)earer[ \t]+(?P<bare>[a-z0-9._~+/=-]{6,})"
+_BEARER = r"(?i)(?<=b)earer[ \t]+(?P<bare>[a-z0-9._~+/=-]{6,})"
 _AUTHORIZATION = (
-    r"""(?<=a)uthorization\\?["']?\s{0,2}[:=]\s{0,2}\\?["']?(?:(?:basic|bearer|token|digest)\s+)?"""
+    r"""(?i)(?<=a)uthorization\\?["']?\s{0,2}[:=]\s{0,2}\\?["']?(?:(?:basic|bearer|token|digest)\s+)?"""
     r"""(?P<bare>[^\s"',;\\]{4,})"""
 )
 _PRIVATE_KEY = r"(?s)-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?P<bare>.+?)(?=-----END|\Z)"
@@ -238,7 +239,7 @@ def _random(value: str) -> bool:
 
 class _Rule(NamedTuple):
     letters: str  # the pattern is tried where these are …
-    pattern: re.Pattern[str]  # … its last group is the secret …
+    pattern: str  # … its last group is the secret …
     accepts: Callable[[re.Match[str]], bool]  # … when this says so
 
 
@@ -246,18 +247,18 @@ def _rules() -> Iterator[_Rule]:
     for prefix, rest in _TOKENS.items():
         # The n of an escaped line end is no letter of a word.
         pattern = rf"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))(?P<bare>{re.escape(prefix)}{rest})"
-        yield _Rule(prefix, re.compile(pattern), _always)
-    yield from (_Rule(letters, re.compile(pattern), _always) for letters, pattern in _SHAPES)
+        yield _Rule(prefix, pattern, _always)
+    yield from (_Rule(letters, pattern, _always) for letters, pattern in _SHAPES)
     for names, accepts in ((_CERTAIN_NAMES, _meant), (_LIKELY_NAMES, _likely)):
         for name, needles in names.items():
             tail = name if name.startswith("_") else f"(?<={name[0]}){name[1:]}"
-            assigned = re.compile(rf"(?P<name>{tail}[a-z0-9_-]{{0,40}}+){_SEPARATOR}{_VALUE}", re.IGNORECASE)
+            assigned = rf"(?i)(?P<name>{tail}[a-z0-9_-]{{0,40}}+){_SEPARATOR}{_VALUE}"
             yield from (_Rule(letters, assigned, accepts) for letters in needles)
-    yield from (_Rule(letters, re.compile(_BEARER, re.IGNORECASE), _bearer) for letters in ("earer", "EARER"))
+    yield from (_Rule(letters, _BEARER, _bearer) for letters in ("earer", "EARER"))
     for letters in ("uthorization", "UTHORIZATION"):
-        yield _Rule(letters, re.compile(_AUTHORIZATION, re.IGNORECASE), _always)
-    yield _Rule("-----BEGIN", re.compile(_PRIVATE_KEY), _always)
-    yield _Rule("://", re.compile(_IN_ADDRESS), _always)
+        yield _Rule(letters, _AUTHORIZATION, _always)
+    yield _Rule("-----BEGIN", _PRIVATE_KEY, _always)
+    yield _Rule("://", _IN_ADDRESS, _always)
 
 
 def _any_of(words: Iterable[str]) -> str:
@@ -274,6 +275,7 @@ def _any_of(words: Iterable[str]) -> str:
 
 
 _RULES = tuple(_rules())
+_compiled = cache(re.compile)  # at first use: all of them take 10 ms
 _LETTERS = re.compile(_any_of(sorted({rule.letters for rule in _RULES})))
 # Shapes without a hint are those of tokens, and these hold digits.
 _DIGIT = re.compile(r"[0-9]")
