@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from acp_tui.ui.theme.palette import NO_STYLE
 from acp_tui.ui.theme.syntax import MAX_LINE_CHARS, Highlighter, highlight, language_of, lexer_of
-from tests.ui.bodies.drawn import PALETTE
+from tests.support.bodies import PALETTE
 
 LANGUAGES = [
     "python",

@@ -21,8 +21,8 @@ from acp_tui.session.state import (
 )
 from acp_tui.session.text import GrowingText
 from acp_tui.ui.theme.themes import BUILT_IN
+from tests.support.bodies import call, terminal
 from tests.support.looks import entries_app
-from tests.ui.bodies.drawn import call, terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -56,7 +56,7 @@ def attachment_blocks(entry: Message) -> list[dict[str, Any]]:
 
 def command_output(terminal: Terminal) -> str:
     """A command and its output as plain text to attach; the middle of a long output is cut."""
-    from acp_tui.ui.entries.terminal.output import OutputLines, omission_text, original_length
+    from acp_tui.ui.entries.terminal.output_lines import OutputLines, omission_text, original_length
 
     lines = ["".join(text for text, _ in line).rstrip() for line in OutputLines(terminal).all()]
     text = "\n".join(lines).rstrip("\n")

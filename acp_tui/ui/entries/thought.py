@@ -9,13 +9,13 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.ui.drawing.wrap import shorten
-from acp_tui.ui.entries.parts import MessageParts
+from acp_tui.ui.entries.message_parts import MessageParts
 from acp_tui.ui.entries.tool_call.headline import FOLDED, OPEN, format_duration
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Thought
     from acp_tui.ui.drawing.body import Body, DrawContext
-    from acp_tui.ui.entries.parts import PartPosition
+    from acp_tui.ui.entries.message_parts import PartPosition
     from acp_tui.ui.theme.palette import Palette
 
 

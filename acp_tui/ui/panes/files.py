@@ -181,7 +181,7 @@ class FilesPane(Pane):
         return [segment for text, look in told for segment in (Segment(" "), Segment(text, look))]
 
     def _told_counts(self, path: str) -> Counts | None:
-        from acp_tui.ui.entries.diff.diff import compute_difference
+        from acp_tui.ui.entries.diff.diff_body import compute_difference
 
         file = self.file(path)
         found = [compute_difference(diff) for diff in file.diffs.values()] if file is not None else []

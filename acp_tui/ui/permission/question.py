@@ -294,7 +294,7 @@ def _diffs(question: Question) -> Iterator[Diff]:
 
 
 def _diff(diff: Diff, question: Question, context: DrawContext) -> list[Body]:
-    from acp_tui.ui.entries.diff.diff import DiffBody, compute_difference
+    from acp_tui.ui.entries.diff.diff_body import DiffBody, compute_difference
     from acp_tui.ui.entries.tool_call.headline import line_counts
 
     palette = context.palette
@@ -332,7 +332,7 @@ def _prose(text: str, context: DrawContext) -> list[Strip]:
     """As Markdown, unless that could hide something: the address of a link, a comment."""
     if len(text) > MAX_COMMAND or any(mark in text for mark in ("](", "]:", "<")):
         return limit_lines(wrapped_lines(text, context.palette.text, context.width, 0), context)
-    from acp_tui.ui.entries.tool_call.text import markdown_strips
+    from acp_tui.ui.entries.tool_call.text_content import markdown_strips
 
     return markdown_strips(text, context, indent_cells=0)
 

@@ -8,8 +8,8 @@ from rich.segment import Segment
 
 from acp_tui.entry_display import STATUS_ICONS, terminal_command
 from acp_tui.session.text import visible_line
+from acp_tui.ui.entries.terminal.full_output import FullOutput
 from acp_tui.ui.entries.terminal.terminal import exit_text, status_name
-from acp_tui.ui.entries.terminal.whole_output import FullOutput
 from acp_tui.ui.screens.detail import DetailScreen
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.page import Page

@@ -303,7 +303,7 @@ class PaneHost(TranscriptScreen):
         return Counts(found.added, found.removed)
 
     async def _show_file_diff(self, path: str) -> None:
-        from acp_tui.ui.entries.diff.diff import DiffBody
+        from acp_tui.ui.entries.diff.diff_body import DiffBody
         from acp_tui.ui.entries.tool_call.headline import relative_path
         from acp_tui.ui.screens.detail import DetailScreen
 

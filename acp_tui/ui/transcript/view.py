@@ -24,8 +24,8 @@ from acp_tui.ui.drawing.line_style import LineStyle
 from acp_tui.ui.drawing.search_highlight import SearchHighlight, restyle
 from acp_tui.ui.terminal.error_containment import guard
 from acp_tui.ui.transcript.entry_layout import EntryLayout
+from acp_tui.ui.transcript.read_marker import ReadMarker
 from acp_tui.ui.transcript.selection import MAX_ENTRY_LINES, selected_lines, selection_row
-from acp_tui.ui.transcript.viewport import ReadMarker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

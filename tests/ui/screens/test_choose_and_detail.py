@@ -9,7 +9,7 @@ import pytest
 from textual.widgets import Input
 
 from acp_tui.session.state import Choice, Diff
-from acp_tui.ui.entries.diff.diff import DiffBody
+from acp_tui.ui.entries.diff.diff_body import DiffBody
 from acp_tui.ui.screens.choose import ChooseScreen
 from acp_tui.ui.screens.detail import DetailScreen
 from acp_tui.ui.widgets.page import Page

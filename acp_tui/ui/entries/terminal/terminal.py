@@ -12,8 +12,8 @@ from acp_tui.session.text import visible, visible_line
 from acp_tui.ui.drawing.ansi import line_segments
 from acp_tui.ui.drawing.body import expander
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, shorten
-from acp_tui.ui.entries.terminal.output import OutputLines
-from acp_tui.ui.entries.terminal.whole_output import FullOutput
+from acp_tui.ui.entries.terminal.full_output import FullOutput
+from acp_tui.ui.entries.terminal.output_lines import OutputLines
 from acp_tui.ui.entries.tool_call.headline import Headline, elapsed, relative_path
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Diff, Terminal, TerminalRef
 from acp_tui.session.text import visible_line
 from acp_tui.ui.entries.terminal.terminal import runs_elsewhere
-from acp_tui.ui.entries.tool_call.text import FAILURE_MESSAGE
+from acp_tui.ui.entries.tool_call.text_content import FAILURE_MESSAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,12 +14,12 @@ from acp_tui.ui.drawing.body import LinesBody, expander
 from acp_tui.ui.drawing.json_lines import json_body
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, shorten_path
 from acp_tui.ui.entries.content import content_lines
-from acp_tui.ui.entries.diff.diff import DiffBody, compute_difference
+from acp_tui.ui.entries.diff.diff_body import DiffBody, compute_difference
+from acp_tui.ui.entries.terminal.full_output import FullOutput
 from acp_tui.ui.entries.terminal.terminal import OutputBody, exit_text
-from acp_tui.ui.entries.terminal.whole_output import FullOutput
 from acp_tui.ui.entries.tool_call.headline import Headline, elapsed, line_counts
 from acp_tui.ui.entries.tool_call.pieces import Piece, common_fate, pieces
-from acp_tui.ui.entries.tool_call.text import plain_strips, text_body
+from acp_tui.ui.entries.tool_call.text_content import plain_strips, text_body
 
 if TYPE_CHECKING:
     from textual.strip import Strip

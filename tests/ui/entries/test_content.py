@@ -7,7 +7,7 @@ import pytest
 from acp_tui.session.state import Annotations, Content
 from acp_tui.session.text import visible
 from acp_tui.ui.entries.content import body
-from tests.ui.bodies.drawn import CWD, context, lines
+from tests.support.bodies import CWD, context, lines
 
 
 @pytest.mark.parametrize(

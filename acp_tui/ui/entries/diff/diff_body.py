@@ -10,7 +10,7 @@ from zlib import crc32
 from acp_tui.diffing import Difference, Row, compare_texts, parse_patch
 from acp_tui.ui.drawing.heights import Heights
 from acp_tui.ui.drawing.wrap import MAX_LINE_LENGTH
-from acp_tui.ui.entries.diff.drawing import RowRenderer, SplitRenderer, UnifiedRenderer
+from acp_tui.ui.entries.diff.row_renderers import RowRenderer, SplitRenderer, UnifiedRenderer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -16,7 +16,7 @@ from acp_tui.session.state import AgentMessage, Diff, Session, ToolCall
 from acp_tui.session.text import GrowingText
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.entries.renderers import make_body
-from tests.ui.bodies.drawn import context, lines
+from tests.support.bodies import context, lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable

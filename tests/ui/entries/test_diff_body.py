@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from acp_tui.session.state import Diff
 from acp_tui.session.text import visible
 from acp_tui.ui.drawing.body import Preferences
-from acp_tui.ui.entries.diff.diff import PREVIEW_ROWS, DiffBody
+from acp_tui.ui.entries.diff.diff_body import PREVIEW_ROWS, DiffBody
+from tests.support.bodies import PALETTE, colour_of, context, lines, strips
 from tests.support.talk import properties
-from tests.ui.bodies.drawn import PALETTE, colour_of, context, lines, strips
 
 OLD = "def login(name):\n    user = find(name)\n    if user = None:\n        return\n"
 NEW = OLD.replace("user = None", "user is None")

@@ -9,7 +9,7 @@ from rich.segment import Segment
 from acp_tui.ui.drawing.ansi import line_segments
 from acp_tui.ui.drawing.heights import Heights
 from acp_tui.ui.drawing.wrap import hard_wrap, hard_wrap_count, make_strip
-from acp_tui.ui.entries.terminal.output import OutputLines
+from acp_tui.ui.entries.terminal.output_lines import OutputLines
 
 if TYPE_CHECKING:
     from textual.strip import Strip

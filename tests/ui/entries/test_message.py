@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,12 +16,14 @@ from acp_tui.session.state import (
     UserMessage,
 )
 from acp_tui.session.text import GrowingText
-from acp_tui.ui.entries import message, thought, user
+from acp_tui.ui.entries import agent_message, thought, user_message
+from tests.support.bodies import context, lines
 from tests.support.looks import settled
-from tests.ui.bodies.drawn import context, lines
 
 if TYPE_CHECKING:
-    from acp_tui.ui.drawing.body import Body
+    from collections.abc import Callable
+
+    from acp_tui.ui.drawing.body import Body, DrawContext
 
 FOR_AGENT = Annotations(audience=("assistant",))
 
@@ -31,7 +33,7 @@ def agent(*parts: GrowingText | Content) -> AgentMessage:
 
 
 def said(*parts: GrowingText | Content) -> list[str]:
-    return lines(settled(message.body(agent(*parts), context())))
+    return lines(settled(agent_message.body(agent(*parts), context())))
 
 
 def test_the_agents_words_are_markdown_below_an_indent() -> None:
@@ -40,7 +42,7 @@ def test_the_agents_words_are_markdown_below_an_indent() -> None:
 
 def test_the_users_words_are_shown_as_typed_beside_a_bar() -> None:
     entry = UserMessage(id=1, at=0.0, parts=[GrowingText("fix *this*\n\n  - now\n1. and\tthat")])
-    assert lines(settled(user.body(entry, context()))) == [
+    assert lines(settled(user_message.body(entry, context()))) == [
         "┃ fix *this*",
         "┃",
         "┃   - now",
@@ -51,22 +53,29 @@ def test_the_users_words_are_shown_as_typed_beside_a_bar() -> None:
 def test_attachments_follow_the_users_words_closely() -> None:
     image = Content("image", data="AAAA", mime="image/png", name="shot.png")
     entry = UserMessage(id=1, at=0.0, parts=[GrowingText("look"), image])
-    assert lines(settled(user.body(entry, context()))) == ["┃ look", "┃ ▣ shot.png  image  image/png  3 B"]
+    assert lines(settled(user_message.body(entry, context()))) == [
+        "┃ look",
+        "┃ ▣ shot.png  image  image/png  3 B",
+    ]
 
 
 def test_a_long_paste_is_drawn_where_it_is_looked_at() -> None:
     entry = UserMessage(id=1, at=0.0, parts=[GrowingText("".join(f"line {n}\n" for n in range(10_000)))])
-    body = user.body(entry, context())
+    body = user_message.body(entry, context())
     assert body.height == 10_000
     assert body.line(7_777).text == "┃ line 7777"
 
 
-@pytest.mark.parametrize("make", [message.body, user.body, thought.body])
-def test_growth_shows_and_a_body_takes_it_in(make: object) -> None:
+@pytest.mark.parametrize(
+    ("kind", "make"),
+    [(AgentMessage, agent_message.body), (UserMessage, user_message.body), (Thought, thought.body)],
+)
+def test_a_body_draws_text_and_content_that_were_added(
+    kind: type[Message], make: Callable[[Any, DrawContext], Body]
+) -> None:
     text = GrowingText("one\n\n")
-    kind: type[Message] = {message.body: AgentMessage, user.body: UserMessage}.get(make, Thought)  # type: ignore[call-overload]
     entry = kind(id=1, at=0.0, parts=[text])
-    body: Body = make(entry, context())  # type: ignore[operator]
+    body = make(entry, context())
     text.append("two")
     assert body.update()
     assert "two" in lines(settled(body))[-1]
@@ -96,27 +105,27 @@ def test_what_is_for_the_agent_only_is_one_line() -> None:
 def test_an_annotated_text_that_grows_is_counted_anew() -> None:
     text = AnnotatedText(FOR_AGENT)
     text.append("one")
-    body = message.body(agent(text), context())
+    body = agent_message.body(agent(text), context())
     text.append("two")
     assert body.update()
     assert "6 characters" in body.line(0).text
 
 
 def test_a_message_without_text_yet_takes_no_room() -> None:
-    assert message.body(agent(GrowingText("")), context()).height == 0
+    assert agent_message.body(agent(GrowingText("")), context()).height == 0
 
 
 def test_code_blocks_of_all_parts_can_be_taken_out() -> None:
     fence = GrowingText("```py\nx = 1\n```\n")
     entry = agent(fence, Content("image"), GrowingText("- a\n\n      y\n"))
-    assert message.code_blocks(entry) == ["x = 1\n", "y\n"]
+    assert agent_message.code_blocks(entry) == ["x = 1\n", "y\n"]
 
 
 def test_a_place_in_a_message_is_found_again() -> None:
     entry = agent(GrowingText("word " * 900 + "\n\n[a](b)"), Content("image"), GrowingText("- x\n" * 400))
-    body = message.body(entry, context())
+    body = agent_message.body(entry, context())
     settled(body)
-    fresh = message.body(entry, context())
+    fresh = agent_message.body(entry, context())
     assert hasattr(fresh, "place_of")
     for line in (0, 10, body.height - 300, body.height - 1):
         assert body.line_of(body.place_of(line)) == line  # type: ignore[attr-defined]

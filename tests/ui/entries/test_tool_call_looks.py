@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.entry_kinds.tool_call import starts_folded
 from acp_tui.session.state import Content, Diff, Entry, Location, Session, TerminalRef, ToolCall
+from tests.support.bodies import call, terminal
 from tests.support.looks import every_look, every_width, shows_all
-from tests.ui.bodies.drawn import call, terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from acp_tui.session.state import Session, Terminal
 from acp_tui.session.text import MAX_KEPT_PER_END
 from acp_tui.ui.drawing.body import DrawContext
-from acp_tui.ui.entries.terminal import whole_output
-from acp_tui.ui.entries.terminal.whole_output import FullOutput
+from acp_tui.ui.entries.terminal import full_output
+from acp_tui.ui.entries.terminal.full_output import FullOutput
 from acp_tui.ui.theme.themes import load
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def test_output_sent_again_takes_the_place_of_the_old_one() -> None:
 
 
 def test_a_flood_does_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whole_output, "MAX_LINES", 200)
+    monkeypatch.setattr(full_output, "MAX_LINES", 200)
     one = terminal()
     body = FullOutput(one, CONTEXT)
     for number in range(500):

@@ -10,7 +10,7 @@ from acp_tui.session import events as ev
 from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Session, TerminalRef
 from acp_tui.ui.transcript.view import TranscriptView
-from tests.ui.bodies.drawn import CWD, PALETTE
+from tests.support.bodies import CWD, PALETTE
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult

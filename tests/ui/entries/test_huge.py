@@ -14,8 +14,8 @@ from acp_tui.ui.entries.renderers import make_body
 from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.screens.full_entry import STEP_LINES, MeasuredBody
 from acp_tui.ui.widgets.page import Page
+from tests.support.bodies import call, context, lines, terminal
 from tests.support.looks import Show
-from tests.ui.bodies.drawn import call, context, lines, terminal
 from tests.ui.screens.questions import permission
 
 LINE = "words " * 500_000

@@ -9,7 +9,7 @@ from acp_tui.entry_display import KIND_ICONS, OTHER_ICON, STATUS_ICONS, format_d
 from acp_tui.entry_kinds.tool_call import starts_folded
 from acp_tui.session.state import Annotations, Content, Diff, Location, Session, TerminalRef, ToolCall
 from acp_tui.ui.entries.tool_call.tool_call import body
-from tests.ui.bodies.drawn import CWD, call, colour_of, context, lines, strips, terminal
+from tests.support.bodies import CWD, call, colour_of, context, lines, strips, terminal
 
 
 def headline(entry: ToolCall, session: Session | None = None, width: int = 80, **other: object) -> str:

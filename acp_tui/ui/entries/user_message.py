@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.ui.entries.parts import MessageParts
+from acp_tui.ui.entries.message_parts import MessageParts
 
 if TYPE_CHECKING:
     from acp_tui.session.state import UserMessage

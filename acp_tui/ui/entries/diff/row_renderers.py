@@ -20,7 +20,7 @@ from acp_tui.ui.drawing.wrap import (
     shorten,
     shorten_path,
 )
-from acp_tui.ui.entries.diff.colours import SyntaxColours
+from acp_tui.ui.entries.diff.syntax_colours import SyntaxColours
 from acp_tui.ui.theme.component_style import NOT_DIM
 
 if TYPE_CHECKING:

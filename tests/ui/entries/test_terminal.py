@@ -11,7 +11,7 @@ from acp_tui.session.state import Content, Session, TerminalRef
 from acp_tui.session.text import MAX_KEPT_PER_END, TerminalText
 from acp_tui.ui.entries.terminal.terminal import TAIL_LINES, body
 from acp_tui.ui.entries.tool_call.tool_call import body as call_body
-from tests.ui.bodies.drawn import CWD, call, colour_of, context, lines, terminal
+from tests.support.bodies import CWD, call, colour_of, context, lines, terminal
 
 
 def numbered(first: int, last: int) -> str:
