@@ -19,11 +19,13 @@ from acp_tui.config.settings import Settings, load
 from acp_tui.controller import Conversation, Options
 from acp_tui.errors import UserError
 from acp_tui.permissions.rule_store import RuleStore
-from acp_tui.store import folders, prune
+from acp_tui.store import prune
 from acp_tui.store.drafts import Drafts
 from acp_tui.store.history import History
 from acp_tui.store.redaction import redact_value
 from acp_tui.store.secret_patterns import MASK
+from acp_tui.store.session_folder import NullFolder, create_session_folder, reopen_session_folder
+from acp_tui.store.stored_sessions import find_session, list_sessions, read_session
 from acp_tui.workspace.git.repository import branch_name
 
 if TYPE_CHECKING:
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
     from acp_tui.agents.launch import Launch
     from acp_tui.config.mcp import Server
     from acp_tui.session.record import Record
-    from acp_tui.store.folders import NullFolder, SessionFolder, StoredSession
+    from acp_tui.store.session_folder import SessionFolder
+    from acp_tui.store.stored_sessions import StoredSession
 
 log = logging.getLogger(__name__)
 
@@ -128,12 +131,12 @@ class AppContext:
 
         Returns None for an unknown id, which the agent may still know. Raises `UserError` if it `must_exist`.
         """
-        recorded = folders.list_sessions(paths().data)
+        recorded = list_sessions(paths().data)
         for session in recorded:
             if session.text("session_id") == reference:
                 return session
         if must_exist or any(session.id.startswith(reference) for session in recorded):
-            return folders.find_session(paths().data, reference)
+            return find_session(paths().data, reference)
         return None
 
     def conversation(
@@ -141,7 +144,7 @@ class AppContext:
     ) -> Conversation:
         """Create a conversation, recorded in a new folder or in that of the resumed session."""
         past: Iterable[Record] = resumed.records() if resumed is not None else ()
-        folder = self._folder(launch, options, resumed) if self._logs(keep_log) else folders.NullFolder()
+        folder = self._folder(launch, options, resumed) if self._logs(keep_log) else NullFolder()
         return Conversation(launch, options, self.settings, folder, rule_store=self.rule_store, past=past)
 
     def history(self, project: Path) -> ProjectHistory:
@@ -171,7 +174,7 @@ class AppContext:
 
         if conversation.folder.path is None:
             raise UserError("This conversation is not recorded, so there is nothing to export.")
-        stored = folders.read_session(conversation.folder.path)
+        stored = read_session(conversation.folder.path)
         path = paths().data / "exports" / f"{stored.id}.{form}"
         try:
             hides = self.is_sensitive_in(conversation.cwd)
@@ -212,9 +215,9 @@ class AppContext:
         hides = self.is_sensitive_in(options.cwd)
         max_bytes = self.settings.log.max_session_bytes
         if resumed is not None:
-            return folders.reopen(resumed, is_sensitive=hides, max_bytes=max_bytes)
+            return reopen_session_folder(resumed, is_sensitive=hides, max_bytes=max_bytes)
         try:
-            return folders.create(
+            return create_session_folder(
                 paths().data,
                 agent=launch.name,
                 title=launch.title,
@@ -226,4 +229,4 @@ class AppContext:
             )
         except UserError as error:  # a full disk must not keep anybody from working
             self.notices.append(str(error))
-            return folders.NullFolder()
+            return NullFolder()

@@ -12,15 +12,15 @@ from acp_tui.agents import catalogue
 from acp_tui.config.paths import paths
 from acp_tui.config.settings import load
 from acp_tui.session.text import visible_line
-from acp_tui.store.folders import list_sessions
 from acp_tui.store.secret_patterns import redact_text
 from acp_tui.store.session_labels import format_moment, session_title
+from acp_tui.store.stored_sessions import list_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from acp_tui.agents.catalogue import KnownAgent
-    from acp_tui.store.folders import StoredSession
+    from acp_tui.store.stored_sessions import StoredSession
 
 MAX_SESSIONS = 50
 """Sessions offered from this folder, and as many from others; `acp-tui sessions` lists all."""

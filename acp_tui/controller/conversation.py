@@ -28,7 +28,7 @@ from acp_tui.errors import Refusal, UserError
 from acp_tui.permissions.identity import identity_of
 from acp_tui.processes import Reaper
 from acp_tui.session.events import AgentExited, AgentStarted, SessionOpened
-from acp_tui.store.folders import BASELINE
+from acp_tui.store.stored_sessions import BASELINE
 from acp_tui.workspace.baseline.folder_snapshot import Limits
 from acp_tui.workspace.files.file_access import FileAccess
 from acp_tui.workspace.files.file_listing import FileListing
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
     from acp_tui.session.state import Session
-    from acp_tui.store.folders import NullFolder, SessionFolder
+    from acp_tui.store.session_folder import NullFolder, SessionFolder
     from acp_tui.workspace.baseline.file_change import FileChange
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
     from acp_tui.session.state import Session
-    from acp_tui.store.folders import NullFolder, SessionFolder
+    from acp_tui.store.session_folder import NullFolder, SessionFolder
 
     Listener = Callable[[Record, Sequence[Event], Sequence[Change]], None]
 
@@ -35,7 +35,7 @@ class Recorder:
         self._clock = clock
         self._fold = Fold()
         self._listeners: list[Listener] = []
-        folder.on_trouble = lambda sentence: self.note(Noticed("warning", sentence))
+        folder.on_notice = lambda sentence: self.note(Noticed("warning", sentence))
         self._go_on(past)
 
     @property

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.controller.recorder import Recorder
     from acp_tui.controller.wait_notice import WaitNotices
     from acp_tui.session.state import Session
-    from acp_tui.store.folders import NullFolder, SessionFolder
+    from acp_tui.store.session_folder import NullFolder, SessionFolder
     from acp_tui.workspace.files.roots import Roots
 
 QUIET_SECONDS = 0.3

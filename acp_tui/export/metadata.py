@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
-    from acp_tui.store.folders import StoredSession
+    from acp_tui.store.stored_sessions import StoredSession
 
 
 @dataclass(frozen=True, slots=True)

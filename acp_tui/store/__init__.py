@@ -1,1 +1,1 @@
-"""Session folders: the wire log, stderr, metadata; also drafts and prompt history."""
+"""What acp-tui records: session folders (wire log, stderr, metadata), drafts and prompt history."""

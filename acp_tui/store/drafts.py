@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.store.json_lines import JsonLines
+from acp_tui.store.json_lines_file import JsonLinesFile
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from acp_tui.store.json_lines import Record
+    from acp_tui.store.json_lines_file import Record
 
 
 class Drafts:
     """The unsent prompt of each session, by the session's local id."""
 
     def __init__(self, state_dir: Path) -> None:
-        self._lines = JsonLines(state_dir / "drafts.jsonl", condense=_current)
+        self._lines = JsonLinesFile(state_dir / "drafts.jsonl", condense=_current)
 
     def save(self, session: str, text: str) -> None:
         """Save a draft; an empty text deletes it. Raises `OSError`."""

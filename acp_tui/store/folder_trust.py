@@ -1,4 +1,4 @@
-"""Remembers which agent the user lets a project's `.acp-tui.toml` start."""
+"""Remembers which agent the user has allowed a project's `.acp-tui.toml` to start."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ import json
 from typing import TYPE_CHECKING
 
 from acp_tui.config.paths import private_directory, write_private
-from acp_tui.store.locks import locked
+from acp_tui.store.locks import file_lock
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-LOCK_PATIENCE = 1.0
+LOCK_TIMEOUT_SECONDS = 1.0
 
 
 class FolderTrust:
-    """The agreed agent of each folder, in one file of the state directory."""
+    """The allowed agent of each folder, in one file of the state directory."""
 
     def __init__(self, state_dir: Path) -> None:
         self._path = state_dir / "trusted-folders.json"
 
     def allows(self, folder: Path, agent: str) -> bool:
-        """Return True if the user has agreed that this folder starts this agent."""
+        """Return True if the user has allowed this folder to start this agent."""
         return self._read().get(str(folder.resolve())) == agent
 
     def allow(self, folder: Path, agent: str) -> None:
-        """Remember that the user agreed. Raises `OSError`."""
+        """Save that this folder may start this agent. Raises `OSError`."""
         private_directory(self._path.parent)
-        with locked(self._path.with_name(f".{self._path.name}.lock"), patience=LOCK_PATIENCE):
+        with file_lock(self._path.with_name(f".{self._path.name}.lock"), timeout=LOCK_TIMEOUT_SECONDS):
             agents = self._read() | {str(folder.resolve()): agent}
             write_private(self._path, json.dumps({"version": 1, "agents": agents}, indent=2) + "\n")
 

@@ -1,4 +1,4 @@
-"""The prompts sent in a project, for the arrow keys."""
+"""The prompts sent in a project, which the arrow keys recall."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.store.json_lines import JsonLines
+from acp_tui.store.json_lines_file import JsonLinesFile
 
 if TYPE_CHECKING:
-    from acp_tui.store.json_lines import Record
+    from acp_tui.store.json_lines_file import Record
 
 
 class History:
     """The prompt history of one project folder, shared by all agents."""
 
     def __init__(self, state_dir: Path, project: str) -> None:
-        self._lines = JsonLines(
+        self._lines = JsonLinesFile(
             state_dir / "history" / f"{_file_name(project)}.jsonl", condense=_last_of_each
         )
 
@@ -40,6 +40,6 @@ def _last_of_each(records: list[Record]) -> list[Record]:
 
 
 def _file_name(project: str) -> str:
-    """A readable name followed by a hash, which makes it unique."""
+    """Return the folder's name, followed by a hash that makes it unique."""
     name = re.sub("[^A-Za-z0-9._-]+", "-", Path(project).name)[:40] or "root"
     return f"{name.lstrip('.')}-{hashlib.sha256(project.encode(errors='surrogatepass')).hexdigest()[:12]}"

@@ -1,4 +1,4 @@
-"""Locks between processes. They follow the open file, so a process that dies leaves none behind."""
+"""Locks between processes. The system releases them when a process ends, however it ends."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 RETRY_SECONDS = 0.005
 
-# Some network file systems cannot lock. Working without is better there than not working.
+# Some network file systems do not support locks. There, acp-tui works without.
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.EINVAL, errno.ENOSYS}
 
 
 def try_lock(descriptor: int) -> bool:
-    """Take the lock of this open file if nobody has it; it is given back when the file is closed."""
+    """Lock an open file unless another process has. Closing the file releases the lock."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -32,22 +32,22 @@ def try_lock(descriptor: int) -> bool:
 
 
 class LockedError(OSError):
-    """Another process has held the lock for too long."""
+    """Another process held the lock for too long."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(errno.EWOULDBLOCK, f"another process holds the lock {path}")
 
 
 @contextmanager
-def locked(path: Path, *, patience: float) -> Iterator[None]:
-    """Hold the lock of this file, which is created when missing.
+def file_lock(path: Path, *, timeout: float) -> Iterator[None]:
+    """Hold the lock on a file, which is created if it is missing.
 
-    Other processes hold it for milliseconds. One that was stopped meanwhile must not stop us too: after
-    `patience` seconds this raises `LockedError`.
+    Processes hold it for milliseconds, but one may be suspended while it does: after `timeout` seconds this
+    raises `LockedError`.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + timeout
         while not try_lock(descriptor):
             if time.monotonic() >= deadline:
                 raise LockedError(path)

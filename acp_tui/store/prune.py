@@ -1,6 +1,6 @@
-"""Removes old sessions beyond the limits on number and size.
+"""Removes old sessions that exceed the limits on number and size.
 
-Also removes project snapshots that a killed acp-tui left behind in sessions that stay.
+Also removes project snapshots that a killed acp-tui left in sessions that stay.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.store.folders import (
+from acp_tui.store.locks import file_lock, try_lock
+from acp_tui.store.stored_sessions import (
     BASELINE,
-    LOCK_PATIENCE,
+    STORE_LOCK_TIMEOUT_SECONDS,
     StoredSession,
     list_sessions,
     sessions_directory,
     store_lock,
 )
-from acp_tui.store.locks import locked, try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,14 +29,14 @@ _REMOVED = ".removed-"
 
 @dataclass(slots=True)
 class PruneCandidate:
-    """A session that is over the limits."""
+    """A session that exceeds the limits, and its size in bytes."""
 
     session: StoredSession
     size: int
 
 
 def prune_candidates(data_dir: Path, *, keep: int, max_bytes: int) -> list[PruneCandidate]:
-    """The sessions beyond the newest `keep`, or beyond the newest that fit into `max_bytes`; oldest first."""
+    """Return the sessions to remove, oldest first: the newest `keep` stay if they fit into `max_bytes`."""
     found: list[PruneCandidate] = []
     total = 0
     for position, session in enumerate(list_sessions(data_dir)):
@@ -47,32 +47,32 @@ def prune_candidates(data_dir: Path, *, keep: int, max_bytes: int) -> list[Prune
     return found[::-1]
 
 
-def remove(data_dir: Path, chosen: Sequence[PruneCandidate]) -> list[PruneCandidate]:
-    """Remove these sessions with all that belongs to them; returns those that were, as none in use is."""
+def remove_sessions(data_dir: Path, chosen: Sequence[PruneCandidate]) -> list[PruneCandidate]:
+    """Remove sessions, except those in use, and return the removed ones."""
     sessions = sessions_directory(data_dir)
     if not sessions.is_dir():
         return []
-    removed = [one for one in chosen if _take_away(one.session, one.session.path)]
-    # Deleting may take a while and be cut short, so it is done on what nobody sees any more.
+    removed = [one for one in chosen if _set_aside(one.session, one.session.path)]
+    # Deleting may take a while and be interrupted, so the folders were renamed first, which is atomic.
     for leftover in sessions.glob(f"{_REMOVED}*"):
         shutil.rmtree(leftover, ignore_errors=True)
     return removed
 
 
 def prune(data_dir: Path, *, keep: int, max_bytes: int) -> list[PruneCandidate]:
-    """Bring the store within its limits; returns what was removed."""
+    """Remove what exceeds the limits, and return the removed sessions."""
     for session in list_sessions(data_dir):
         if (copies := session.path / BASELINE).is_dir():
-            _take_away(session, copies)
-    return remove(data_dir, prune_candidates(data_dir, keep=keep, max_bytes=max_bytes))
+            _set_aside(session, copies)
+    return remove_sessions(data_dir, prune_candidates(data_dir, keep=keep, max_bytes=max_bytes))
 
 
-def _take_away(session: StoredSession, path: Path) -> bool:
-    """Take the folder of a session, or one in it, out of everybody's sight; not while somebody uses it."""
+def _set_aside(session: StoredSession, path: Path) -> bool:
+    """Rename a session's folder, or a folder in it, for deletion. Return False if the session is in use."""
     sessions = session.path.parent
-    # Nobody can open it for writing while we hold the lock of the store.
+    # While we hold this lock, no process can open the session for writing.
     try:
-        with locked(store_lock(sessions), patience=LOCK_PATIENCE):
+        with file_lock(store_lock(sessions), timeout=STORE_LOCK_TIMEOUT_SECONDS):
             if _in_use(session):
                 return False
             path.rename(sessions / f"{_REMOVED}{session.id}{path.suffix}")

@@ -1,7 +1,7 @@
-"""Reading what was recorded, by us or by other tools.
+"""Reads recordings of acp-tui's wire log format and of a similar one that other tools write.
 
-Others write one JSON object a line as well: `{"t": seconds, "dir": "c2a" | "a2c", "msg": frame}`, where
-`c2a` is from client to agent; lines with other directions are their own remarks.
+The other format has lines `{"t": seconds, "dir": "c2a" | "a2c", "msg": frame}`, where `c2a` is from client to
+agent. Lines with other directions are comments.
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 _DIRECTIONS: dict[str, Direction] = {"c2a": "sent", "a2c": "received"}
 
 
-def read_recording(path: Path, damaged: Callable[[int], None] | None = None) -> Iterator[Record]:
-    """The records of a file in either form. `damaged` is told the numbers of lines that cannot be read."""
-    return _read_foreign(path, damaged) if _is_foreign(path) else read_log(path, damaged)
+def read_recording(path: Path, on_damaged_line: Callable[[int], None] | None = None) -> Iterator[Record]:
+    """Yield the records of a file in either format.
+
+    `on_damaged_line` is called with the number of each line that cannot be read.
+    """
+    return _read_foreign(path, on_damaged_line) if _is_foreign(path) else read_log(path, on_damaged_line)
 
 
 def _is_foreign(path: Path) -> bool:
@@ -33,7 +36,7 @@ def _is_foreign(path: Path) -> bool:
     return isinstance(first, dict) and "dir" in first and "frame" not in first
 
 
-def _read_foreign(path: Path, damaged: Callable[[int], None] | None) -> Iterator[Record]:
+def _read_foreign(path: Path, on_damaged_line: Callable[[int], None] | None) -> Iterator[Record]:
     with open(path, "rb") as file:
         for number, line in enumerate(file, start=1):
             try:
@@ -41,5 +44,5 @@ def _read_foreign(path: Path, damaged: Callable[[int], None] | None) -> Iterator
                     case {"t": int() | float() as at, "dir": "c2a" | "a2c" as direction, "msg": frame}:
                         yield Record(at, _DIRECTIONS[direction], frame)
             except (ValueError, RecursionError):
-                if damaged is not None and line.endswith(b"\n") and not line.isspace():
-                    damaged(number)
+                if on_damaged_line is not None and line.endswith(b"\n") and not line.isspace():
+                    on_damaged_line(number)

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from acp_tui.store.folders import StoredSession
+    from acp_tui.store.stored_sessions import StoredSession
 
 MAX_RECORDS_SEARCHED = 200
 """Records searched for the first prompt when a session has no title."""

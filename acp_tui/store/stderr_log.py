@@ -1,4 +1,4 @@
-"""What the agent writes to its standard error, kept in a file that stays small and is safe to print."""
+"""The log of the agent's standard error: limited in size, redacted, and safe to print."""
 
 from __future__ import annotations
 
@@ -12,63 +12,63 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 KEEP_BYTES = 512 * 1024
-"""Bytes kept of the beginning, and at least as many of the end."""
+"""Bytes kept at the beginning, and at least as many at the end."""
 
-_LONGEST_LINE = 64 * 1024
+_MAX_LINE_CHARACTERS = 64 * 1024
 
 
 class StderrLog:
-    """Appends text; between a beginning and an end it forgets. It never raises."""
+    """Appends text to an open file and drops the middle part when it grows too large. Never raises."""
 
     def __init__(
         self,
         descriptor: int,
         *,
         redact: Callable[[str], str] | None = None,
-        trouble: Callable[[OSError], None],
-        kept: int = KEEP_BYTES,
+        on_error: Callable[[OSError], None],
+        keep_bytes: int = KEEP_BYTES,
     ) -> None:
         self._descriptor = descriptor
         self._redact = redact
-        self._trouble = trouble
-        self._kept = kept
+        self._on_error = on_error
+        self._keep_bytes = keep_bytes
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._open_line = ""
         self._size = os.fstat(descriptor).st_size
 
     def write(self, data: bytes | str) -> None:
-        """Keep it. Whole lines are written at once, so that a secret is not cut in two unseen."""
+        """Log data. Only complete lines are written, so that redaction does not see half a secret."""
         text = self._open_line + (self._decoder.decode(data) if isinstance(data, bytes) else data)
         end = text.rfind("\n") + 1
         key = text.rfind("-----BEGIN")
         if key >= 0 and "-----END" not in text[key:]:
-            end = min(end, key)  # a key is one secret, however many lines it has
-        if len(text) - end > _LONGEST_LINE:
+            end = min(end, key)  # a private key has several lines
+        if len(text) - end > _MAX_LINE_CHARACTERS:
             end = len(text)
         self._open_line = text[end:]
-        self._keep(text[:end])
+        self._write(text[:end])
 
     def close(self) -> None:
-        """Write what has no line end yet. The file itself is the caller's."""
+        """Write the last, incomplete line. The caller closes the file."""
         text, self._open_line = self._open_line + self._decoder.decode(b"", final=True), ""
-        self._keep(text)
+        self._write(text)
         self._descriptor = -1
-        self._trouble = lambda _: None
+        self._on_error = lambda _: None
 
-    def _keep(self, text: str) -> None:
+    def _write(self, text: str) -> None:
         if not text:
             return
         data = visible(self._redact(text) if self._redact else text).encode()
         try:
             self._size += os.write(self._descriptor, data)
-            if self._size > 4 * self._kept:
-                self._forget_the_middle()
+            if self._size > 4 * self._keep_bytes:
+                self._drop_middle()
         except OSError as error:
-            self._trouble(error)
+            self._on_error(error)
 
-    def _forget_the_middle(self) -> None:
-        end = os.pread(self._descriptor, self._kept, self._size - self._kept)
-        left_out = self._size - 2 * self._kept
-        os.ftruncate(self._descriptor, self._kept)
-        mark = f"\n… {left_out} bytes omitted …\n".encode()
-        self._size = self._kept + os.write(self._descriptor, mark + end)
+    def _drop_middle(self) -> None:
+        end = os.pread(self._descriptor, self._keep_bytes, self._size - self._keep_bytes)
+        dropped = self._size - 2 * self._keep_bytes
+        os.ftruncate(self._descriptor, self._keep_bytes)
+        mark = f"\n… {dropped} bytes omitted …\n".encode()
+        self._size = self._keep_bytes + os.write(self._descriptor, mark + end)

@@ -1,9 +1,9 @@
-"""The wire log: everything that crossed the wire, and what the client did, one record a line.
+"""The wire log: every frame sent and received, and the client's own events, one record per line.
 
     {"t": 1763633999.25, "dir": "received", "frame": {"jsonrpc": "2.0", …}}
 
-Each record is handed to the system in one write before anybody looks at the frame: when we are killed,
-nothing that was acted upon is missing. (A write costs about 2 µs; a buffer would save one of them.)
+Each record is written to the file, unbuffered, before the frame is processed: if acp-tui is killed, the log
+has everything that it acted on. A write takes about 2 µs, of which buffering would save one.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Protocol
 
-    class Redacts(Protocol):
-        """What takes secrets out of a frame."""
+    class FrameRedactor(Protocol):
+        """Removes secrets from frames."""
 
         def redact(self, direction: Direction, frame: Any, line: str | None) -> Any:
-            """The frame without secrets: the same object when there were none."""
+            """Return the frame without secrets: the same object if it has none."""
 
 
 _DIRECTIONS = frozenset(get_args(Direction))
 
 
 class WireLog:
-    """Appends records to an open file. It never raises: a full disk must not end a conversation."""
+    """Appends records to an open file. Never raises: a full disk must not end a conversation."""
 
     def __init__(
         self,
         descriptor: int,
         *,
-        redactor: Redacts | None = None,
-        trouble: Callable[[OSError | None], None],
+        redactor: FrameRedactor | None = None,
+        on_error: Callable[[OSError | None], None],
         max_bytes: int | None = None,
         on_full: Callable[[], None] = lambda: None,
     ) -> None:
         """Append to an open file.
 
         Args:
-            descriptor: The open file; it stays the caller's.
+            descriptor: The open file, which the caller closes.
             redactor: Removes secrets from frames.
-            trouble: Called with the error when a write fails, and with None when writing works again.
+            on_error: Called with the error when a write fails, and with None when writing works again.
             max_bytes: The size at which recording ends; None for no limit.
-            on_full: Called once when that size is reached. The record it appends is still written.
+            on_full: Called once when that size is reached. A record that it appends is still written.
         """
         self._descriptor = descriptor
         self._redactor = redactor
-        self._trouble = trouble
+        self._on_error = on_error
         self._failing = False
         self._recovered = False
         self._torn = ends_mid_line(descriptor)
@@ -66,20 +66,20 @@ class WireLog:
     def append(self, at: float, direction: Direction, frame: Any, line: str | None = None) -> None:
         """Write one record.
 
-        `line` is the frame's JSON text as it crossed the wire: it is kept as it was, not serialised again.
-        Only characters that a terminal obeys become `\\u` escapes, so that the file can be printed.
-        A frame that is a string was not JSON, and is kept as a JSON string.
+        `line` is the original JSON text of the frame, which is logged as it is. Only terminal control
+        characters become `\\u` escapes, so that the file can be printed. A frame that is a string was not
+        valid JSON and is logged as a JSON string.
         """
         if self._is_full:
             return
         if self._recovered:
-            # Reported only now: a listener that logs it must not write into the middle of another record.
+            # Reported here and not by `_write`: the listener may log a record itself.
             self._recovered = False
-            self._trouble(None)
+            self._on_error(None)
         if self._redactor is not None:
-            harmless = self._redactor.redact(direction, frame, line)
-            if harmless is not frame:
-                frame, line = harmless, None
+            redacted = self._redactor.redact(direction, frame, line)
+            if redacted is not frame:
+                frame, line = redacted, None
         if line is None or "\n" in line or "\r" in line or type(frame) is str:
             line = _one_line(frame, line)
         data = f'{{"t":{at!r},"dir":"{direction}","frame":{escape_json(line)}}}\n'.encode()
@@ -87,7 +87,7 @@ class WireLog:
             self._write(data)
 
     def _has_room(self, length: int) -> bool:
-        """Whether a record of this length is to be written; the last one says that the log is full."""
+        """Return True if a record of this length may be written. Calls `on_full` at the limit."""
         self._size += length
         if self._max_bytes is None or self._size <= self._max_bytes or self._reports_full:
             return True
@@ -97,8 +97,8 @@ class WireLog:
         return False
 
     def close(self) -> None:
-        """Write no more. The file itself is the caller's."""
-        self._descriptor = -1  # its number may soon be another file's
+        """Stop writing. The caller closes the file."""
+        self._descriptor = -1  # the number may be reused for another file
         self._failing = True  # suppresses error reports
 
     def _write(self, data: bytes) -> None:
@@ -107,14 +107,14 @@ class WireLog:
         try:
             written = os.write(self._descriptor, data)
             while written < len(data):
-                self._torn = True  # unless the rest still finds room
+                self._torn = True  # until the rest has been written
                 data = data[written:]
                 written = os.write(self._descriptor, data)
         except OSError as error:
-            # The next record is tried again: somebody may have made room.
+            # The next record is tried again: by then the disk may have space.
             if not self._failing:
                 self._failing = True
-                self._trouble(error)
+                self._on_error(error)
             return
         self._torn = False
         if self._failing:
@@ -122,14 +122,14 @@ class WireLog:
 
 
 class NullLog:
-    """The log of `--no-log`: keeps nothing."""
+    """A log that discards everything, for `--no-log`."""
 
     def append(self, at: float, direction: Direction, frame: Any, line: str | None = None) -> None:
         """Discard the record."""
 
 
 def _one_line(frame: Any, line: str | None) -> str:
-    """The frame as JSON on one line, from the original text where that is possible."""
+    """Return the frame as JSON on one line, from the original text if possible."""
     if line is not None and type(frame) is not str:
         line = line.strip()
         if "\n" not in line and "\r" not in line:
@@ -149,24 +149,24 @@ def ends_mid_line(descriptor: int) -> bool:
 # --------------------------------------------------------------------------- reading
 
 
-def read_log(path: Path, damaged: Callable[[int], None] | None = None) -> Iterator[Record]:
-    """The records of a wire log, in order.
+def read_log(path: Path, on_damaged_line: Callable[[int], None] | None = None) -> Iterator[Record]:
+    """Yield the records of a wire log in order.
 
-    Lines that are no record are skipped, and `damaged` is told their numbers; but a last line without an end
-    is normal after a crash, and not reported.
+    Lines that are not records are skipped, and `on_damaged_line` is called with their numbers. An incomplete
+    last line is not reported: it is normal after a crash.
     """
     with open(path, "rb") as file:
         for number, line in enumerate(file, start=1):
             record = _record(line)
             if record is not None:
                 yield record
-            elif damaged is not None and line.endswith(b"\n") and not line.isspace():
-                damaged(number)
+            elif on_damaged_line is not None and line.endswith(b"\n") and not line.isspace():
+                on_damaged_line(number)
 
 
 def _record(line: bytes) -> Record | None:
     try:
-        # A machine that lost power may have left zeros where a write was under way.
+        # After a power failure, a file may contain zeros where data was being written.
         match json.loads(line.lstrip(b"\0")):
             case {"t": int() | float() as at, "dir": str() as direction, "frame": frame}:
                 return Record(at, direction, frame) if direction in _DIRECTIONS else None  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ import pytest
 
 from acp_tui.cli import main
 from acp_tui.config.paths import paths
-from acp_tui.store import folders
+from acp_tui.store.session_folder import SessionFolder, create_session_folder
 from tests.support.recordings import WIRELOGS, records
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ RECORDED = next(path for path in WIRELOGS if path.stem == "claude-code-edit")
 
 
 @pytest.fixture
-def folder() -> folders.SessionFolder:
-    made = folders.create(paths().data, agent="demo", title="Demo agent", cwd="/p", command=["demo"])
+def folder() -> SessionFolder:
+    made = create_session_folder(paths().data, agent="demo", title="Demo agent", cwd="/p", command=["demo"])
     for record in records(RECORDED):
         made.log.append(record.at, record.direction, record.frame)
     made.close()
@@ -32,7 +32,7 @@ def folder() -> folders.SessionFolder:
 
 
 def test_a_session_is_found_by_id_folder_or_file(
-    folder: folders.SessionFolder, capsys: pytest.CaptureFixture[str]
+    folder: SessionFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for session in (folder.id, folder.id[:-3], str(folder.path), str(folder.path / "wire.jsonl")):
         assert main(["export", session]) == 0
@@ -51,7 +51,7 @@ def test_recordings_of_others_are_exported_too(capsys: pytest.CaptureFixture[str
     ("name", "start"), [("a.md", "# "), ("a.html", "<!DOCTYPE html>"), ("a.JSON", '{\n "format": 1')]
 )
 def test_the_form_follows_the_name_of_the_file(
-    name: str, start: str, tmp_path: Path, folder: folders.SessionFolder, capsys: pytest.CaptureFixture[str]
+    name: str, start: str, tmp_path: Path, folder: SessionFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / name
     assert main(["export", folder.id, "-o", str(file)]) == 0
@@ -60,14 +60,14 @@ def test_the_form_follows_the_name_of_the_file(
     assert capsys.readouterr().out == ""
 
 
-def test_what_is_said_counts_more_than_the_name(tmp_path: Path, folder: folders.SessionFolder) -> None:
+def test_what_is_said_counts_more_than_the_name(tmp_path: Path, folder: SessionFolder) -> None:
     file = tmp_path / "a.txt"
     assert main(["export", folder.id, "--html", "--theme", "light", "-o", str(file)]) == 0
     assert "color-scheme:light" in file.read_text()
 
 
 def test_a_page_has_the_colours_of_the_settings(
-    home: Path, folder: folders.SessionFolder, capsys: pytest.CaptureFixture[str]
+    home: Path, folder: SessionFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (home / "config").mkdir(parents=True)
     config = home / "config" / "config.toml"
@@ -85,7 +85,7 @@ def test_a_page_has_the_colours_of_the_settings(
 
 @pytest.mark.parametrize("name", ["wire.jsonl", "meta.json", "new.md"])
 def test_no_recording_is_written_over(
-    name: str, folder: folders.SessionFolder, capsys: pytest.CaptureFixture[str]
+    name: str, folder: SessionFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert folder.path is not None
     before = (folder.path / "wire.jsonl").read_bytes()
@@ -96,7 +96,7 @@ def test_no_recording_is_written_over(
 
 
 def test_a_file_whose_name_says_nothing_needs_the_form(
-    folder: folders.SessionFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder: SessionFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["export", folder.id, "-o", str(tmp_path / "a.txt")]) == 2
     assert "--md, --html, --json" in capsys.readouterr().err
@@ -134,7 +134,7 @@ def test_what_files_hold_that_the_settings_call_sensitive_is_left_out(
     assert "the vault" not in out
 
 
-def test_a_full_disk_leaves_the_old_export_as_it_was(tmp_path: Path, folder: folders.SessionFolder) -> None:
+def test_a_full_disk_leaves_the_old_export_as_it_was(tmp_path: Path, folder: SessionFolder) -> None:
     file = tmp_path / "talk.html"
     file.write_text("the old export")
     command = [sys.executable, "-m", "acp_tui", "export", folder.id, "-o", str(file)]
@@ -150,14 +150,12 @@ def test_a_full_disk_leaves_the_old_export_as_it_was(tmp_path: Path, folder: fol
     assert [path.name for path in tmp_path.glob("*talk*")] == ["talk.html"]
 
 
-def test_an_export_keeps_the_mode_of_the_file_it_replaces(
-    tmp_path: Path, folder: folders.SessionFolder
-) -> None:
+def test_an_export_keeps_the_mode_of_the_file_it_replaces(tmp_path: Path, folder: SessionFolder) -> None:
     file = tmp_path / "talk.md"
     file.touch(mode=0o644)
     assert main(["export", folder.id, "-o", str(file)]) == 0
     assert stat.S_IMODE(file.stat().st_mode) == 0o644
 
 
-def test_an_export_can_go_to_a_device(folder: folders.SessionFolder) -> None:
+def test_an_export_can_go_to_a_device(folder: SessionFolder) -> None:
     assert main(["export", folder.id, "--md", "-o", "/dev/null"]) == 0

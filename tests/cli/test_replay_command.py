@@ -9,7 +9,7 @@ import pytest
 
 from acp_tui.cli import main
 from acp_tui.config.paths import paths
-from acp_tui.store import folders
+from acp_tui.store.session_folder import SessionFolder, create_session_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,8 +43,8 @@ TEXT = "> Say hello\n\n. thought, 1 line\n\nHello!\n\n-- end_turn --\n\n"
 
 
 @pytest.fixture
-def folder() -> folders.SessionFolder:
-    made = folders.create(paths().data, agent="demo", title="Demo", cwd="/p", command=["demo"])
+def folder() -> SessionFolder:
+    made = create_session_folder(paths().data, agent="demo", title="Demo", cwd="/p", command=["demo"])
     for at, (direction, frame) in enumerate(FRAMES):
         made.log.append(at, direction, frame)
     made.close()
@@ -52,16 +52,14 @@ def folder() -> folders.SessionFolder:
 
 
 def test_a_session_is_found_by_id_folder_or_file(
-    folder: folders.SessionFolder, capsys: pytest.CaptureFixture[str]
+    folder: SessionFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for log in (folder.id, folder.id[:-3], str(folder.path), str(folder.path / "wire.jsonl")):
         assert main(["replay", log, "--text"]) == 0
         assert capsys.readouterr().out == TEXT
 
 
-def test_thoughts_are_shown_on_request(
-    folder: folders.SessionFolder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_thoughts_are_shown_on_request(folder: SessionFolder, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["replay", folder.id, "--text", "--thoughts"]) == 0
     assert ". They greet.\n" in capsys.readouterr().out
 
@@ -111,7 +109,7 @@ def test_what_is_no_recording_is_one_sentence(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_without_a_terminal_it_says_what_works(
-    folder: folders.SessionFolder, capsys: pytest.CaptureFixture[str]
+    folder: SessionFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["replay", folder.id]) == 2
     assert capsys.readouterr().err.endswith("`acp-tui replay --text` works without a terminal.\n")

@@ -17,7 +17,8 @@ from acp_tui.cli import main
 from acp_tui.cli.commands.sessions import readable_size, shortened
 from acp_tui.config.paths import paths
 from acp_tui.console.tables import cells
-from acp_tui.store import folders
+from acp_tui.store.session_folder import SessionFolder, create_session_folder, reopen_session_folder
+from acp_tui.store.stored_sessions import list_sessions, read_session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,9 +32,9 @@ def frame(method: str, params: Any, number: int) -> dict[str, Any]:
 
 def record(
     agent: str = "claude-code", at: float = NOON, prompt: str = "Say hello", **meta: Any
-) -> folders.SessionFolder:
+) -> SessionFolder:
     """A session with one turn."""
-    folder = folders.create(
+    folder = create_session_folder(
         paths().data, agent=agent, title=agent.title(), cwd="/home/me/shop", command=["x"], clock=lambda: at
     )
     answer = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Hello \x1b[2J!"}}
@@ -153,7 +154,7 @@ def test_prune_removes_the_oldest_and_says_so(capsys: pytest.CaptureFixture[str]
     out = capsys.readouterr().out
     assert out.startswith(old.id)
     assert "Removed 1 session," in out
-    assert [session.id for session in folders.list_sessions(paths().data)] == [new.id]
+    assert [session.id for session in list_sessions(paths().data)] == [new.id]
 
     assert main(["sessions", "prune", "--max-size", "1 MB"]) == 0
     assert "Nothing to remove" in capsys.readouterr().out
@@ -166,12 +167,12 @@ def test_prune_follows_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
     (paths().config / "config.toml").write_text("[log]\nkeep_sessions = 2\n")
 
     assert main(["sessions", "prune", "--yes"]) == 0
-    assert len(folders.list_sessions(paths().data)) == 2
+    assert len(list_sessions(paths().data)) == 2
 
 
 def test_prune_does_not_touch_a_session_in_use(capsys: pytest.CaptureFixture[str]) -> None:
     folder = record()
-    held = folders.reopen(folders.read_session(folder.path))
+    held = reopen_session_folder(read_session(folder.path))
 
     assert main(["sessions", "prune", "--keep", "0", "--yes"]) == 0
     assert "1 session kept" in capsys.readouterr().out

@@ -13,7 +13,7 @@ from acp_tui.permissions.identity import AgentIdentity, identity_of, identity_of
 from acp_tui.permissions.rule_proposals import narrowest_rule
 from acp_tui.permissions.rule_store import RuleStore
 from acp_tui.permissions.rules import Rule, applies, describe_rule, from_dict, to_dict
-from acp_tui.store import folders
+from acp_tui.store.session_folder import create_session_folder
 from tests.support.permissions import PROJECT, command
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def store_with(*rules: Rule) -> RuleStore:
 
 def record(command: tuple[str, ...], agent: str = "launch.py", **meta: Any) -> None:
     """Record a session as earlier versions did, which did not say whether the agent has an id."""
-    folder = folders.create(paths().data, agent=agent, title=agent, cwd=PROJECT, command=command)
+    folder = create_session_folder(paths().data, agent=agent, title=agent, cwd=PROJECT, command=command)
     del folder.meta["ad_hoc"]
     folder.update_meta(**meta)
     folder.close()

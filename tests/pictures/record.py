@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from acp_tui.app_context import AppContext
 from acp_tui.config.paths import paths
 from acp_tui.controller import Answer, ElicitationAnswer, Options, Question, QuestionHandler
-from acp_tui.store.folders import list_sessions
+from acp_tui.store.stored_sessions import list_sessions
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Elicitation

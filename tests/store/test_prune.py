@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.store import folders
-from acp_tui.store.prune import prune, prune_candidates, remove
+from acp_tui.store.prune import prune, prune_candidates, remove_sessions
+from acp_tui.store.session_folder import SessionFolder, create_session_folder
+from acp_tui.store.stored_sessions import list_sessions, sessions_directory
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def record(data_dir: Path, at: float, *, size: int = 0) -> folders.SessionFolder:
-    folder = folders.create(data_dir, agent="a", title="A", cwd="/", command=[], clock=lambda: at)
+def record(data_dir: Path, at: float, *, size: int = 0) -> SessionFolder:
+    folder = create_session_folder(data_dir, agent="a", title="A", cwd="/", command=[], clock=lambda: at)
     (folder.path / "baseline.git").mkdir()
     (folder.path / "baseline.git" / "object").write_bytes(b"x" * 1_000_000)
     folder.stderr_sink(b"x" * size)
@@ -20,7 +21,7 @@ def record(data_dir: Path, at: float, *, size: int = 0) -> folders.SessionFolder
 
 
 def ids(data_dir: Path) -> list[str]:
-    return [session.id for session in folders.list_sessions(data_dir)]
+    return [session.id for session in list_sessions(data_dir)]
 
 
 def test_the_oldest_go_when_there_are_too_many(tmp_path: Path) -> None:
@@ -68,7 +69,7 @@ def test_copies_of_a_project_go_first_but_those_in_use(tmp_path: Path) -> None:
 
 
 def test_a_damaged_folder_can_go(tmp_path: Path) -> None:
-    (folders.sessions_directory(tmp_path) / "broken").mkdir(parents=True)
+    (sessions_directory(tmp_path) / "broken").mkdir(parents=True)
 
     assert [one.session.id for one in prune(tmp_path, keep=0, max_bytes=0)] == ["broken"]
     assert ids(tmp_path) == []
@@ -78,8 +79,8 @@ def test_what_others_removed_meanwhile_is_not_counted(tmp_path: Path) -> None:
     record(tmp_path, 1).close()
     chosen = prune_candidates(tmp_path, keep=0, max_bytes=0)
 
-    assert len(remove(tmp_path, chosen)) == 1
-    assert remove(tmp_path, chosen) == []
+    assert len(remove_sessions(tmp_path, chosen)) == 1
+    assert remove_sessions(tmp_path, chosen) == []
 
 
 def test_a_removal_that_was_cut_short_is_finished_by_the_next(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from acp_tui.console.streams import content_stream
 from acp_tui.errors import UserError
 from acp_tui.export import FORMATS, export
 from acp_tui.export.metadata import SessionMetadata
-from acp_tui.store.folders import read_session, sessions_directory
+from acp_tui.store.stored_sessions import read_session, sessions_directory
 
 if TYPE_CHECKING:
     import argparse

@@ -14,8 +14,8 @@ from acp_tui.errors import UserError
 from acp_tui.export.as_text import transcript_lines
 from acp_tui.protocol.fold import fold
 from acp_tui.session.text import visible_line
-from acp_tui.store.folders import WIRE, find_session, read_session
 from acp_tui.store.recordings import read_recording
+from acp_tui.store.stored_sessions import WIRE, find_session, read_session
 
 if TYPE_CHECKING:
     import argparse

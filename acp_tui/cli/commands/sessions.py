@@ -17,14 +17,14 @@ from acp_tui.config.paths import paths
 from acp_tui.console.tables import aligned, cells, labelled
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
-from acp_tui.store.folders import find_session, list_sessions
-from acp_tui.store.prune import prune_candidates, remove
+from acp_tui.store.prune import prune_candidates, remove_sessions
 from acp_tui.store.session_labels import format_moment, session_title
+from acp_tui.store.stored_sessions import find_session, list_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from acp_tui.store.folders import StoredSession
+    from acp_tui.store.stored_sessions import StoredSession
 
 _WIDTH = 80
 _PROJECT = 16
@@ -150,7 +150,7 @@ def _prune(args: argparse.Namespace) -> int:
     if not args.yes and not _confirm(len(chosen)):
         print("Nothing removed.")
         return 1
-    removed = remove(paths().data, chosen)
+    removed = remove_sessions(paths().data, chosen)
     print(f"Removed {_sessions(len(removed))}, {readable_size(sum(one.size for one in removed))}.")
     if kept := len(chosen) - len(removed):
         print(f"{_sessions(kept).capitalize()} kept: in use, or not removable.")

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 
 from acp_tui.controller.recorder import Recorder
 from acp_tui.session.record import Record
-from acp_tui.store import folders
+from acp_tui.store.session_folder import (
+    NullFolder,
+    SessionFolder,
+    create_session_folder,
+    reopen_session_folder,
+)
+from acp_tui.store.stored_sessions import list_sessions, read_session
 from acp_tui.store.wire_log import NullLog, read_log
 from tests.support.talk import properties
 
@@ -34,19 +40,19 @@ json_values = st.recursive(
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> folders.SessionFolder:
-    return folders.create(tmp_path, agent="demo", title="Demo", cwd="/p", command=["demo"])
+def folder(tmp_path: Path) -> SessionFolder:
+    return create_session_folder(tmp_path, agent="demo", title="Demo", cwd="/p", command=["demo"])
 
 
-def wire(folder: folders.SessionFolder) -> Path:
+def wire(folder: SessionFolder) -> Path:
     return folder.path / "wire.jsonl"
 
 
-def records(folder: folders.SessionFolder) -> list[Record]:
+def records(folder: SessionFolder) -> list[Record]:
     return list(read_log(wire(folder)))
 
 
-def test_a_line_is_kept_as_it_crossed_the_wire(folder: folders.SessionFolder) -> None:
+def test_a_line_is_kept_as_it_crossed_the_wire(folder: SessionFolder) -> None:
     folder.log.append(1.5, "received", json.loads(CHUNK), CHUNK)
 
     assert wire(folder).read_text() == f'{{"t":1.5,"dir":"received","frame":{CHUNK}}}\n'
@@ -54,7 +60,7 @@ def test_a_line_is_kept_as_it_crossed_the_wire(folder: folders.SessionFolder) ->
 
 
 def test_frames_without_their_text_and_lines_that_are_no_json_are_kept_too(
-    folder: folders.SessionFolder,
+    folder: SessionFolder,
 ) -> None:
     folder.log.append(1, "client", {"event": "noticed", "text": "é\ud83d"})
     folder.log.append(2, "received", 'Warning: "odd"\r', 'Warning: "odd"\r')
@@ -66,14 +72,14 @@ def test_frames_without_their_text_and_lines_that_are_no_json_are_kept_too(
 
 
 @pytest.mark.parametrize("line", ['{"a":\n1}', '  {"a":1}\n', '{"a":1}\r\n'])
-def test_a_record_is_one_line_however_its_frame_was_written(folder: folders.SessionFolder, line: str) -> None:
+def test_a_record_is_one_line_however_its_frame_was_written(folder: SessionFolder, line: str) -> None:
     folder.log.append(1, "received", {"a": 1}, line)
 
     assert wire(folder).read_bytes().count(b"\n") == 1
     assert records(folder) == [Record(1, "received", {"a": 1})]
 
 
-def test_half_a_character_that_was_not_escaped_is_escaped(folder: folders.SessionFolder) -> None:
+def test_half_a_character_that_was_not_escaped_is_escaped(folder: SessionFolder) -> None:
     folder.log.append(1, "received", {"a": "\udce9"}, '{"a":"\udce9"}')
 
     assert records(folder) == [Record(1, "received", {"a": "\udce9"})]
@@ -90,7 +96,7 @@ def test_what_is_read_is_what_was_written(
     tmp_path_factory: pytest.TempPathFactory, frames: list[tuple[float, Any, Any]], spaced: bool
 ) -> None:
     directory = tmp_path_factory.mktemp("data")
-    folder = folders.create(directory, agent="a", title="A", cwd="/", command=[])
+    folder = create_session_folder(directory, agent="a", title="A", cwd="/", command=[])
     for at, direction, frame in frames:
         folder.log.append(at, direction, frame, json.dumps(frame) if spaced else None)
     folder.close()
@@ -98,7 +104,7 @@ def test_what_is_read_is_what_was_written(
     assert records(folder) == [Record(*each) for each in frames]
 
 
-def test_a_line_cut_anywhere_takes_nothing_but_itself(folder: folders.SessionFolder, tmp_path: Path) -> None:
+def test_a_line_cut_anywhere_takes_nothing_but_itself(folder: SessionFolder, tmp_path: Path) -> None:
     folder.log.append(1, "sent", {"first": 1})
     whole = wire(folder).stat().st_size
     folder.log.append(2, "received", {"second": "é"})
@@ -112,13 +118,13 @@ def test_a_line_cut_anywhere_takes_nothing_but_itself(folder: folders.SessionFol
     assert damaged == []
 
 
-def test_after_a_torn_line_the_next_record_begins_a_line_of_its_own(folder: folders.SessionFolder) -> None:
+def test_after_a_torn_line_the_next_record_begins_a_line_of_its_own(folder: SessionFolder) -> None:
     folder.log.append(1, "sent", {"first": 1})
     folder.close()
     with wire(folder).open("ab") as file:
         file.write(b'{"t":2,"dir":"rec')
 
-    again = folders.reopen(folders.read_session(folder.path))
+    again = reopen_session_folder(read_session(folder.path))
     again.log.append(3, "sent", {"third": 3})
     damaged: list[int] = []
 
@@ -152,7 +158,7 @@ def test_an_empty_log_has_no_records(tmp_path: Path) -> None:
     assert list(read_log(tmp_path / "wire.jsonl")) == []
 
 
-def test_a_frame_of_many_megabytes_is_kept(folder: folders.SessionFolder) -> None:
+def test_a_frame_of_many_megabytes_is_kept(folder: SessionFolder) -> None:
     frame = {"text": "x" * 20_000_000}
     folder.log.append(1, "received", frame, json.dumps(frame))
 
@@ -161,8 +167,8 @@ def test_a_frame_of_many_megabytes_is_kept(folder: folders.SessionFolder) -> Non
 
 KILLED = """
 import os, pathlib, signal, sys
-from acp_tui.store import folders
-folder = folders.create(pathlib.Path(sys.argv[1]), agent="a", title="A", cwd="/", command=[])
+from acp_tui.store.session_folder import create_session_folder
+folder = create_session_folder(pathlib.Path(sys.argv[1]), agent="a", title="A", cwd="/", command=[])
 for number in range(1000):
     folder.log.append(number, "received", {"n": number})
 os.kill(os.getpid(), signal.SIGKILL)
@@ -172,17 +178,17 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_nothing_is_lost_when_we_are_killed(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
 
-    (session,) = folders.list_sessions(tmp_path)
+    (session,) = list_sessions(tmp_path)
     assert [record.frame["n"] for record in session.records()] == list(range(1000))
 
 
 DISK_FULL = """
 import json, pathlib, resource, sys
-from acp_tui.store import folders
+from acp_tui.store.session_folder import create_session_folder
 
-folder = folders.create(pathlib.Path(sys.argv[1]), agent="a", title="A", cwd="/", command=[])
+folder = create_session_folder(pathlib.Path(sys.argv[1]), agent="a", title="A", cwd="/", command=[])
 heard = []
-folder.on_trouble = heard.append
+folder.on_notice = heard.append
 frame = {"text": "x" * 1000}
 folder.log.append(0, "received", frame)
 _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -193,7 +199,7 @@ folder.update_meta(title="x" * 10_000)
 stopped = list(heard)
 resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
 folder.log.append(10, "received", frame)
-folder.on_trouble = lambda sentence: (heard.append(sentence), folder.log.append(10.5, "client", sentence))
+folder.on_notice = lambda sentence: (heard.append(sentence), folder.log.append(10.5, "client", sentence))
 folder.log.append(11, "received", frame)
 json.dump([stopped, heard], sys.stdout)
 """
@@ -209,13 +215,13 @@ def test_a_full_disk_is_told_once_and_recording_goes_on_when_there_is_room(tmp_p
     assert "Recording paused" in stopped[0]
     assert len(heard) == 2
     assert "Recording resumed" in heard[1]
-    (session,) = folders.list_sessions(tmp_path)
+    (session,) = list_sessions(tmp_path)
     assert [record.at for record in session.records()] == [0, 1, 10, 10.5, 11]
 
 
-def test_what_only_accompanies_the_log_is_told_once(folder: folders.SessionFolder) -> None:
+def test_what_only_accompanies_the_log_is_told_once(folder: SessionFolder) -> None:
     heard: list[str] = []
-    folder.on_trouble = heard.append
+    folder.on_notice = heard.append
     (folder.path / "meta.json").unlink()
     (folder.path / "meta.json").mkdir()
     folder.update_meta(title="a")
@@ -225,9 +231,9 @@ def test_what_only_accompanies_the_log_is_told_once(folder: folders.SessionFolde
     assert "Session metadata could not be saved" in heard[0]
 
 
-def test_after_closing_nothing_is_written_and_nothing_is_said(folder: folders.SessionFolder) -> None:
+def test_after_closing_nothing_is_written_and_nothing_is_said(folder: SessionFolder) -> None:
     heard: list[str] = []
-    folder.on_trouble = heard.append
+    folder.on_notice = heard.append
     folder.close()
     folder.log.append(1, "sent", {})
     folder.stderr_sink("late\n")
@@ -238,7 +244,7 @@ def test_after_closing_nothing_is_written_and_nothing_is_said(folder: folders.Se
 
 
 def test_recording_ends_at_its_limit_and_says_so_in_the_log(tmp_path: Path) -> None:
-    folder = folders.create(
+    folder = create_session_folder(
         tmp_path, agent="a", title="A", cwd="/", command=[], clock=lambda: 1.0, max_bytes=100_000
     )
     recording = Recorder(folder, clock=lambda: 1.0)
@@ -254,7 +260,7 @@ def test_recording_ends_at_its_limit_and_says_so_in_the_log(tmp_path: Path) -> N
 
 
 def test_without_a_log_nothing_is_kept() -> None:
-    folder = folders.NullFolder()
+    folder = NullFolder()
     folder.log.append(1, "sent", {})
     folder.stderr_sink(b"x")
     folder.update_meta(title="kept in memory")
@@ -267,7 +273,7 @@ def test_without_a_log_nothing_is_kept() -> None:
 HOSTILE = 'x \x7f \x9b31m \x9d0;t\x9c \u202egnihton\u2066 \u2028 \ufeff \U000e0041 "é 🙂"'
 
 
-def test_printing_a_log_never_commands_the_terminal(folder: folders.SessionFolder) -> None:
+def test_printing_a_log_never_commands_the_terminal(folder: SessionFolder) -> None:
     frame = {"text": HOSTILE, HOSTILE: 1}
     folder.log.append(1, "received", frame, json.dumps(frame, ensure_ascii=False))
     folder.log.append(2, "sent", frame)
@@ -280,7 +286,7 @@ def test_printing_a_log_never_commands_the_terminal(folder: folders.SessionFolde
     assert [record.frame for record in records(folder)] == [frame, frame, frame, f"no JSON {HOSTILE}"]
 
 
-def test_printing_the_agents_stderr_never_commands_the_terminal(folder: folders.SessionFolder) -> None:
+def test_printing_the_agents_stderr_never_commands_the_terminal(folder: SessionFolder) -> None:
     folder.stderr_sink(b"\x1b]52;c;cHduZWQ=\x07 \xc2\x9b31m \xff\nplain\n")
     folder.close()
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.errors import UserError
-from acp_tui.store import folders
+from acp_tui.store.session_folder import SessionFolder, create_session_folder, reopen_session_folder
+from acp_tui.store.stored_sessions import find_session, list_sessions, read_session, sessions_directory
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 NOON = 1795176000.0  # 2026-11-20 12:00:00 UTC
 
 
-def create(data_dir: Path, agent: str = "claude-code", at: float = NOON) -> folders.SessionFolder:
-    return folders.create(
+def create(data_dir: Path, agent: str = "claude-code", at: float = NOON) -> SessionFolder:
+    return create_session_folder(
         data_dir, agent=agent, title="Claude Code", cwd="/project", command=["claude"], clock=lambda: at
     )
 
@@ -52,7 +53,7 @@ def test_everything_is_private(tmp_path: Path) -> None:
 def test_meta_data_is_read_back(tmp_path: Path) -> None:
     folder = create(tmp_path)
     folder.update_meta(session_id="abc", title="A title")
-    session = folders.find_session(tmp_path, folder.id)
+    session = find_session(tmp_path, folder.id)
 
     assert session.meta == folder.meta
     assert session.meta["format"] == 1
@@ -62,7 +63,7 @@ def test_meta_data_is_read_back(tmp_path: Path) -> None:
 
 
 def test_secrets_on_the_command_line_are_not_written_down(tmp_path: Path) -> None:
-    folder = folders.create(
+    folder = create_session_folder(
         tmp_path, agent="x", title="X", cwd="/", command=["agent", "--api-key", "hunter2", "--token=abc"]
     )
 
@@ -75,14 +76,16 @@ def test_the_last_used_session_is_listed_first(tmp_path: Path) -> None:
     first = create(tmp_path, at=NOON)
     second = create(tmp_path, at=NOON + 1)
     moments = iter([NOON - 5, NOON - 5, NOON + 9])
-    third = folders.create(tmp_path, agent="x", title="X", cwd="/", command=[], clock=lambda: next(moments))
+    third = create_session_folder(
+        tmp_path, agent="x", title="X", cwd="/", command=[], clock=lambda: next(moments)
+    )
     third.update_meta(stop="end_turn")
 
-    assert [session.id for session in folders.list_sessions(tmp_path)] == [third.id, second.id, first.id]
+    assert [session.id for session in list_sessions(tmp_path)] == [third.id, second.id, first.id]
 
 
 def test_damaged_folders_are_listed_and_do_no_harm(tmp_path: Path) -> None:
-    sessions = folders.sessions_directory(tmp_path)
+    sessions = sessions_directory(tmp_path)
     good = create(tmp_path)
     for name, meta in {
         "broken": b"{",
@@ -96,7 +99,7 @@ def test_damaged_folders_are_listed_and_do_no_harm(tmp_path: Path) -> None:
     (sessions / "a file").touch()
     (sessions / "elsewhere").symlink_to(tmp_path)
 
-    found = {session.id: session for session in folders.list_sessions(tmp_path)}
+    found = {session.id: session for session in list_sessions(tmp_path)}
     assert set(found) == {good.id, "broken", "list", "deep", "odd", "empty"}
     assert found["broken"].meta == {}
     assert list(found["empty"].records()) == []
@@ -104,34 +107,35 @@ def test_damaged_folders_are_listed_and_do_no_harm(tmp_path: Path) -> None:
 
 
 def test_without_a_store_there_are_no_sessions(tmp_path: Path) -> None:
-    assert folders.list_sessions(tmp_path / "nowhere") == []
+    assert list_sessions(tmp_path / "nowhere") == []
 
 
 def test_a_session_is_found_by_id_by_its_beginning_and_by_its_folder(tmp_path: Path) -> None:
     one = create(tmp_path, at=NOON)
     two = create(tmp_path, at=NOON + 3600)
 
-    assert folders.find_session(tmp_path, two.id).path == two.path
-    assert folders.find_session(tmp_path, "20261120-13").path == two.path
-    assert folders.find_session(tmp_path, str(one.path)).path == one.path
+    assert find_session(tmp_path, two.id).path == two.path
+    assert find_session(tmp_path, "20261120-13").path == two.path
+    assert find_session(tmp_path, str(one.path)).path == one.path
     with pytest.raises(UserError, match="several sessions"):
-        folders.find_session(tmp_path, "2026")
+        find_session(tmp_path, "2026")
 
 
 def test_an_unknown_id_names_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="none has been recorded"):
-        folders.find_session(tmp_path, "x")
+        find_session(tmp_path, "x")
     folder = create(tmp_path)
     with pytest.raises(UserError, match=f"Did you mean {folder.id}"):
-        folders.find_session(tmp_path, folder.id.replace("claude", "claud"))
+        find_session(tmp_path, folder.id.replace("claude", "claud"))
     with pytest.raises(UserError, match="no session"):
-        folders.find_session(tmp_path, "")
+        find_session(tmp_path, "")
 
 
 HOLD = """
 import pathlib, sys
-from acp_tui.store import folders
-folder = folders.reopen(folders.read_session(pathlib.Path(sys.argv[1])))
+from acp_tui.store.session_folder import reopen_session_folder
+from acp_tui.store.stored_sessions import read_session
+folder = reopen_session_folder(read_session(pathlib.Path(sys.argv[1])))
 print("open", flush=True)
 sys.stdin.read()
 """
@@ -140,28 +144,28 @@ sys.stdin.read()
 def test_two_processes_cannot_write_one_session(tmp_path: Path) -> None:
     folder = create(tmp_path)
     folder.close()
-    session = folders.read_session(folder.path)
+    session = read_session(folder.path)
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, str(folder.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"open\n"
         with pytest.raises(UserError, match="open in another acp-tui"):
-            folders.reopen(session)
+            reopen_session_folder(session)
         holder.kill()  # a process that dies leaves no lock behind
-    folders.reopen(session).close()
+    reopen_session_folder(session).close()
 
 
 def test_a_reopened_session_goes_on_where_it_was(tmp_path: Path) -> None:
     folder = create(tmp_path)
     folder.log.append(1, "sent", "a")
     folder.close()
-    again = folders.reopen(folders.find_session(tmp_path, folder.id), clock=lambda: NOON + 5)
+    again = reopen_session_folder(find_session(tmp_path, folder.id), clock=lambda: NOON + 5)
     again.log.append(2, "sent", "b")
     again.update_meta(stop="cancelled")
     again.close()
 
-    session = folders.find_session(tmp_path, folder.id)
+    session = find_session(tmp_path, folder.id)
     assert [record.frame for record in session.records()] == ["a", "b"]
     assert session.meta == folder.meta | {"stop": "cancelled", "updated": NOON + 5}
 
@@ -172,7 +176,7 @@ def test_a_session_of_a_newer_version_is_shown_and_not_written(tmp_path: Path) -
     folder.close()
 
     with pytest.raises(UserError, match="newer acp-tui"):
-        folders.reopen(folders.find_session(tmp_path, folder.id))
+        reopen_session_folder(find_session(tmp_path, folder.id))
 
 
 def test_where_no_folder_can_be_made_the_reason_is_said(tmp_path: Path) -> None:

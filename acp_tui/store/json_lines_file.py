@@ -1,4 +1,4 @@
-"""A small file of JSON lines that several processes add to, and that never grows beyond its limit."""
+"""A small file of JSON lines to which several processes append, and whose size is limited."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import private_directory, write_private
-from acp_tui.store.locks import locked
+from acp_tui.store.locks import file_lock
 from acp_tui.store.wire_log import ends_mid_line
 
 if TYPE_CHECKING:
@@ -16,23 +16,29 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 
-LOCK_PATIENCE = 0.05
-"""Seconds to wait for another process that writes to the same file."""
+LOCK_TIMEOUT_SECONDS = 0.05
+"""How long to wait for another process that writes to the same file. Short, because a key press waits too."""
 
 
-class JsonLines:
-    """Appended to, and condensed when it has grown too large."""
+class JsonLinesFile:
+    """A file of JSON objects, which is condensed when it exceeds its limit."""
 
     def __init__(
         self, path: Path, *, limit: int = 1024 * 1024, condense: Callable[[list[Record]], list[Record]]
     ) -> None:
-        """`condense` drops the records that others made superfluous."""
+        """Start with an existing or missing file.
+
+        Args:
+            path: The file.
+            limit: Its size in bytes above which it is condensed.
+            condense: Returns the records without those that later ones made superfluous.
+        """
         self._path = path
         self._limit = limit
         self._condense = condense
 
     def read(self) -> list[Record]:
-        """The records in order; lines that are none are skipped."""
+        """Return the records in order. Lines that are not JSON objects are skipped."""
         try:
             lines = self._path.read_bytes().split(b"\n")
         except OSError:
@@ -40,28 +46,28 @@ class JsonLines:
         return [record for line in lines if (record := _record(line)) is not None]
 
     def append(self, record: Record) -> None:
-        """Add a record, or raise `OSError`. Called between two keys, so it never waits for long."""
+        """Append a record. Raises `OSError`, also if another process holds the lock for too long."""
         data = json.dumps(record).encode() + b"\n"
         private_directory(self._path.parent)
-        with locked(self._path.with_name(f".{self._path.name}.lock"), patience=LOCK_PATIENCE):
-            if self._add(data) > self._limit:
+        with file_lock(self._path.with_name(f".{self._path.name}.lock"), timeout=LOCK_TIMEOUT_SECONDS):
+            if self._append(data) > self._limit:
                 self._shrink()
 
-    def _add(self, data: bytes) -> int:
-        """Returns the size of the file."""
+    def _append(self, data: bytes) -> int:
+        """Append bytes and return the new size of the file."""
         descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             if ends_mid_line(descriptor):
                 data = b"\n" + data
             written = os.write(descriptor, data)
             if written < len(data):
-                os.write(descriptor, data[written:])  # says why there was no room
+                os.write(descriptor, data[written:])  # raises the error that stopped the first write
             return os.fstat(descriptor).st_size
         finally:
             os.close(descriptor)
 
     def _shrink(self) -> None:
-        """Down to half the limit, so that this is seldom needed; the last record stays in any case."""
+        """Condense the file to half its limit, so that this is seldom needed. Always keep the last record."""
         room = self._limit // 2
         kept: list[str] = []
         for record in reversed(self._condense(self.read())):

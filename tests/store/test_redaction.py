@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.store import folders
 from acp_tui.store.redaction import Redactor
 from acp_tui.store.secret_patterns import MASK, may_hold_secret
+from acp_tui.store.session_folder import create_session_folder
+from acp_tui.store.stored_sessions import read_session
 from tests.support.talk import properties
 
 if TYPE_CHECKING:
@@ -274,11 +275,11 @@ def test_the_quick_look_at_a_chunk_sees_all_that_the_search_would_find(text: str
 
 
 def test_the_log_holds_no_secret_that_crossed_the_wire(tmp_path: Path) -> None:
-    folder = folders.create(tmp_path, agent="a", title="A", cwd="/", command=[])
+    folder = create_session_folder(tmp_path, agent="a", title="A", cwd="/", command=[])
     frame = chunk(f"use {TOKEN}")
     folder.log.append(1, "received", frame, json.dumps(frame))
 
-    (record,) = folders.read_session(folder.path).records()
+    (record,) = read_session(folder.path).records()
     assert record.frame == chunk(f"use {MASK}")
 
 

@@ -1,0 +1,251 @@
+"""The folder of a session that is being recorded (see `stored_sessions` for what it contains)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.config.paths import private_directory, write_private
+from acp_tui.config.sensitive_files import holds_secrets
+from acp_tui.errors import UserError
+from acp_tui.store.locks import file_lock, try_lock
+from acp_tui.store.redaction import Redactor, redact_value
+from acp_tui.store.secret_patterns import redact_text
+from acp_tui.store.stderr_log import StderrLog
+from acp_tui.store.stored_sessions import (
+    FORMAT_VERSION,
+    META,
+    STDERR,
+    STORE_LOCK_TIMEOUT_SECONDS,
+    WIRE,
+    sessions_directory,
+    store_lock,
+)
+from acp_tui.store.wire_log import NullLog, WireLog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from acp_tui.store.stored_sessions import StoredSession
+
+
+class SessionFolder:
+    """The folder of a session that is being recorded. Locked until `close`, or until the process ends.
+
+    Methods never raise: write errors are reported to `on_notice`, once, and the conversation continues.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        meta: dict[str, Any],
+        wire: int,
+        clock: Callable[[], float],
+        is_sensitive: Callable[[str], object],
+        max_bytes: int | None,
+    ) -> None:
+        self.path = path
+        self.meta = meta
+        self.on_notice: Callable[[str], None] | None = None
+        """Called with a sentence when recording stops or resumes."""
+        self._clock = clock
+        self._log_fails = False
+        self._reported: set[str] = set()
+        self._wire = wire
+        self._stderr = os.open(path / STDERR, _APPEND, 0o600)
+        self._stderr_log = StderrLog(
+            self._stderr, redact=redact_text, on_error=partial(self._on_file_error, "The agent's stderr")
+        )
+        self.log = WireLog(
+            wire,
+            redactor=Redactor(is_sensitive),
+            on_error=self._on_log_error,
+            max_bytes=max_bytes,
+            on_full=self._on_log_full,
+        )
+        self._max_bytes = max_bytes
+        self._closed = False
+
+    @property
+    def id(self) -> str:
+        """The name of the folder."""
+        return self.path.name
+
+    def update_meta(self, **fields: Any) -> None:
+        """Update fields of the metadata and the time of the last activity."""
+        self.meta |= fields | {"updated": self._clock()}
+        try:
+            write_private(self.path / META, json.dumps(redact_value(self.meta), indent=2) + "\n")
+        except OSError as error:
+            self._on_file_error("Session metadata", error)
+
+    def stderr_sink(self, data: bytes | str) -> None:
+        """Append to the log of the agent's standard error."""
+        self._stderr_log.write(data)
+
+    def close(self) -> None:
+        """Stop recording and release the lock. May be called again."""
+        if not self._closed:
+            self._closed = True
+            self._stderr_log.close()
+            self.log.close()
+            os.close(self._stderr)
+            os.close(self._wire)
+
+    def _on_log_full(self) -> None:
+        self._notify(
+            f"Recording stopped: the log has reached {(self._max_bytes or 0) / 1e6:,.0f} MB"
+            " (log.max_session_bytes). The conversation continues, but the rest"
+            " of it cannot be resumed or exported"
+        )
+
+    def _on_log_error(self, error: OSError | None) -> None:
+        self._log_fails = error is not None
+        if error is not None:
+            self._notify(f"Recording paused: {_reason(error)}")
+        else:
+            self._notify("Recording resumed; messages sent in between are missing")
+
+    def _on_file_error(self, what: str, error: OSError) -> None:
+        """Report that another file than the wire log cannot be written: once, and not while both fail."""
+        if what not in self._reported and not self._log_fails:
+            self._reported.add(what)
+            self._notify(f"{what} could not be saved: {_reason(error)}")
+
+    def _notify(self, sentence: str) -> None:
+        if self.on_notice is not None:
+            self.on_notice(f"{sentence} ({self.path}).")
+
+
+class NullFolder:
+    """Replaces the folder if nothing is recorded: with `--no-log`, or if no folder can be created."""
+
+    path = None
+    id = None
+
+    def __init__(self) -> None:
+        self.meta: dict[str, Any] = {}
+        self.on_notice: Callable[[str], None] | None = None
+        self.log = NullLog()
+
+    def update_meta(self, **fields: Any) -> None:
+        """Update the metadata in memory."""
+        self.meta |= fields
+
+    def stderr_sink(self, data: bytes | str) -> None:
+        """Discard the data."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+
+
+def create_session_folder(
+    data_dir: Path,
+    *,
+    agent: str,
+    title: str,
+    cwd: str,
+    command: Sequence[str],
+    ad_hoc: bool = False,
+    clock: Callable[[], float] = time.time,
+    is_sensitive: Callable[[str], object] = holds_secrets,
+    max_bytes: int | None = None,
+) -> SessionFolder:
+    """Create a folder and start recording. Raises `UserError`.
+
+    Args:
+        data_dir: The data directory of acp-tui.
+        agent: The agent's short name.
+        title: The agent's title.
+        cwd: The working directory.
+        command: The command that starts the agent.
+        ad_hoc: Whether that command was given on the command line.
+        clock: Returns the time in seconds since the epoch.
+        is_sensitive: The contents of files for which this is true are not recorded.
+        max_bytes: The size of the log at which recording ends.
+    """
+    sessions = sessions_directory(data_dir)
+    started = clock()
+    try:
+        private_directory(sessions)
+        # Until the folder has its own lock, it must not be pruned.
+        with file_lock(store_lock(sessions), timeout=STORE_LOCK_TIMEOUT_SECONDS):
+            path = _new_directory(sessions, agent, started)
+            try:
+                wire = _open_locked(path)
+            except OSError:
+                shutil.rmtree(path, ignore_errors=True)
+                raise
+        meta = {
+            "format": FORMAT_VERSION,
+            "agent": agent,
+            "agent_title": title,
+            "cwd": cwd,
+            "directories": [],
+            "command": list(command),
+            "ad_hoc": ad_hoc,
+            "session_id": None,
+            "title": None,
+            "started": started,
+            "updated": started,
+            "stop": None,
+        }
+        folder = SessionFolder(path, meta, wire, clock, is_sensitive, max_bytes)
+    except OSError as error:
+        raise UserError(f"The session cannot be recorded: {_reason(error)} ({sessions}).") from error
+    folder.update_meta()
+    return folder
+
+
+def reopen_session_folder(
+    session: StoredSession,
+    *,
+    clock: Callable[[], float] = time.time,
+    is_sensitive: Callable[[str], object] = holds_secrets,
+    max_bytes: int | None = None,
+) -> SessionFolder:
+    """Continue recording a session. Raises `UserError`, for example if it is open in another process."""
+    version = session.meta.get("format", FORMAT_VERSION)
+    if not isinstance(version, int) or version > FORMAT_VERSION:
+        raise UserError(f"The session {session.id} was written by a newer acp-tui; please update.")
+    try:
+        with file_lock(store_lock(session.path.parent), timeout=STORE_LOCK_TIMEOUT_SECONDS):
+            wire = _open_locked(session.path)
+        meta = session.meta or {"format": FORMAT_VERSION}
+        return SessionFolder(session.path, meta, wire, clock, is_sensitive, max_bytes)
+    except OSError as error:
+        raise UserError(f"The session {session.id} cannot be opened: {_reason(error)}.") from error
+
+
+def _new_directory(sessions: Path, agent: str, started: float) -> Path:
+    # In UTC, so that names sort by time even when daylight saving time ends.
+    moment = datetime.fromtimestamp(started, UTC).strftime("%Y%m%d-%H%M%S")
+    slug = re.sub("[^a-z0-9]+", "-", agent.lower()).strip("-")[:24].strip("-") or "agent"
+    while True:
+        path = sessions / f"{moment}-{slug}-{os.urandom(2).hex()}"
+        with suppress(FileExistsError):
+            path.mkdir(mode=0o700)
+            return path
+
+
+def _open_locked(path: Path) -> int:
+    descriptor = os.open(path / WIRE, _APPEND, 0o600)
+    if not try_lock(descriptor):
+        os.close(descriptor)
+        raise UserError(f"The session {path.name} is open in another acp-tui.")
+    return descriptor
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)

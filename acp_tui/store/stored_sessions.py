@@ -1,0 +1,143 @@
+"""Recorded sessions, as stored in one folder each below `sessions/` in the data directory.
+
+sessions/20261120-101500-claude-code-3f2a/
+    meta.json      what a list of sessions shows, with the version of the format
+    wire.jsonl     every record, from which the session is rebuilt; the writer holds a lock on it
+    stderr.log     the agent's standard error, limited in size
+    baseline.git/  the snapshot of the project (see `workspace`); deleted when the session is closed
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
+from acp_tui.store.wire_log import read_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from acp_tui.session.record import Record
+
+FORMAT_VERSION = 1
+WIRE = "wire.jsonl"
+STDERR = "stderr.log"
+META = "meta.json"
+BASELINE = "baseline.git"
+
+STORE_LOCK_TIMEOUT_SECONDS = 2.0
+"""How long to wait, in a thread, for another process that creates, opens or removes a session."""
+
+
+def sessions_directory(data_dir: Path) -> Path:
+    """Return the directory of the session folders."""
+    return data_dir / "sessions"
+
+
+def store_lock(sessions: Path) -> Path:
+    """Return the lock file for creating, opening and removing session folders."""
+    return sessions / ".lock"
+
+
+@dataclass(slots=True)
+class StoredSession:
+    """A recorded session for reading. Another acp-tui may be writing to it."""
+
+    path: Path
+    meta: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """The name of the folder."""
+        return self.path.name
+
+    @property
+    def wire(self) -> Path:
+        """The path of the wire log, which may be missing."""
+        return self.path / WIRE
+
+    @property
+    def updated(self) -> float:
+        """Time of the last activity, in seconds since the epoch."""
+        for key in ("updated", "started"):
+            moment = self.meta.get(key)
+            if isinstance(moment, int | float):
+                return float(moment)
+        for path in (self.wire, self.path):
+            with suppress(OSError):
+                return path.stat().st_mtime
+        return 0.0
+
+    def text(self, key: str) -> str | None:
+        """Return a string of the metadata; None if it is missing or not a string."""
+        value = self.meta.get(key)
+        return value if isinstance(value, str) and value else None
+
+    def records(self, on_damaged_line: Callable[[int], None] | None = None) -> Iterator[Record]:
+        """Yield the records of the wire log; none if there is no log."""
+        with suppress(FileNotFoundError):
+            yield from read_log(self.wire, on_damaged_line)
+
+    def size(self) -> int:
+        """Return the size of the folder in bytes."""
+        total = 0
+        for directory, _, names in os.walk(self.path):
+            for name in names:
+                with suppress(OSError):  # another process may delete files meanwhile
+                    total += os.lstat(os.path.join(directory, name)).st_size  # noqa: PTH118 - thousands of git objects
+        return total
+
+
+def read_session(path: Path) -> StoredSession:
+    """Read a session folder. Damaged metadata is treated as missing."""
+    meta: Any = None
+    with suppress(OSError, ValueError, RecursionError):
+        meta = json.loads((path / META).read_bytes())
+    return StoredSession(path, meta if isinstance(meta, dict) else {})
+
+
+def list_sessions(data_dir: Path) -> list[StoredSession]:
+    """Return all sessions, most recently used first."""
+    try:
+        found = [
+            read_session(Path(entry.path))
+            for entry in os.scandir(sessions_directory(data_dir))
+            if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
+        ]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(found, key=lambda session: (session.updated, session.id), reverse=True)
+
+
+def find_session(data_dir: Path, reference: str) -> StoredSession:
+    """Find a session by id, by a prefix of its id, or by its folder. Raises `UserError`."""
+    path = Path(reference).expanduser()
+    if (path / WIRE).exists() or (path / META).exists():
+        return read_session(path.absolute())
+    known = list_sessions(data_dir)
+    matching = [session for session in known if session.id.startswith(reference)] if reference else []
+    exact = [session for session in matching if session.id == reference]
+    if len(found := exact or matching) == 1:
+        return found[0]
+    raise UserError(_not_found_message(reference, matching, [session.id for session in known]))
+
+
+def _not_found_message(reference: str, matching: list[StoredSession], known: list[str]) -> str:
+    reference = visible_line(reference)
+    if matching:
+        few = ", ".join(visible_line(session.id) for session in matching[:3])
+        more = f" and {len(matching) - 3} more" if len(matching) > 3 else ""
+        return f'"{reference}" matches several sessions: {few}{more}. Type more of the id.'
+    if not known:
+        return f'There is no session "{reference}": none has been recorded yet.'
+    from difflib import get_close_matches
+
+    near = get_close_matches(reference, known, n=1, cutoff=0.4)
+    hint = f" Did you mean {visible_line(near[0])}?" if near else ""
+    return f'There is no session "{reference}".{hint} `acp-tui sessions` lists them.'
