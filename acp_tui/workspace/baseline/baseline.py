@@ -11,7 +11,7 @@ import os
 import shutil
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING
 
 from acp_tui.config.paths import paths as own_paths
 from acp_tui.errors import UserError
-from acp_tui.workspace.baseline.file_change import FileChange, OriginalFile
+from acp_tui.workspace.baseline.file_change import UNKNOWN_STATE, Checkpoint, FileChange, FileState
 from acp_tui.workspace.baseline.file_content import NotCopiedError, read_content, signature
 from acp_tui.workspace.baseline.folder_snapshot import FolderSnapshot, LimitExceededError, Limits, Totals
 from acp_tui.workspace.baseline.restore import remove, restore
 from acp_tui.workspace.files.refusals import describe
 from acp_tui.workspace.files.write_target import UnwritableError
-from acp_tui.workspace.git.private_git import GitError, PrivateGit
+from acp_tui.workspace.git.private_git import GitError, PrivateGit, blob_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from acp_tui.processes import Reaper
     from acp_tui.workspace.files.roots import Roots
@@ -41,7 +41,7 @@ _MAX_REPOSITORIES = 200
 class _AnnouncedFile:
     """A file outside the snapshot, as it was when the agent announced it."""
 
-    original: OriginalFile
+    original: FileState
     signature: tuple[int, ...] | None  # at that time
 
 
@@ -69,6 +69,8 @@ class Baseline:
         self._numbers = count()
         self._snapshots: list[FolderSnapshot] = []  # the innermost first
         self._announced: dict[Path, _AnnouncedFile] = {}
+        self._last_checkpoint: Checkpoint | None = None
+        self._checkpoint_sizes: dict[str, int] = {}  # of the contents that only checkpoints need, by blob
         self._lock = threading.Lock()  # the index files allow only one thread at a time
 
     async def take_snapshot(self, progress: Callable[[int, int], None] | None = None) -> None:
@@ -112,9 +114,41 @@ class Baseline:
         """Return the original content (for a link: its target); None if absent or unknown."""
         return await asyncio.to_thread(self._original_content, path)
 
+    @property
+    def checkpoint_size(self) -> int:
+        """The size of the copies that only checkpoints need, in bytes."""
+        return sum(self._checkpoint_sizes.values())
+
+    async def checkpoint(self) -> Checkpoint:
+        """Copy all changed files, so that this state can be restored. Raises `UserError`."""
+        return await asyncio.to_thread(self._checkpoint)
+
+    async def states_at(self, checkpoint: Checkpoint | None, paths: Iterable[Path]) -> dict[Path, FileState]:
+        """Return the states of paths at a checkpoint, or when the session began (None)."""
+        return await asyncio.to_thread(self._states_at, checkpoint, list(paths))
+
+    async def content(self, state: FileState) -> bytes | None:
+        """Return a copied content (for a link: its target); None if absent or unknown."""
+        return await asyncio.to_thread(self._content, state)
+
+    async def keep_only(self, checkpoints: Iterable[Checkpoint]) -> None:
+        """Delete the copies that none of these checkpoints needs."""
+        await asyncio.to_thread(self._keep_only, list(checkpoints))
+
     async def revert(self, path: Path) -> None:
         """Restore the content and mode of one file. Raises `UserError`."""
-        await asyncio.to_thread(self._revert, path)
+        await self.restore(path, None)
+
+    async def restore(self, path: Path, checkpoint: Checkpoint | None) -> None:
+        """Restore one file as it was at a checkpoint, or when the session began (None).
+
+        Raises `UserError`.
+        """
+        await asyncio.to_thread(self._restore_at, path, checkpoint)
+
+    async def write_back(self, path: Path, content: bytes, *, expected: bytes) -> None:
+        """Replace the content of a file, unless it is no longer the expected one. Raises `UserError`."""
+        await asyncio.to_thread(self._write_back, path, content, expected)
 
     async def delete(self) -> None:
         """Stop git and delete the copies. Nothing can be reverted afterwards."""
@@ -172,7 +206,7 @@ class Baseline:
     def _snapshot_of(self, path: Path) -> FolderSnapshot | None:
         return next((snapshot for snapshot in self._snapshots if snapshot.covers(path)), None)
 
-    def _original(self, path: Path) -> OriginalFile | None:
+    def _original(self, path: Path) -> FileState | None:
         """Return the original state of a path; None if it is unknown."""
         snapshot = self._snapshot_of(path)
         original = snapshot.original(path) if snapshot else None
@@ -191,27 +225,27 @@ class Baseline:
             snapshot = self._snapshot_of(path)
             original = snapshot.original(path) if snapshot else None
             if original is None and changed:
-                original = OriginalFile(existed=True, revert_obstacle=_TOO_LATE)
+                original = FileState(existed=True, revert_obstacle=_TOO_LATE)
             elif original is None:
                 original = self._copy(path)
             elif original.existed:
                 return
             # Else the file is new. It must be remembered, because git does not list it if it is ignored.
         except GitError as error:
-            original = OriginalFile(existed=True, revert_obstacle=str(error))
+            original = FileState(existed=True, revert_obstacle=str(error))
         self._announced[path] = _AnnouncedFile(original, signature(bytes(path)))
 
-    def _copy(self, path: Path) -> OriginalFile:
+    def _copy(self, path: Path) -> FileState:
         try:
             now = read_content(bytes(path), self._limits.file_size)
             if now is None:
-                return OriginalFile(existed=False)
+                return FileState(existed=False)
             if self._git is None:
-                return OriginalFile(existed=True, revert_obstacle=self._why_no_git)
+                return FileState(existed=True, revert_obstacle=self._why_no_git)
             with self._git.storing() as store:
-                return OriginalFile(existed=True, blob=store.add(now.data), mode=now.mode)
+                return FileState(existed=True, blob=store.add(now.data), mode=now.mode)
         except (NotCopiedError, GitError) as error:
-            return OriginalFile(existed=True, revert_obstacle=str(error))
+            return FileState(existed=True, revert_obstacle=str(error))
 
     def _changes(self) -> list[FileChange]:
         with self._lock:
@@ -253,34 +287,100 @@ class Baseline:
 
     def _original_content(self, path: Path) -> bytes | None:
         with self._lock:
-            original = self._original(path)
-            if original is None or original.blob is None or self._git is None:
-                return None
-            return self._git.blob(original.blob)
+            return self._content(self._original(path) or UNKNOWN_STATE)
 
-    def _revert(self, path: Path) -> None:
+    def _content(self, state: FileState) -> bytes | None:
+        return None if state.blob is None or self._git is None else self._git.blob(state.blob)
+
+    def _checkpoint(self) -> Checkpoint:
+        changes = self._changes()
         with self._lock:
+            if self._git is None:
+                return Checkpoint({}, {})
             try:
-                self._restore(path)
-            except (UnwritableError, GitError) as error:
-                raise UserError(f"{path} cannot be reverted: {error}.") from None
-            except OSError as error:
-                raise UserError(f"{path} cannot be reverted: {describe(error)}.") from None
+                return self._copy_changed(self._git, [change.path for change in changes])
+            except GitError as error:
+                raise UserError(f"The changed files cannot be copied: {error}.") from None
 
-    def _restore(self, path: Path) -> None:
-        original = self._original(path)
-        if original is None:
-            raise UnwritableError("it is not part of the snapshot")
-        if original.revert_obstacle is not None:
-            raise UnwritableError(original.revert_obstacle)
-        if original.existed:
-            if self._git is None or original.blob is None:
+    def _copy_changed(self, git: PrivateGit, paths: Iterable[Path]) -> Checkpoint:
+        """Copy these files. Those that have not changed since the last checkpoint are not read again."""
+        files: dict[Path, FileState] = {}
+        signatures: dict[Path, tuple[int, ...] | None] = {}
+        last = self._last_checkpoint
+        with git.storing(removable=True) as store:
+            for path in paths:
+                signatures[path] = now = signature(bytes(path))
+                if last is not None and path in last.files and last.signatures[path] == now:
+                    files[path] = last.files[path]
+                    continue
+                try:
+                    content = read_content(bytes(path), self._limits.file_size)
+                except NotCopiedError as error:
+                    files[path] = FileState(existed=True, revert_obstacle=str(error))
+                    continue
+                if content is None:
+                    files[path] = FileState(existed=False)
+                else:
+                    blob = blob_name(content.data)
+                    if not git.loose_file(blob).exists() and blob not in self._checkpoint_sizes:
+                        store.add(content.data)
+                        self._checkpoint_sizes[blob] = len(content.data)
+                    files[path] = FileState(existed=True, blob=blob, mode=content.mode)
+        self._last_checkpoint = Checkpoint(files, signatures)
+        return self._last_checkpoint
+
+    def _states_at(self, checkpoint: Checkpoint | None, paths: Sequence[Path]) -> dict[Path, FileState]:
+        states = {path: checkpoint.files[path] for path in paths if checkpoint and path in checkpoint.files}
+        by_snapshot: dict[FolderSnapshot | None, list[Path]] = {}
+        for path in paths:
+            if path not in states:
+                by_snapshot.setdefault(self._snapshot_of(path), []).append(path)
+        with self._lock:
+            for snapshot, covered in by_snapshot.items():
+                originals = snapshot.originals(covered) if snapshot else {}
+                for path in covered:
+                    announced = self._announced.get(path)
+                    original = originals.get(path) or (announced.original if announced else None)
+                    states[path] = original or UNKNOWN_STATE
+        return states
+
+    def _keep_only(self, checkpoints: Sequence[Checkpoint]) -> None:
+        with self._lock:
+            needed = {announced.original.blob for announced in self._announced.values()}
+            for checkpoint in (*checkpoints, *filter(None, [self._last_checkpoint])):
+                needed.update(state.blob for state in checkpoint.files.values())
+            for blob in [blob for blob in self._checkpoint_sizes if blob not in needed]:
+                if self._git is not None:
+                    self._git.loose_file(blob).unlink(missing_ok=True)
+                del self._checkpoint_sizes[blob]
+
+    def _restore_at(self, path: Path, checkpoint: Checkpoint | None) -> None:
+        with _named_errors(path):
+            state = self._states_at(checkpoint, [path])[path]
+            with self._lock:
+                self._restore(path, state)
+
+    def _restore(self, path: Path, state: FileState) -> None:
+        if state.revert_obstacle is not None:
+            raise UnwritableError(state.revert_obstacle)
+        if state.existed:
+            if self._git is None or state.blob is None:
                 raise UnwritableError(self._why_no_git)
-            restore(path, self._git.blob(original.blob), original.mode)
+            restore(path, self._git.blob(state.blob), state.mode)
             return
         if obstacle := self._removal_obstacle(path):
             raise UnwritableError(obstacle)
         remove(path)
+
+    def _write_back(self, path: Path, content: bytes, expected: bytes) -> None:
+        with self._lock, _named_errors(path):
+            try:
+                now = read_content(bytes(path), self._limits.file_size)
+            except NotCopiedError as error:
+                raise UnwritableError(str(error)) from None
+            if now is None or now.data != expected:
+                raise UnwritableError("it has changed since it was shown")
+            restore(path, content, now.mode)
 
     def _removal_obstacle(self, path: Path) -> str | None:
         snapshot = self._snapshot_of(path)
@@ -292,6 +392,8 @@ class Baseline:
             self._git, self._why_no_git = None, "the copies have been deleted"
             self._snapshots = []
             self._announced = {}
+            self._last_checkpoint = None
+            self._checkpoint_sizes = {}
 
 
 def _real(path: Path | str) -> Path | None:
@@ -300,6 +402,17 @@ def _real(path: Path | str) -> Path | None:
         return Path(os.path.realpath(path)) if Path(path).is_absolute() else None
     except (OSError, ValueError):
         return None
+
+
+@contextmanager
+def _named_errors(path: Path) -> Iterator[None]:
+    """Turn errors into a `UserError` that names the file."""
+    try:
+        yield
+    except (UnwritableError, GitError) as error:
+        raise UserError(f"{path} cannot be reverted: {error}.") from None
+    except OSError as error:
+        raise UserError(f"{path} cannot be reverted: {describe(error)}.") from None
 
 
 def _reason(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""The change of a file since the session began, and its original state."""
+"""The change of a file since the session began, and the state of a file at one moment."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 ChangeKind = Literal["added", "modified", "deleted", "mode", "unknown"]
@@ -30,10 +31,27 @@ class FileChange:
 
 
 @dataclass(frozen=True, slots=True)
-class OriginalFile:
-    """The state of a path when the session began, or when it was copied."""
+class FileState:
+    """The state of a path at one moment: when the session began, or at a checkpoint."""
 
     existed: bool
     blob: str | None = None  # git's name of the content; for a link, of its target
     mode: int = 0  # including the file type; 0 if unknown
     revert_obstacle: str | None = None  # why the content is unknown, for a file that existed
+
+    def same_content(self, other: FileState) -> bool:
+        """Return True if both are known, and equal in content and permissions."""
+        if self.revert_obstacle is not None or other.revert_obstacle is not None:
+            return False
+        return (self.existed, self.blob, self.mode) == (other.existed, other.blob, other.mode)
+
+
+UNKNOWN_STATE = FileState(existed=True, revert_obstacle="it is not part of the snapshot")
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """Copies of the files that differed from the baseline at one moment; the others were as in it."""
+
+    files: Mapping[Path, FileState]
+    signatures: Mapping[Path, tuple[int, ...] | None]  # of the files at that moment

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.workspace.baseline.file_change import FileChange, OriginalFile
+from acp_tui.workspace.baseline.file_change import FileChange, FileState
 from acp_tui.workspace.baseline.file_content import NotCopiedError, read_content, signature
 from acp_tui.workspace.baseline.unlisted_files import (
     ATTRIBUTES_FILE,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from acp_tui.workspace.baseline.file_change import ChangeKind
     from acp_tui.workspace.git.private_git import PrivateGit
 
+_NAMES_PER_COMMAND = 500
 _OLDER = "it may be older than the session, and there is no copy of it"
 _UNKNOWN = "it may have existed before the session, and there is no copy of it"
 _EXCLUDE_GENERATED = tuple(f"--exclude={name}/" for name in GENERATED_FOLDERS)
@@ -220,19 +221,32 @@ class FolderSnapshot:
         """Return True if the path is this folder or below it."""
         return path.is_relative_to(self.root)
 
-    def original(self, path: Path) -> OriginalFile | None:
-        """Return the original state of a path; None if it was ignored, left out or could not be listed."""
-        name = os.fsencode(path.relative_to(self._top))
-        for record in self._git.records(
-            "ls-files", "--stage", "--", f":(literal){os.fsdecode(name)}", tree=self._index_only
-        ):
-            fields, _, found = record.partition(b"\t")
-            if found == name:
-                mode, blob, _stage = fields.decode().split()
-                return OriginalFile(existed=True, blob=blob, mode=self._full_mode(name, int(mode, 8)))
+    def original(self, path: Path) -> FileState | None:
+        """Return the original state of a path; None if it was ignored, excluded or could not be listed."""
+        return self.originals([path])[path]
+
+    def originals(self, paths: Sequence[Path]) -> dict[Path, FileState | None]:
+        """Return the original states of many paths, as `original` does."""
+        names = {path: os.fsencode(path.relative_to(self._top)) for path in paths}
+        copied = self._copied(list(names.values()))
+        return {path: copied.get(name) or self._not_copied(name) for path, name in names.items()}
+
+    def _copied(self, names: Sequence[bytes]) -> dict[bytes, FileState]:
+        found: dict[bytes, FileState] = {}
+        wanted = set(names)
+        for at in range(0, len(names), _NAMES_PER_COMMAND):
+            patterns = [f":(literal){os.fsdecode(name)}" for name in names[at : at + _NAMES_PER_COMMAND]]
+            for record in self._git.records("ls-files", "--stage", "--", *patterns, tree=self._index_only):
+                fields, _, name = record.partition(b"\t")
+                if name in wanted:  # not one below it
+                    mode, blob, _stage = fields.decode().split()
+                    found[name] = FileState(existed=True, blob=blob, mode=self._full_mode(name, int(mode, 8)))
+        return found
+
+    def _not_copied(self, name: bytes) -> FileState | None:
         if name in self._skipped:
-            return OriginalFile(existed=True, revert_obstacle=self._skipped[name].why)
-        return None if self._was_unknown(name) else OriginalFile(existed=False)
+            return FileState(existed=True, revert_obstacle=self._skipped[name].why)
+        return None if self._was_unknown(name) else FileState(existed=False)
 
     def _full_mode(self, name: bytes, mode: int) -> int:
         if not stat.S_ISREG(mode):

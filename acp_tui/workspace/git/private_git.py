@@ -131,9 +131,13 @@ class PrivateGit:
                 raise self._failure(process, errors)
 
     @contextmanager
-    def storing(self) -> Iterator[BlobWriter]:
-        """Yield a writer for file contents. They can be read when the context has ended."""
-        words = ["fast-import", "--quiet", "--depth=0"]
+    def storing(self, *, removable: bool = False) -> Iterator[BlobWriter]:
+        """Yield a writer for file contents. They can be read when the context has ended.
+
+        Contents that are stored as `removable` are files of their own, so that they can be deleted again.
+        """
+        loose = ["-c", f"fastimport.unpackLimit={2**31 - 1}"] if removable else []
+        words = [*loose, "fast-import", "--quiet", "--depth=0"]
         with self._start(words, None, subprocess.PIPE) as (process, errors):
             assert process.stdin is not None
             with suppress(BrokenPipeError):  # git's error is reported below
@@ -154,6 +158,10 @@ class PrivateGit:
     def blob(self, name: str) -> bytes:
         """Return a stored content."""
         return self.run("cat-file", "blob", name)
+
+    def loose_file(self, blob: str) -> Path:
+        """Return where a content is if it was stored as removable."""
+        return self.directory / "objects" / blob[:2] / blob[2:]
 
     def present(self, names: Sequence[str]) -> set[str]:
         """Return those names whose contents are stored."""

@@ -1,0 +1,233 @@
+"""Which turn changed which file, and going back to the files as they were before a turn."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from acp_tui.errors import UserError
+from acp_tui.workspace.baseline.file_change import Checkpoint, FileState
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from acp_tui.workspace.baseline.baseline import Baseline
+
+_Difference = tuple[Path, FileState, FileState]
+StepKind = Literal["restore", "create", "delete", "mode"]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryLimits:
+    """How many turns can be gone back, and how much their copies may take."""
+
+    turns: int = 100
+    size: int = 200_000_000
+
+
+@dataclass(slots=True)
+class Turn:
+    """A stretch in which the agent (or a rewind) changed files. Between two of them, others did."""
+
+    number: int  # the prompt of the session, from 1; 0 for a rewind
+    before: Checkpoint
+    after: Checkpoint | None = None  # None while it runs
+
+
+@dataclass(frozen=True, slots=True)
+class TurnChange:
+    """One file that differs between the start and the end of a turn."""
+
+    path: Path
+    before: FileState
+    after: FileState
+
+
+@dataclass(frozen=True, slots=True)
+class RewindStep:
+    """What happens to one file when going back."""
+
+    path: Path
+    kind: StepKind
+    now: FileState
+    then: FileState
+    obstacle: str | None = None
+    """Why the file stays as it is, in words that follow its name; None if it can be restored."""
+    edited_between_turns: bool = False
+    """Someone other than the agent changed the file after the turn: these edits would be lost, too."""
+
+
+@dataclass(slots=True)
+class RewindResult:
+    """What a rewind did. `undo` is for `TurnHistory.undo`."""
+
+    restored: list[Path] = field(default_factory=list)
+    failed: list[tuple[Path, str]] = field(default_factory=list)
+    undo: Checkpoint | None = None
+
+
+class TurnHistory:
+    """Checkpoints around each turn of a conversation, the oldest dropped first."""
+
+    def __init__(self, baseline: Baseline, limits: HistoryLimits) -> None:
+        self._baseline = baseline
+        self._limits = limits
+        self._turns: list[Turn] = []
+        self._dropped = False
+        self._ending: asyncio.Task[None] | None = None
+        self._undo: tuple[Checkpoint, list[Path], Checkpoint] | None = None
+
+    @property
+    def turns(self) -> list[Turn]:
+        """The turns that can be gone back to, the oldest first."""
+        return [turn for turn in self._turns if turn.number]
+
+    @property
+    def dropped(self) -> bool:
+        """Whether older turns were dropped, because of the limits."""
+        return self._dropped
+
+    async def begin_turn(self, number: int) -> None:
+        """Take the checkpoint before a prompt is sent. A failure means only that this turn has none."""
+        await self.settled()
+        try:
+            self._turns.append(Turn(number, await self._baseline.checkpoint()))
+        except UserError:
+            return
+        await self._apply_limits()
+
+    def end_turn(self) -> None:
+        """Take the checkpoint after a turn, without waiting for it."""
+        if self._turns and self._turns[-1].after is None:
+            self._ending = asyncio.create_task(self._end(self._turns[-1]))
+
+    async def settled(self) -> None:
+        """Wait until the last turn has its checkpoint."""
+        if self._ending is not None:
+            await asyncio.shield(self._ending)
+
+    async def _end(self, turn: Turn) -> None:
+        try:
+            turn.after = await self._baseline.checkpoint()
+        except UserError:
+            self._turns.remove(turn)
+
+    async def changes_of(self, turn: Turn) -> list[TurnChange]:
+        """Return the files that a turn changed. For one that still runs: up to now."""
+        await self.settled()
+        after = turn.after or await self._baseline.checkpoint()
+        return [TurnChange(*found) for found in await self._differences(turn.before, after)]
+
+    async def edited_between_turns(self, since: int = 1) -> set[Path]:
+        """Return the files that changed while no turn ran, after the turn with this number began."""
+        await self.settled()
+        return await self._edited(since, await self._baseline.checkpoint())
+
+    async def _edited(self, since: int, now: Checkpoint) -> set[Path]:
+        turns = self._since(since)
+        starts = [*(turn.before for turn in turns[1:]), now]
+        edited: set[Path] = set()
+        for turn, start in zip(turns, starts, strict=True):
+            if turn.after is not None:
+                edited |= {path for path, *_ in await self._differences(turn.after, start)}
+        return edited
+
+    def _since(self, number: int) -> list[Turn]:
+        first = next((at for at, turn in enumerate(self._turns) if turn.number == number), None)
+        return [] if first is None else self._turns[first:]
+
+    async def _differences(self, old: Checkpoint, new: Checkpoint) -> list[_Difference]:
+        paths = [path for path in _paths(old, new) if not _untouched(path, old, new)]
+        before = await self._baseline.states_at(old, paths)
+        after = await self._baseline.states_at(new, paths)
+        return [
+            (path, before[path], after[path]) for path in paths if not before[path].same_content(after[path])
+        ]
+
+    # ---- going back
+
+    async def plan_rewind(self, number: int) -> list[RewindStep]:
+        """Return what restoring the files as they were before a turn would do. Raises `UserError`."""
+        turns = self._since(number)
+        if not turns:
+            raise UserError(f"There are no copies of the files from before prompt {number}.")
+        await self.settled()
+        now = await self._baseline.checkpoint()
+        edited = await self._edited(number, now)
+        return [
+            RewindStep(path, _kind(current, then), current, then, then.revert_obstacle, path in edited)
+            for path, current, then in await self._differences(now, turns[0].before)
+        ]
+
+    async def rewind(self, number: int, overwrite: Collection[Path] = ()) -> RewindResult:
+        """Restore the files as they were before a turn.
+
+        Files that were edited between turns are restored only if they are in `overwrite`; without that
+        nothing is done. Raises `UserError`.
+        """
+        steps = [step for step in await self.plan_rewind(number) if step.obstacle is None]
+        if edits := [step for step in steps if step.edited_between_turns and step.path not in overwrite]:
+            more = f" and {len(edits) - 1} more" if len(edits) > 1 else ""
+            raise UserError(f"Nothing was restored: {edits[0].path}{more} was edited after that prompt.")
+        target = self._since(number)[0].before
+        now = await self._baseline.checkpoint()
+        return await self._go(now, target, [step.path for step in steps])
+
+    async def undo_rewind(self) -> RewindResult:
+        """Restore the files as they were before the last rewind. Raises `UserError`."""
+        if self._undo is None:
+            raise UserError("There is no rewind to undo.")
+        before, paths, after = self._undo
+        now = await self._baseline.checkpoint()
+        changed = {path for path, *_ in await self._differences(after, now)}
+        if conflicts := sorted(changed & set(paths)):
+            raise UserError(f"The rewind cannot be undone: {conflicts[0]} has changed since.")
+        return await self._go(now, before, paths)
+
+    async def _go(self, now: Checkpoint, target: Checkpoint, paths: Iterable[Path]) -> RewindResult:
+        result = RewindResult(undo=now)
+        for path in paths:
+            try:
+                await self._baseline.restore(path, target)
+            except UserError as error:
+                result.failed.append((path, str(error)))
+            else:
+                result.restored.append(path)
+        after = await self._baseline.checkpoint()
+        self._turns.append(Turn(0, now, after))
+        self._undo = (now, result.restored, after)
+        return result
+
+    async def _apply_limits(self) -> None:
+        while self._turns and (
+            len(self.turns) > self._limits.turns
+            or (len(self._turns) > 1 and self._baseline.checkpoint_size > self._limits.size)
+        ):
+            self._turns.pop(0)
+            self._dropped = True
+            await self._baseline.keep_only(self._checkpoints())
+
+    def _checkpoints(self) -> list[Checkpoint]:
+        undo = [self._undo[0], self._undo[2]] if self._undo is not None else []
+        return undo + [
+            checkpoint for turn in self._turns for checkpoint in (turn.before, turn.after) if checkpoint
+        ]
+
+
+def _paths(*checkpoints: Checkpoint) -> list[Path]:
+    return sorted({path for checkpoint in checkpoints for path in checkpoint.files})
+
+
+def _untouched(path: Path, old: Checkpoint, new: Checkpoint) -> bool:
+    """Return True if a file was changed before both checkpoints and not between them."""
+    return path in old.files and path in new.files and old.signatures[path] == new.signatures[path]
+
+
+def _kind(now: FileState, then: FileState) -> StepKind:
+    if not then.existed:
+        return "delete"
+    if not now.existed:
+        return "create"
+    return "mode" if now.blob == then.blob and now.blob is not None else "restore"
