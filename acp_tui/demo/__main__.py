@@ -11,7 +11,7 @@ from pathlib import Path
 
 from acp_tui.config.paths import paths
 from acp_tui.console.streams import prepare_streams
-from acp_tui.demo.signin import SignIn, ask_in_terminal
+from acp_tui.demo.sign_in import SignIn, ask_in_terminal
 from acp_tui.errors import UserError
 
 SPEEDS = ("relaxed", "quick", "instant")
@@ -21,7 +21,7 @@ def main() -> int:
     """Serve a client until it closes standard input; return the exit code."""
     prepare_streams()
     args = _arguments()
-    sign_in = SignIn(args.store, wanted=args.auth)
+    sign_in = SignIn(args.store, required=args.auth)
     if args.sign_in:
         return ask_in_terminal(sign_in)
     if sys.stdin.isatty():
@@ -73,8 +73,8 @@ async def _serve(folder: Path, sign_in: SignIn, speed: str) -> None:
     from acp.agent.connection import AgentSideConnection
 
     from acp_tui.demo.agent import DemoAgent
-    from acp_tui.demo.settings import Settings
-    from acp_tui.demo.store import SessionStore
+    from acp_tui.demo.sessions.settings import Settings
+    from acp_tui.demo.sessions.store import SessionStore
     from acp_tui.demo.wire import Wire
 
     # Shut down properly on signals: a running command must not outlive the agent.

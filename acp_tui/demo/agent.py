@@ -44,28 +44,29 @@ from acp.schema import (
 )
 
 from acp_tui import __version__
-from acp_tui.demo import announce, commands
+from acp_tui.demo import commands
 from acp_tui.demo.commands.registry import available_commands
-from acp_tui.demo.open_session import OpenSession
-from acp_tui.demo.turn import EndTurn, Turn, update_from_history
+from acp_tui.demo.sessions import state_updates
+from acp_tui.demo.sessions.open_session import OpenSession
+from acp_tui.demo.turn import EndTurn, Turn, parse_stored_update
 
 if TYPE_CHECKING:
     from acp import Client
     from acp.schema import StopReason
 
-    from acp_tui.demo.open_session import McpServer
-    from acp_tui.demo.settings import Settings
-    from acp_tui.demo.signin import SignIn
-    from acp_tui.demo.store import SessionStore, StoredSession
+    from acp_tui.demo.sessions.open_session import McpServer
+    from acp_tui.demo.sessions.settings import Settings
+    from acp_tui.demo.sessions.store import SessionStore, StoredSession
+    from acp_tui.demo.sign_in import SignIn
     from acp_tui.demo.turn import ContentBlock
     from acp_tui.demo.wire import Wire
 
-SIGN_IN = "demo"
-SIGN_IN_IN_TERMINAL = "demo-terminal"
+AGENT_METHOD_ID = "demo"
+TERMINAL_METHOD_ID = "demo-terminal"
 
 
 class DemoAgent:
-    """Implements `acp.Agent`."""
+    """Implements the SDK's protocol class `acp.Agent`."""
 
     def __init__(self, wire: Wire, store: SessionStore, sign_in: SignIn, settings: Settings) -> None:
         self._wire = wire
@@ -106,17 +107,17 @@ class DemoAgent:
                     resume=SessionResumeCapabilities(),
                     close=SessionCloseCapabilities(),
                 ),
-                auth=AgentAuthCapabilities(logout=LogoutCapabilities() if self._sign_in.wanted else None),
+                auth=AgentAuthCapabilities(logout=LogoutCapabilities() if self._sign_in.required else None),
             ),
             auth_methods=self._auth_methods(),
         )
 
     def _auth_methods(self) -> list[Any]:
-        if not self._sign_in.wanted:
+        if not self._sign_in.required:
             return []
         methods: list[AuthMethodAgent | TerminalAuthMethod] = [
             AuthMethodAgent(
-                id=SIGN_IN, name="Sign in", description="Always succeeds: the demo has no accounts"
+                id=AGENT_METHOD_ID, name="Sign in", description="Always succeeds: the demo has no accounts"
             )
         ]
         # Only offered to clients that can run it in a terminal.
@@ -124,7 +125,7 @@ class DemoAgent:
             methods.append(
                 TerminalAuthMethod(
                     type="terminal",
-                    id=SIGN_IN_IN_TERMINAL,
+                    id=TERMINAL_METHOD_ID,
                     name="Sign in on a terminal",
                     description="Asks one question on a real terminal",
                     args=["--sign-in"],
@@ -134,9 +135,9 @@ class DemoAgent:
 
     async def authenticate(self, method_id: str, **_meta: Any) -> AuthenticateResponse:
         """Sign in. The client runs the terminal method itself, so it never arrives here."""
-        if method_id != SIGN_IN:
+        if method_id != AGENT_METHOD_ID:
             raise RequestError.invalid_params({"details": f'"{method_id}" is not a method for authenticate'})
-        self._sign_in.enter()
+        self._sign_in.record()
         return AuthenticateResponse()
 
     def _check_sign_in(self) -> None:
@@ -153,11 +154,11 @@ class DemoAgent:
         mcp_servers: list[McpServer] | None = None,
         **_meta: Any,
     ) -> NewSessionResponse:
-        """Start a session."""
+        """Start a session with the default settings."""
         self._check_sign_in()
         settings = type(self._settings)(**vars(self._settings))
-        session = self._open(self._store.new(cwd, additional_directories or [], settings), mcp_servers)
-        return NewSessionResponse(session_id=session.stored.id, **self._state(session.stored))
+        session = self._open(self._store.create(cwd, additional_directories or [], settings), mcp_servers)
+        return NewSessionResponse(session_id=session.stored.id, **self._settings_state(session.stored))
 
     async def load_session(
         self,
@@ -170,8 +171,8 @@ class DemoAgent:
         """Reopen a session and replay its history before answering."""
         session = self._reopen(session_id, cwd, additional_directories, mcp_servers)
         for update in session.stored.history.updates:
-            await self._client.session_update(session_id, update_from_history(session_id, update))
-        return LoadSessionResponse(**self._state(session.stored))
+            await self._client.session_update(session_id, parse_stored_update(session_id, update))
+        return LoadSessionResponse(**self._settings_state(session.stored))
 
     async def resume_session(
         self,
@@ -183,7 +184,7 @@ class DemoAgent:
     ) -> ResumeSessionResponse:
         """Reopen a session without replaying its history."""
         session = self._reopen(session_id, cwd, additional_directories, mcp_servers)
-        return ResumeSessionResponse(**self._state(session.stored))
+        return ResumeSessionResponse(**self._settings_state(session.stored))
 
     async def fork_session(
         self,
@@ -198,14 +199,14 @@ class DemoAgent:
         original = self._sessions[session_id].stored if session_id in self._sessions else None
         copy = self._store.fork(original or self._store.load(session_id), cwd, additional_directories or [])
         session = self._open(copy, mcp_servers)
-        return ForkSessionResponse(session_id=copy.id, **self._state(session.stored))
+        return ForkSessionResponse(session_id=copy.id, **self._settings_state(session.stored))
 
     async def list_sessions(
         self, cwd: str | None = None, cursor: str | None = None, **_meta: Any
     ) -> ListSessionsResponse:
         """Return one page of the sessions with a history, most recent first."""
         self._check_sign_in()
-        page, next_cursor = self._store.page(cwd, cursor)
+        page, next_cursor = self._store.list_page(cwd, cursor)
         return ListSessionsResponse(
             sessions=[
                 SessionInfo(
@@ -232,13 +233,13 @@ class DemoAgent:
 
     async def _close(self, session: OpenSession) -> None:
         session.cancel()
-        if session.work is not None:
-            await asyncio.wait([session.work])
+        if session.turn_task is not None:
+            await asyncio.wait([session.turn_task])
         self._sessions.pop(session.stored.id, None)
 
     def _open(self, stored: StoredSession, mcp_servers: list[McpServer] | None) -> OpenSession:
-        session = self._sessions[stored.id] = OpenSession(stored, self._sign_in.leave, mcp_servers or [])
-        self._wire.after_answer(lambda: session.later(self._introduce(session)))
+        session = self._sessions[stored.id] = OpenSession(stored, self._sign_in.clear, mcp_servers or [])
+        self._wire.call_after_response(lambda: session.run_in_background(self._send_initial_state(session)))
         return session
 
     def _reopen(
@@ -251,12 +252,12 @@ class DemoAgent:
         stored.cwd, stored.directories = cwd, directories or []
         return self._open(stored, mcp_servers)
 
-    async def _introduce(self, session: OpenSession) -> None:
-        """Send the commands and the usage, once the client knows the session's id."""
+    async def _send_initial_state(self, session: OpenSession) -> None:
+        """Send the commands and the usage. The client must know the session's id by then."""
         await self._client.session_update(
             session.stored.id, update_available_commands(available_commands(few=session.few_commands))
         )
-        await announce.usage(self._client, session.stored)
+        await state_updates.send_usage(self._client, session.stored)
 
     def _open_session(self, session_id: str) -> OpenSession:
         session = self._sessions.get(session_id)
@@ -266,10 +267,10 @@ class DemoAgent:
 
     # ------------------------------------------------------------------ settings
 
-    def _state(self, stored: StoredSession) -> dict[str, Any]:
+    def _settings_state(self, stored: StoredSession) -> dict[str, Any]:
         return {
-            "modes": stored.settings.modes(),
-            "config_options": announce.config_options(stored, self._capabilities),
+            "modes": stored.settings.mode_state(),
+            "config_options": state_updates.supported_options(stored, self._capabilities),
         }
 
     async def set_session_mode(self, session_id: str, mode_id: str, **_meta: Any) -> SetSessionModeResponse:
@@ -277,7 +278,7 @@ class DemoAgent:
         session = self._open_session(session_id)
         session.stored.settings.set("mode", mode_id)
         self._store.save(session.stored)
-        await announce.settings(self._client, session.stored, self._capabilities)
+        await state_updates.send_settings(self._client, session.stored, self._capabilities)
         return SetSessionModeResponse()
 
     async def set_config_option(
@@ -288,11 +289,11 @@ class DemoAgent:
         stored.settings.set(config_id, value)
         self._store.save(stored)
         if config_id == "mode":
-            await announce.settings(self._client, stored, self._capabilities)
+            await state_updates.send_settings(self._client, stored, self._capabilities)
         if config_id == "model":
-            await announce.usage(self._client, stored)
+            await state_updates.send_usage(self._client, stored)
         return SetSessionConfigOptionResponse(
-            config_options=announce.config_options(stored, self._capabilities)
+            config_options=state_updates.supported_options(stored, self._capabilities)
         )
 
     # ------------------------------------------------------------------ prompts
@@ -305,49 +306,49 @@ class DemoAgent:
             raise RequestError(-32600, "A turn is already running in this session")
         turn = Turn(self._client, self._wire, session, self._capabilities, blocks=prompt, meta=meta)
         self._turns[session_id] = turn
-        before = session.stored.history.mark()
-        session.work = asyncio.create_task(self._work(turn))
+        start = session.stored.history.position()
+        session.turn_task = asyncio.create_task(self._run_turn(turn))
         try:
-            reason: StopReason = await session.work
+            reason: StopReason = await session.turn_task
         except asyncio.CancelledError:
-            if turn.withdrawn:
+            if turn.request_cancelled:
                 raise RequestError(-32800, "Request cancelled") from None
             reason = "cancelled"
         finally:
             del self._turns[session_id]
-            session.work = None
+            session.turn_task = None
             self._save_turn(session)
         if reason == "refusal":
             # A refused prompt and the refusal are removed from the conversation.
-            session.stored.history.drop(before)
+            session.stored.history.truncate(start)
             self._store.save(session.stored)
-        return PromptResponse(stop_reason=reason, usage=turn.tokens)
+        return PromptResponse(stop_reason=reason, usage=turn.token_usage)
 
-    async def _work(self, turn: Turn) -> StopReason:
+    async def _run_turn(self, turn: Turn) -> StopReason:
         for block in turn.blocks:
-            turn.keep(update_user_message(block))
-        await self._give_title(turn)
+            turn.store_update(update_user_message(block))
+        await self._set_title(turn)
         self._store.save(turn.stored)  # the prompt must survive a crash during the turn
         try:
             reason = await commands.answer(turn)
         except EndTurn as end:
             reason = end.reason
-        await turn.count()
+        await turn.send_usage()
         return reason
 
-    async def _give_title(self, turn: Turn) -> None:
+    async def _set_title(self, turn: Turn) -> None:
         """Name the session after its first prompt."""
         stored = turn.stored
         if stored.title is None and (text := " ".join(turn.text.split())):
             stored.title = text if len(text) <= 60 else text[:59] + "…"
-            await turn.update(
+            await turn.send_update(
                 SessionInfoUpdate(
                     session_update="session_info_update", title=stored.title, updated_at=stored.updated_at
                 )
             )
 
     def _save_turn(self, session: OpenSession) -> None:
-        session.stored.history.close_calls()
+        session.stored.history.fail_open_calls()
         # Do not save a session that was deleted during the turn.
         if self._sessions.get(session.stored.id) is session:
             self._store.save(session.stored)
@@ -366,8 +367,8 @@ class DemoAgent:
         if method == "session/delete" and isinstance(params.get("sessionId"), str):
             self._check_sign_in()
             await self._delete_session(params["sessionId"])
-        elif method == "logout" and self._sign_in.wanted:
-            self._sign_in.leave()
+        elif method == "logout" and self._sign_in.required:
+            self._sign_in.clear()
         else:
             raise RequestError.method_not_found(method)
         return {}
@@ -378,5 +379,5 @@ class DemoAgent:
             return
         for turn in self._turns.values():
             if turn.request_id == params.get("requestId"):
-                turn.withdrawn = True
+                turn.request_cancelled = True
                 turn.session.cancel()

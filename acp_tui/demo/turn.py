@@ -18,8 +18,8 @@ from acp.schema import (
 )
 from acp.utils import serialize_params
 
-from acp_tui.demo import announce
-from acp_tui.demo.settings import MODELS
+from acp_tui.demo.sessions import state_updates
+from acp_tui.demo.sessions.settings import MODELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         StopReason,
     )
 
-    from acp_tui.demo.open_session import OpenSession
+    from acp_tui.demo.sessions.open_session import OpenSession
     from acp_tui.demo.wire import Wire
 
     ContentBlock = (
@@ -49,12 +49,12 @@ if TYPE_CHECKING:
 
 Chunking = Literal["character", "word", "line"]
 
-_PIECES: dict[Chunking, Callable[[str], list[str]]] = {
+_SPLITTERS: dict[Chunking, Callable[[str], list[str]]] = {
     "character": list,
     "word": re.compile(r"\S+\s*|\s+").findall,
     "line": lambda text: text.splitlines(keepends=True),
 }
-"""Functions that split a text into chunks."""
+"""Functions that split a text for streaming."""
 
 
 class EndTurn(Exception):  # noqa: N818 - not an error
@@ -89,7 +89,7 @@ class Turn:
         """The text after the name of the command."""
         self.ignores_cancel = False
         """Set by `/hang` to ignore `session/cancel`."""
-        self.withdrawn = False
+        self.request_cancelled = False
         """Set if the client cancelled the prompt with `$/cancel_request`."""
         self.characters_sent = 0
         """Basis of the made-up token usage."""
@@ -111,52 +111,52 @@ class Turn:
 
     # ------------------------------------------------------------------ updates
 
-    async def update(self, update: Any, *, keep: bool = True) -> None:
-        """Send a session update; if `keep` is true, store it for replay."""
+    async def send_update(self, update: Any, *, store: bool = True) -> None:
+        """Send a session update; if `store` is true, add it to the history for replay."""
         await self.client.session_update(self.session_id, update)
-        if keep:
-            self.keep(update)
+        if store:
+            self.store_update(update)
 
-    def keep(self, update: Any) -> None:
-        """Store an update in the history without sending it."""
+    def store_update(self, update: Any) -> None:
+        """Add an update to the history without sending it."""
         self.stored.history.add(serialize_params(update))
 
-    async def update_raw(self, update: dict[str, Any]) -> None:
+    async def send_raw_update(self, update: dict[str, Any]) -> None:
         """Send an update for which the SDK has no model."""
-        await self.notify("session/update", {"sessionId": self.session_id, "update": update})
+        await self.send_notification("session/update", {"sessionId": self.session_id, "update": update})
 
-    async def notify(self, method: str, params: dict[str, Any]) -> None:
-        """Send any notification."""
+    async def send_notification(self, method: str, params: dict[str, Any]) -> None:
+        """Send a notification that the SDK may not know."""
         await self.wire.send({"jsonrpc": "2.0", "method": method, "params": params})
 
-    # ------------------------------------------------------------------ speech
+    # ------------------------------------------------------------------ messages
 
-    async def say(self, text: str, *, by: Chunking = "word") -> None:
-        """Send a message in chunks."""
-        await self._stream(AgentMessageChunk, "agent_message_chunk", _PIECES[by](text))
+    async def say(self, text: str, *, chunking: Chunking = "word") -> None:
+        """Send an agent message in chunks."""
+        await self._stream(AgentMessageChunk, "agent_message_chunk", _SPLITTERS[chunking](text))
 
     async def think(self, text: str) -> None:
         """Send a thought in chunks, unless the user turned thoughts off."""
         if self.stored.settings.thoughts:
-            await self._stream(AgentThoughtChunk, "agent_thought_chunk", _PIECES["word"](text))
+            await self._stream(AgentThoughtChunk, "agent_thought_chunk", _SPLITTERS["word"](text))
 
-    async def show(self, block: ContentBlock) -> None:
-        """Send an image, a sound or a resource as a separate message."""
+    async def send_content(self, block: ContentBlock) -> None:
+        """Send a content block, such as an image or a resource, as a separate message."""
         chunk = AgentMessageChunk(
             session_update="agent_message_chunk", content=block, message_id=str(uuid.uuid4())
         )
-        await self.update(chunk)
-        await self.rest()
+        await self.send_update(chunk)
+        await self.pause()
 
     async def _stream(self, chunk: type[Any], kind: str, pieces: Sequence[str]) -> None:
         message_id = str(uuid.uuid4())
         for piece in pieces:
             content = text_block(piece)
-            await self.update(chunk(session_update=kind, content=content, message_id=message_id))
+            await self.send_update(chunk(session_update=kind, content=content, message_id=message_id))
             self.characters_sent += len(piece)
-            await self.rest()
+            await self.pause()
 
-    async def plan(self, steps: Sequence[str], done: int) -> None:
+    async def send_plan(self, steps: Sequence[str], done: int) -> None:
         """Send the whole plan, with the first `done` steps completed and the next one in progress."""
 
         def status(position: int) -> PlanEntryStatus:
@@ -165,34 +165,34 @@ class Turn:
             return "in_progress" if position == done else "pending"
 
         priorities: tuple[PlanEntryPriority, ...] = ("high", "medium", "low")
-        await self.update(
+        await self.send_update(
             update_plan(
                 plan_entry(step, priority=priorities[min(index, 2)], status=status(index))
                 for index, step in enumerate(steps)
             )
         )
-        await self.rest(10)
+        await self.pause(10)
 
     @property
-    def tokens(self) -> Usage:
+    def token_usage(self) -> Usage:
         """The usage of this turn, estimated at four characters per token."""
         read, said = len(self.text) // 4, self.characters_sent // 4
         return Usage(input_tokens=read, output_tokens=said, total_tokens=read + said)
 
-    async def count(self) -> None:
+    async def send_usage(self) -> None:
         """Add this turn to the session's usage and send the new total."""
-        tokens = self.tokens.total_tokens
+        tokens = self.token_usage.total_tokens
         self.stored.used += tokens
         self.stored.cost += tokens * MODELS[self.stored.settings.model].price / 1000
-        await announce.usage(self.client, self.stored)
+        await state_updates.send_usage(self.client, self.stored)
 
     # ------------------------------------------------------------------ pace
 
-    async def rest(self, beats: float = 1) -> None:
-        """Pause according to the pace setting; a cancel can arrive meanwhile."""
-        await asyncio.sleep(beats * self.stored.settings.delay)
+    async def pause(self, steps: float = 1) -> None:
+        """Pause for a number of steps, whose length is the pace setting. A cancel can arrive meanwhile."""
+        await asyncio.sleep(steps * self.stored.settings.delay)
 
 
-def update_from_history(session_id: str, update: dict[str, Any]) -> Any:
+def parse_stored_update(session_id: str, update: dict[str, Any]) -> Any:
     """Build the SDK's model of an update from the history."""
     return SessionNotification.model_validate({"sessionId": session_id, "update": update}).update

@@ -32,15 +32,15 @@ _EXTENSIONS = frozenset({"session/delete", "logout", "$/cancel_request"})
 
 
 class Wire:
-    """A transport for `AgentSideConnection`."""
+    """The transport of `AgentSideConnection`, with the additions that the demo needs."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
-        self._after: dict[RequestId, Callable[[], object]] = {}
-        self._instead: dict[RequestId, Frame] = {}
+        self._after_response: dict[RequestId, Callable[[], object]] = {}
+        self._response_overrides: dict[RequestId, Frame] = {}
         self._pending: dict[RequestId, Frame] = {}
-        self.initialize: Frame = {}
+        self.initialize_params: Frame = {}
         """The parameters of `initialize` as sent; the SDK's models drop unknown fields."""
 
     @classmethod
@@ -73,16 +73,16 @@ class Wire:
 
     async def send(self, message: Frame) -> None:
         """Write one frame, then run the callback registered for after it."""
-        is_answer = "method" not in message
-        if is_answer:
-            message = self._instead.pop(message.get("id"), message)
+        is_response = "method" not in message
+        if is_response:
+            message = self._response_overrides.pop(message.get("id"), message)
         elif "id" in message:
             self._pending[message["id"]] = message
         self._writer.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
         # All senders share one future in the SDK, which a cancelled turn must not cancel.
         await asyncio.shield(self._writer.drain())
-        if is_answer and (after := self._after.pop(message.get("id"), None)):
-            after()
+        if is_response and (callback := self._after_response.pop(message.get("id"), None)):
+            callback()
 
     async def close(self) -> None:
         """Close the output."""
@@ -95,24 +95,24 @@ class Wire:
         """The id of the request that the current task handles."""
         return _request.get()
 
-    def after_answer(self, job: Callable[[], object]) -> None:
-        """Call `job` once the current request has been answered.
+    def call_after_response(self, callback: Callable[[], object]) -> None:
+        """Call `callback` once the current request has been answered.
 
         For example, after `session/new` the client knows the session id only from the response.
         """
-        self._after[_request.get()] = job
+        self._after_response[_request.get()] = callback
 
-    def answer_instead(self, **outcome: Any) -> None:
+    def override_response(self, **outcome: Any) -> None:
         """Answer the current request with this result or error, bypassing the SDK's models."""
         request_id = _request.get()
-        self._instead[request_id] = {"jsonrpc": "2.0", "id": request_id, **outcome}
+        self._response_overrides[request_id] = {"jsonrpc": "2.0", "id": request_id, **outcome}
 
-    async def write_text(self, text: str) -> None:
+    async def write_line(self, text: str) -> None:
         """Write a line that is not a JSON-RPC frame."""
         self._writer.write(text.encode() + b"\n")
         await asyncio.shield(self._writer.drain())
 
-    def unanswered(self, method: str, session_id: str) -> list[RequestId]:
+    def pending_requests(self, method: str, session_id: str) -> list[RequestId]:
         """Return the ids of the demo's requests that the client has not answered yet."""
         return [
             request_id
@@ -126,28 +126,28 @@ class Wire:
         try:
             frame = json.loads(line)
         except ValueError:
-            await self._complain(-32700, "Parse error")
+            await self._send_error(-32700, "Parse error")
             return None
         if not _well_formed(frame):
-            await self._complain(-32600, "Invalid request")
+            await self._send_error(-32600, "Invalid request")
             return None
-        return self._prepare(frame) if "method" in frame else self._answer(frame)
+        return self._receive_request(frame) if "method" in frame else self._receive_response(frame)
 
-    def _prepare(self, frame: Frame) -> Frame:
+    def _receive_request(self, frame: Frame) -> Frame:
         _request.set(frame.get("id"))
         method = frame["method"]
         if method == "initialize" and isinstance(frame.get("params"), dict):
-            self.initialize = frame["params"]
+            self.initialize_params = frame["params"]
         return {**frame, "method": f"_{method}"} if method in _EXTENSIONS else frame
 
-    def _answer(self, frame: Frame) -> Frame:
+    def _receive_response(self, frame: Frame) -> Frame:
         self._pending.pop(frame.get("id"), None)
         error = frame.get("error")
         if error is None or isinstance(error, dict):
             return frame
         return {"id": frame.get("id"), "error": {"code": -32603, "message": str(error)}}
 
-    async def _complain(self, code: int, message: str) -> None:
+    async def _send_error(self, code: int, message: str) -> None:
         await self.send({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}})
 
 

@@ -1,6 +1,6 @@
-"""Demo agents for tests: what they send is checked against the schema when the test is over.
+"""Demo agents for tests. After each test the frames they sent are checked against the schema.
 
-Starting one costs half a second, so most tests share a process (each has sessions of its own).
+Starting an agent takes half a second, so most tests share a process and open their own sessions.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 import pytest_asyncio
 
-from acp_tui.demo.sample import make_project
-from tests.support.demo_client import Driver
+from acp_tui.demo.project.sample_project import make_project
+from tests.support.demo_client import DemoClient
 from tests.support.schema import violations
 
 if TYPE_CHECKING:
@@ -19,50 +19,50 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Start(Protocol):
-    """How a test starts an agent of its own."""
+class StartDemo(Protocol):
+    """Starts an agent for one test."""
 
-    async def __call__(self, root: Path, *arguments: str, env: dict[str, str] | None = None) -> Driver:
-        """Run it for this folder."""
+    async def __call__(self, root: Path, *arguments: str, env: dict[str, str] | None = None) -> DemoClient:
+        """Start an agent for a folder."""
 
 
-def _check(driver: Driver) -> None:
-    if not driver.odd:
-        assert driver.stderr == ""
-        assert driver.noise == []
-        assert violations(driver.frames, driver.asked) == []
+def _check(client: DemoClient) -> None:
+    if not client.sends_invalid:
+        assert client.stderr == ""
+        assert client.invalid_lines == []
+        assert violations(client.frames, client.sent_methods) == []
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def start() -> AsyncIterator[Start]:
-    """Starts agents, and ends them after the test."""
-    drivers: list[Driver] = []
+async def start() -> AsyncIterator[StartDemo]:
+    """Return a function that starts agents; they are stopped after the test."""
+    clients: list[DemoClient] = []
 
-    async def begin(root: Path, *arguments: str, env: dict[str, str] | None = None) -> Driver:
-        drivers.append(await Driver.start(root, *arguments, env=env))
-        return drivers[-1]
+    async def start_client(root: Path, *arguments: str, env: dict[str, str] | None = None) -> DemoClient:
+        clients.append(await DemoClient.start(root, *arguments, env=env))
+        return clients[-1]
 
-    yield begin
-    for driver in drivers:
-        await driver.stop()
-        _check(driver)
+    yield start_client
+    for client in clients:
+        await client.stop()
+        _check(client)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Driver]:
-    """The agent that tests share."""
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[DemoClient]:
+    """The agent that most tests share."""
     home = tmp_path_factory.mktemp("demo")
-    driver = await Driver.start(home, "--store", str(home / "store"))
-    yield driver
-    await driver.stop()
+    client = await DemoClient.start(home, "--store", str(home / "store"))
+    yield client
+    await client.stop()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def demo(shared: Driver, folder: Path) -> AsyncIterator[Driver]:
-    """A demo agent, for a folder that is not the sample project unless the test says otherwise."""
-    shared.forget(folder)
+async def demo(shared: DemoClient, folder: Path) -> AsyncIterator[DemoClient]:
+    """The shared agent, for a folder that is not the sample project unless the test changes `root`."""
+    shared.reset(folder)
     yield shared
-    await shared.call("session/list")  # what it still had to say has come when this is answered
+    await shared.call("session/list")  # when this is answered, all earlier frames have arrived
     _check(shared)
 
 
@@ -77,5 +77,5 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def sample(home: Path) -> Path:
-    """A copy of the sample project; it is made below the home of this test."""
+    """A copy of the sample project, in the test's home folder."""
     return make_project()

@@ -1,4 +1,4 @@
-"""The slash commands: each shows what it says."""
+"""The slash commands of the demo."""
 
 from __future__ import annotations
 
@@ -10,71 +10,63 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.demo_client import Driver, Frame, RpcError
+from tests.support.demo_client import DemoClient, Frame, RpcError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+INVALID_OR_ENDLESS = frozenset(
+    {"slow", "hang", "crash", "withdraw"}
+    | {"error", "unknown", "stray", "notice", "compact", "noise", "stderr", "plan", "title"}
+)
+"""Commands that take too long, or send what the schema does not allow."""
+
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-def _blocks(demo: Driver) -> list[Frame]:
+def _blocks(demo: DemoClient) -> list[Frame]:
     return [update["content"] for update in demo.updates("agent_message_chunk")]
 
 
-async def test_every_command_can_be_used_without_an_argument(demo: Driver, folder: Path) -> None:
-    """With everything offered and with nothing; the fixture checks each frame against the schema."""
-    apart = {
-        "slow",
-        "hang",
-        "crash",
-        "error",
-        "unknown",
-        "stray",
-        "notice",
-        "compact",
-        "noise",
-        "stderr",
-        "plan",
-    }
-    apart |= {"title", "withdraw"}
-    offered: tuple[Frame | None, ...] = (None, {})
-    for capabilities in offered:
+async def test_every_command_works_without_an_argument(demo: DemoClient, folder: Path) -> None:
+    """Run with all capabilities and with none. The fixture checks each frame against the schema."""
+    all_or_none: tuple[Frame | None, ...] = (None, {})
+    for capabilities in all_or_none:
         demo.answers["elicitation/create"] = lambda params: {"action": "decline"}
-        session = await demo.open(capabilities=capabilities)
-        told = await demo.until(partial(demo.updates, "available_commands_update", session))
-        for command in told[0]["availableCommands"]:
-            if command["name"] not in apart:
+        session = await demo.open_session(capabilities=capabilities)
+        listed = await demo.until(partial(demo.updates, "available_commands_update", session))
+        for command in listed[0]["availableCommands"]:
+            if command["name"] not in INVALID_OR_ENDLESS:
                 answer = await demo.prompt(session, f"/{command['name']}")
                 assert answer["stopReason"] in ("end_turn", "refusal", "max_tokens"), command
 
 
-async def test_anything_else_gets_help(demo: Driver) -> None:
-    session = await demo.open()
+async def test_prompts_without_a_command_get_help(demo: DemoClient) -> None:
+    session = await demo.open_session()
     await demo.prompt(session, "What is the meaning of life?")
     assert "a script, not a language model" in demo.text()
     assert "`/permission" in demo.text()
     await demo.prompt(session, "/nonsense with words")
-    assert "I do not know `/nonsense`." in demo.text()
+    assert "Unknown command: `/nonsense`." in demo.text()
     assert (await demo.prompt(session, ""))["stopReason"] == "end_turn"
 
 
-async def test_the_title_comes_from_the_first_prompt_and_can_be_changed(demo: Driver) -> None:
-    demo.odd = True  # the SDK's model cannot tell null from nothing
-    session = await demo.open()
+async def test_the_title_comes_from_the_first_prompt_and_can_be_changed(demo: DemoClient) -> None:
+    demo.sends_invalid = True  # the SDK's model treats null as missing
+    session = await demo.open_session()
     await demo.prompt(session, "one  two\nthree " + "and so on " * 10)
     await demo.prompt(session, "hello")
-    [told] = demo.updates("session_info_update")
-    assert told["title"].startswith("one two three and so on")
-    assert len(told["title"]) == 60
+    [update] = demo.updates("session_info_update")
+    assert update["title"].startswith("one two three and so on")
+    assert len(update["title"]) == 60
     await demo.prompt(session, "/title Another")
     await demo.prompt(session, "/title")
     assert [update["title"] for update in demo.updates("session_info_update")[1:]] == ["Another", None]
 
 
-async def test_plans(demo: Driver) -> None:
-    demo.odd = True  # the unstable kinds are sent as they are, the models order them differently
-    session = await demo.open()
+async def test_plan_sends_whole_plans(demo: DemoClient) -> None:
+    demo.sends_invalid = True  # the SDK's models read the unstable kinds differently
+    session = await demo.open_session()
     await demo.prompt(session, "/plan")
     assert [entry["status"] for entry in demo.updates("plan")[2]["entries"]] == [
         *["completed"] * 2,
@@ -84,24 +76,28 @@ async def test_plans(demo: Driver) -> None:
     await demo.prompt(session, "/plan clear")
     assert demo.updates("plan")[-1]["entries"] == []
     await demo.prompt(session, "/plan kinds")
-    assert [update["plan"]["type"] for update in demo.updates("plan_update")] == ["items", "markdown", "file"]
+    assert [update["plan"]["type"] for update in demo.updates("plan_update")] == [
+        "items",
+        "markdown",
+        "file",
+    ]
     assert demo.updates("plan_removed")[0]["planId"] == "demo-items"
 
 
-async def test_what_the_client_did_not_advertise_is_not_sent(demo: Driver, folder: Path) -> None:
-    session = await demo.open(capabilities={})
+async def test_updates_the_client_does_not_advertise_are_not_sent(demo: DemoClient) -> None:
+    session = await demo.open_session(capabilities={})
     for command in ("/plan kinds", "/compact"):
         await demo.prompt(session, command)
     assert demo.text().count("does not advertise") == 2
     await demo.prompt(session, "/elicit form")
-    assert "your client takes no forms" in demo.text()
+    assert "elicitation of mode `form`, so I must not" in demo.text()
     await demo.prompt(session, "/elicit url")
-    assert "your client takes no pages to visit" in demo.text()
+    assert "elicitation of mode `url`, so I must not" in demo.text()
     assert not demo.requests("elicitation/create")
 
 
-async def test_reading(demo: Driver) -> None:
-    session = await demo.open()
+async def test_read_asks_the_client_for_the_file(demo: DemoClient) -> None:
+    session = await demo.open_session()
     await demo.prompt(session, "/read README.md 3 1")
     request = demo.requests("fs/read_text_file")[0]
     assert (request["path"], request["line"], request["limit"]) == (str(demo.root / "README.md"), 3, 1)
@@ -116,11 +112,13 @@ async def test_reading(demo: Driver) -> None:
     assert demo.calls()[-1]["rawInput"]["path"] == str(demo.root / "it's.txt")
 
 
-async def test_reading_for_itself_it_stays_inside(demo: Driver, folder: Path, tmp_path: Path) -> None:
+async def test_reading_without_the_client_stays_inside_the_folder(
+    demo: DemoClient, folder: Path, tmp_path: Path
+) -> None:
     (tmp_path / "secret.txt").write_text("secret\n")
     (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
     (folder / "latin.txt").write_bytes(b"caf\xe9\n")
-    session = await demo.open(capabilities={})
+    session = await demo.open_session(capabilities={})
     for path in (str(tmp_path / "secret.txt"), "../secret.txt", "link.txt", "missing.txt", "latin.txt"):
         await demo.prompt(session, f"/read {path}")
         assert demo.calls()[-1]["status"] == "failed", path
@@ -129,8 +127,8 @@ async def test_reading_for_itself_it_stays_inside(demo: Driver, folder: Path, tm
     assert "Second paragraph." in str(demo.calls()[-1])
 
 
-async def test_diffs_write_nothing(demo: Driver) -> None:
-    await demo.prompt(await demo.open(), "/diff")
+async def test_diff_writes_nothing(demo: DemoClient) -> None:
+    await demo.prompt(await demo.open_session(), "/diff")
     diffs = demo.calls()[0]["content"]
     assert [diff["type"] for diff in diffs] == ["diff"] * 6
     assert "oldText" not in diffs[0]
@@ -138,10 +136,10 @@ async def test_diffs_write_nothing(demo: Driver) -> None:
 
 
 @pytest.mark.parametrize("capabilities", [None, {}])
-async def test_commands_run_where_they_fail_too(
-    demo: Driver, folder: Path, capabilities: Frame | None
+async def test_terminal_and_fail_report_exit_codes(
+    demo: DemoClient, folder: Path, capabilities: Frame | None
 ) -> None:
-    session = await demo.open(capabilities=capabilities)
+    session = await demo.open_session(capabilities=capabilities)
     await demo.prompt(session, "/fail")
     failed = demo.calls()[-1]
     assert failed["status"] == "failed"
@@ -158,8 +156,8 @@ async def test_commands_run_where_they_fail_too(
         assert demo.calls()[-1]["rawOutput"]["signal"] == "SIGTERM"
 
 
-async def test_many_calls_at_once(demo: Driver) -> None:
-    session = await demo.open()
+async def test_tools_runs_tool_calls_concurrently(demo: DemoClient) -> None:
+    session = await demo.open_session()
     await demo.prompt(session, "/tools")
     kinds = [call.get("kind") for call in demo.calls()]
     assert kinds[:3] == ["read", "edit", "delete"]
@@ -174,19 +172,19 @@ async def test_many_calls_at_once(demo: Driver) -> None:
     assert len(demo.calls()) == 41
 
 
-async def test_permissions_with_odd_options(demo: Driver) -> None:
+async def test_permission_offers_unusual_options(demo: DemoClient) -> None:
     chosen: list[str] = []
 
-    def last(params: Frame) -> Frame:
+    def choose_last(params: Frame) -> Frame:
         option = params["options"][-1]
         chosen.append(option["name"])
         return {"outcome": {"outcome": "selected", "optionId": option["optionId"]}}
 
-    demo.answers["session/request_permission"] = last
-    session = await demo.open()
+    demo.answers["session/request_permission"] = choose_last
+    session = await demo.open_session()
     for name in ("four", "twins", "noreject", "onlyreject", "backwards", "plans", "bare"):
         await demo.prompt(session, f"/permission {name}")
-    asked = {
+    kinds = {
         name: [option["kind"] for option in request["options"]]
         for name, request in zip(
             ("four", "twins", "noreject", "onlyreject", "backwards", "plans", "bare"),
@@ -194,17 +192,17 @@ async def test_permissions_with_odd_options(demo: Driver) -> None:
             strict=True,
         )
     }
-    assert asked["twins"].count("allow_always") == 3
-    assert not any(kind.startswith("reject") for kind in asked["noreject"])
-    assert asked["onlyreject"] == ["reject_once"]
-    assert asked["backwards"][0] == "reject_always"
-    assert asked["plans"].count("allow_once") == 2
+    assert kinds["twins"].count("allow_always") == 3
+    assert not any(kind.startswith("reject") for kind in kinds["noreject"])
+    assert kinds["onlyreject"] == ["reject_once"]
+    assert kinds["backwards"][0] == "reject_always"
+    assert kinds["plans"].count("allow_once") == 2
     assert demo.requests("session/request_permission")[-1]["toolCall"] == {"toolCallId": "never-announced"}
     for name in chosen:
-        assert f"“{name}”" in demo.text()
+        assert f'"{name}"' in demo.text()
     await demo.prompt(session, "/permission many")
     assert demo.text().count("of 3: you chose") == 3
-    # An answer that was not among the options is said, and ends the turn.
+    # An unknown option id is reported, and the turn ends.
     demo.answers["session/request_permission"] = lambda params: {
         "outcome": {"outcome": "selected", "optionId": "made-up"}
     }
@@ -212,21 +210,21 @@ async def test_permissions_with_odd_options(demo: Driver) -> None:
     assert "`made-up`, which is not one of the options" in demo.text()
 
 
-async def test_a_question_is_taken_back(demo: Driver) -> None:
-    demo.silent.add("session/request_permission")
-    session = await demo.open()
+async def test_withdraw_cancels_the_permission_request(demo: DemoClient) -> None:
+    demo.unanswered.add("session/request_permission")
+    session = await demo.open_session()
     await demo.prompt(session, "/withdraw 0")
-    asked = next(frame for frame in demo.frames if frame.get("method") == "session/request_permission")
-    assert demo.requests("$/cancel_request") == [{"requestId": asked["id"]}]
-    demo.write({"id": asked["id"], "error": {"code": -32800, "message": "Request cancelled"}})
-    demo.silent.clear()
+    request = next(frame for frame in demo.frames if frame.get("method") == "session/request_permission")
+    assert demo.requests("$/cancel_request") == [{"requestId": request["id"]}]
+    demo.write({"id": request["id"], "error": {"code": -32800, "message": "Request cancelled"}})
+    demo.unanswered.clear()
     await demo.prompt(session, "/withdraw 60")
-    assert "You were quicker" in demo.text()
+    assert "You answered in time" in demo.text()
     assert len(demo.requests("$/cancel_request")) == 1
 
 
-async def test_forms_and_pages(demo: Driver) -> None:
-    session = await demo.open()
+async def test_elicit_shows_forms_and_pages(demo: DemoClient) -> None:
+    session = await demo.open_session()
     answers: list[Frame] = [
         {"action": "accept", "content": {"name": "Ada", "count": 3, "gift": True, "tags": ["new"]}},
         {"action": "decline"},
@@ -248,22 +246,22 @@ async def test_forms_and_pages(demo: Driver) -> None:
     assert demo.requests("elicitation/complete") == [{"elicitationId": page["elicitationId"]}]
 
 
-async def test_a_client_that_answers_with_an_error_is_told_so(demo: Driver) -> None:
-    session = await demo.open()
+async def test_error_answers_of_the_client_are_reported(demo: DemoClient) -> None:
+    session = await demo.open_session()
     assert (await demo.prompt(session, "/elicit"))["stopReason"] == "end_turn"
-    assert "answered a request of mine with error -32601" in demo.text()
-    demo.odd = True
+    assert "answered one of my requests with error -32601" in demo.text()
+    demo.sends_invalid = True
 
-    def confused(params: Frame) -> Frame:
-        raise RpcError("only a text")
+    def invalid_error(params: Frame) -> Frame:
+        raise RpcError("only a string")
 
-    demo.answers["elicitation/create"] = confused
+    demo.answers["elicitation/create"] = invalid_error
     assert (await demo.prompt(session, "/elicit"))["stopReason"] == "end_turn"
-    assert "only a text" in demo.text()
+    assert "only a string" in demo.text()
 
 
-async def test_pictures_sounds_and_files(demo: Driver) -> None:
-    session = await demo.open()
+async def test_images_sounds_and_resources_are_valid(demo: DemoClient) -> None:
+    session = await demo.open_session()
     for command in ("/image", "/audio", "/resource"):
         await demo.prompt(session, command)
     by_type = {block["type"]: block for block in _blocks(demo)}
@@ -282,24 +280,24 @@ async def test_pictures_sounds_and_files(demo: Driver) -> None:
     ]
 
 
-async def test_hostile_text_is_cut_within_its_sequences(demo: Driver) -> None:
-    await demo.prompt(await demo.open(), "/escape")
+async def test_hostile_text_is_split_inside_escape_sequences(demo: DemoClient) -> None:
+    await demo.prompt(await demo.open_session(), "/escape")
     assert "\x1b[2J" in demo.text()
     assert "\u202e" in demo.text()
     assert "\x1b" in [block["text"] for block in _blocks(demo)]
     assert "\x1b" in demo.calls()[0]["title"]
 
 
-async def test_messages_have_ids_of_their_own(demo: Driver) -> None:
-    session = await demo.open()
+async def test_each_message_has_its_own_id(demo: DemoClient) -> None:
+    session = await demo.open_session()
     await demo.prompt(session, "/thoughts")
-    spoken = [update for update in demo.updates() if update["sessionUpdate"].startswith("agent_")]
-    assert all(update["messageId"] for update in spoken)
-    assert len({update["messageId"] for update in spoken}) == 4
+    messages = [update for update in demo.updates() if update["sessionUpdate"].startswith("agent_")]
+    assert all(update["messageId"] for update in messages)
+    assert len({update["messageId"] for update in messages}) == 4
 
 
-async def test_what_reached_the_agent(demo: Driver) -> None:
-    session = await demo.open()
+async def test_echo_and_client_show_what_the_agent_received(demo: DemoClient) -> None:
+    session = await demo.open_session()
     blocks: list[Frame] = [
         {"type": "text", "text": "/echo this"},
         {"type": "resource_link", "name": "README.md", "uri": "file:///somewhere/README.md"},
@@ -315,7 +313,7 @@ async def test_what_reached_the_agent(demo: Driver) -> None:
     assert '"compaction": {}' in demo.text()
 
 
-async def test_what_the_session_was_given(demo: Driver, tmp_path: Path) -> None:
+async def test_mcp_and_session_show_the_parameters_of_the_session(demo: DemoClient, tmp_path: Path) -> None:
     servers: list[Frame] = [
         {
             "name": "files",
@@ -331,18 +329,18 @@ async def test_what_the_session_was_given(demo: Driver, tmp_path: Path) -> None:
         },
         {"type": "sse", "name": "old", "url": "https://example.com/sse", "headers": []},
     ]
-    session = await demo.open(mcpServers=servers, additionalDirectories=[str(tmp_path)])
+    session = await demo.open_session(mcpServers=servers, additionalDirectories=[str(tmp_path)])
     await demo.prompt(session, "/mcp")
     assert "- **files**: `/bin/files -x` with TOKEN\n" in demo.text()
     assert "- **web**: `http https://example.com` with Key\n" in demo.text()
     assert "- **old**: `sse https://example.com/sse`\n" in demo.text()
     assert "secret" not in demo.text()
     await demo.prompt(session, "/session")
-    assert f"| more folders | `{tmp_path}` |" in demo.text()
+    assert f"| additional folders | `{tmp_path}` |" in demo.text()
 
 
-async def test_the_list_of_commands_changes(demo: Driver) -> None:
-    session = await demo.open()
+async def test_commands_changes_the_list_of_commands(demo: DemoClient) -> None:
+    session = await demo.open_session()
     await demo.prompt(session, "/commands")
     await demo.prompt(session, "/commands")
     listed = [len(update["availableCommands"]) for update in demo.updates("available_commands_update")]
@@ -350,31 +348,31 @@ async def test_the_list_of_commands_changes(demo: Driver) -> None:
     assert listed[-1] > 30
 
 
-async def test_usage_grows(demo: Driver) -> None:
-    session = await demo.open()
+async def test_usage_and_cost_grow(demo: DemoClient) -> None:
+    session = await demo.open_session()
     answer = await demo.prompt(session, "/usage 50")
-    told = demo.updates("usage_update", session)
-    assert told[-1]["used"] >= told[-1]["size"] // 2
-    costs = [update["cost"]["amount"] for update in told if "cost" in update]
+    updates = demo.updates("usage_update", session)
+    assert updates[-1]["used"] >= updates[-1]["size"] // 2
+    costs = [update["cost"]["amount"] for update in updates if "cost" in update]
     assert costs == sorted(costs)
-    assert told[0]["cost"]["currency"] == "XTS"
+    assert updates[0]["cost"]["currency"] == "XTS"
     tokens = answer["usage"]
     assert tokens["totalTokens"] == tokens["inputTokens"] + tokens["outputTokens"]
 
 
-async def test_a_flood_is_complete_and_not_kept(demo: Driver) -> None:
-    session = await demo.open()
+async def test_flood_is_complete_and_not_stored(demo: DemoClient) -> None:
+    session = await demo.open_session()
     await demo.prompt(session, "/flood 3000 25")
     flood = [block["text"] for block in _blocks(demo)][:3000]
     assert {len(text) for text in flood} == {25}
-    mark = len(demo.frames)
+    start = len(demo.frames)
     await demo.call("session/load", sessionId=session, cwd=str(demo.root), mcpServers=[])
-    assert len(demo.frames) - mark < 10
+    assert len(demo.frames) - start < 10
 
 
-async def test_what_is_in_no_model(demo: Driver) -> None:
-    demo.odd = True
-    session = await demo.open()
+async def test_unstable_and_unknown_messages_are_sent(demo: DemoClient) -> None:
+    demo.sends_invalid = True
+    session = await demo.open_session()
     for command in ("/notice", "/compact", "/unknown", "/stray"):
         assert (await demo.prompt(session, command))["stopReason"] == "end_turn"
     assert [update["severity"] for update in demo.updates("notice")] == ["info", "warning", "error"]
@@ -388,20 +386,20 @@ async def test_what_is_in_no_model(demo: Driver) -> None:
     assert demo.updates(session="no-such-session")
 
 
-async def test_noise_on_both_streams(demo: Driver) -> None:
-    demo.odd = True
-    session = await demo.open()
+async def test_noise_and_stderr_write_to_the_streams(demo: DemoClient) -> None:
+    demo.sends_invalid = True
+    session = await demo.open_session()
     await demo.prompt(session, "/noise")
-    assert demo.noise == ["Loading configuration...", "{broken json", '"only a text"', "[]"]
+    assert demo.invalid_lines == ["Loading configuration...", "{broken json", '"only a string"', "[]"]
     await demo.prompt(session, "/stderr 250")
     await demo.until(lambda: demo.stderr.endswith("demo: line 250 of 250 on stderr\n"))
 
 
-async def test_what_is_malformed_is_answered_and_survived(demo: Driver) -> None:
+async def test_malformed_frames_are_answered_with_errors(demo: DemoClient) -> None:
     await demo.initialize()
     for line in ("{not json", "[]", '"text"', '{"id":[1],"method":"x"}', '{"id":9,"method":{}}', ""):
         demo.write_line(line)
-    demo.write({"id": 77, "result": {}})  # the answer to nothing
+    demo.write({"id": 77, "result": {}})  # answers no request
     demo.write({"id": "seven", "method": "session/dance", "params": {}})
     answers = await demo.until(lambda: [frame for frame in demo.frames if frame.get("id") == "seven"])
     assert answers[0]["error"]["code"] == -32601

@@ -14,31 +14,31 @@ if TYPE_CHECKING:
 INITIALIZE = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}})
 
 
-def _demo(*arguments: str, said: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+def _run_demo(*arguments: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "acp_tui.demo", *arguments],
         env={**os.environ, **env},
-        input=said,
+        input=stdin,
         capture_output=True,
         text=True,
         check=False,
     )
 
 
-def test_what_was_asked_before_the_end_is_answered() -> None:
-    run = _demo(said=INITIALIZE + "\n")
+def test_requests_before_the_end_of_stdin_are_answered() -> None:
+    run = _run_demo(stdin=INITIALIZE + "\n")
     assert run.returncode == 0
     assert run.stderr == ""
     assert json.loads(run.stdout)["result"]["protocolVersion"] == 1
 
 
-def test_an_unknown_pace_is_named() -> None:
-    run = _demo(ACP_TUI_DEMO_SPEED="warp")
+def test_an_unknown_pace_in_the_environment_is_an_error() -> None:
+    run = _run_demo(ACP_TUI_DEMO_SPEED="warp")
     assert run.returncode == 2
     assert "ACP_TUI_DEMO_SPEED is 'warp', but must be one of relaxed, quick, instant" in run.stderr
 
 
-def test_a_file_for_output_is_refused_in_a_sentence(tmp_path: Path) -> None:
+def test_a_file_as_stdout_is_refused_with_a_message(tmp_path: Path) -> None:
     with (tmp_path / "out").open("w") as out:
         run = subprocess.run(
             [sys.executable, "-m", "acp_tui.demo"],

@@ -1,4 +1,4 @@
-"""The sample project that the demo works in."""
+"""The sample project of the demo agent."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from acp_tui.demo.sample import is_sample, make_project
-from acp_tui.demo.sample_files import BUG, FIX
+from acp_tui.demo.project.sample_files import BUG, FIX
+from acp_tui.demo.project.sample_project import is_sample, make_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,25 +28,25 @@ def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_its_tests_fail_until_the_bug_is_repaired(sample: Path) -> None:
+def test_the_projects_tests_fail_until_the_bug_is_fixed(sample: Path) -> None:
     broken = _run(sample, "-m", "unittest")
     assert broken.returncode == 1
     assert "FAILED (failures=2)" in broken.stderr
     module = sample / "basket.py"
     module.write_text(module.read_text().replace(BUG, FIX))
-    repaired = _run(sample, "-m", "unittest")
-    assert repaired.returncode == 0
-    assert "Ran 7 tests" in repaired.stderr
+    fixed = _run(sample, "-m", "unittest")
+    assert fixed.returncode == 0
+    assert "Ran 7 tests" in fixed.stderr
 
 
-def test_its_checker_says_the_same_in_colour(sample: Path) -> None:
+def test_the_projects_checker_prints_results_in_colour(sample: Path) -> None:
     checked = _run(sample, "check.py")
     assert checked.returncode == 1
     assert "\x1b[31m✘\x1b[0m test_the_discount_is_in_percent" in checked.stdout
     assert "2 of 7 failed" in checked.stdout
 
 
-def test_each_is_a_copy_of_its_own(sample: Path) -> None:
+def test_each_call_creates_a_new_copy(sample: Path) -> None:
     (sample / "basket.py").unlink()
     other = make_project()
     assert other != sample
@@ -54,10 +54,10 @@ def test_each_is_a_copy_of_its_own(sample: Path) -> None:
     assert (other / "basket.py").exists()
 
 
-def test_it_is_a_clean_repository_without_any_configuration(
+def test_the_repository_does_not_depend_on_git_settings(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Neither a configuration that makes every commit fail nor a repository around us may matter.
+    # These settings would make every commit fail, or go to another repository.
     config = tmp_path / "gitconfig"
     config.write_text("[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = /nonexistent\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
@@ -75,25 +75,27 @@ def test_it_is_a_clean_repository_without_any_configuration(
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_it_is_made_without_git_too(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_git_the_project_has_no_repository(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     project = make_project()
     assert is_sample(project)
     assert not (project / ".git").exists()
 
 
-def test_copies_nobody_touched_for_long_go_away(home: Path) -> None:
+def test_old_unused_copies_are_removed(home: Path) -> None:
     old, recent = make_project(), make_project()
     for entry in (old.parent, *old.parent.rglob("*")):
         os.utime(entry, (0, 0), follow_symlinks=False)
     for entry in (recent.parent, recent):
-        os.utime(entry, (0, 0))  # files in it were touched later
+        os.utime(entry, (0, 0))  # its files are recent
     make_project()
     assert not old.parent.exists()
     assert recent.exists()
 
 
-def test_another_folder_is_not_taken_for_it(tmp_path: Path, sample: Path) -> None:
+def test_other_folders_are_not_mistaken_for_the_sample(tmp_path: Path, sample: Path) -> None:
     assert is_sample(sample)
     assert not is_sample(tmp_path)
     (tmp_path / "basket.py").write_text("print('a basket of my own')\n")
@@ -102,8 +104,9 @@ def test_another_folder_is_not_taken_for_it(tmp_path: Path, sample: Path) -> Non
     assert not is_sample(renamed)
 
 
-def test_the_client_can_make_one_without_loading_the_sdk() -> None:
+def test_creating_the_project_does_not_load_the_sdk() -> None:
     script = (
-        "import sys; import acp_tui.demo.sample; sys.exit('acp' in sys.modules or 'pydantic' in sys.modules)"
+        "import sys, acp_tui.demo.project.sample_project;"
+        " sys.exit('acp' in sys.modules or 'pydantic' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""Sessions: begin, list, load, resume, fork, close, delete; modes, options and sign-in."""
+"""Sessions of the demo (new, list, load, resume, fork, close, delete), modes, options and sign-in."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.demo_client import Driver, Frame, RpcError
+from tests.support.demo_client import DemoClient, Frame, RpcError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.demo.conftest import Start
+    from tests.demo.conftest import StartDemo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def _refused(demo: Driver, method: str, **params: Any) -> Frame:
-    with pytest.raises(RpcError) as refusal:
+async def _error(demo: DemoClient, method: str, **params: Any) -> Frame:
+    """Send a request that must fail; return its error."""
+    with pytest.raises(RpcError) as raised:
         await demo.call(method, **params)
-    assert isinstance(refusal.value.error, dict)
-    return refusal.value.error
+    assert isinstance(raised.value.error, dict)
+    return raised.value.error
 
 
-# --------------------------------------------------------------------------- introduction
+# --------------------------------------------------------------------------- initialization
 
 
-async def test_it_says_who_it_is_and_what_it_can(demo: Driver) -> None:
+async def test_initialize_reports_name_and_capabilities(demo: DemoClient) -> None:
     answer = await demo.initialize()
     assert answer["protocolVersion"] == 1
     assert answer["agentInfo"]["name"] == "acp-tui-demo"
@@ -44,30 +45,21 @@ async def test_it_says_who_it_is_and_what_it_can(demo: Driver) -> None:
     assert set(capabilities["sessionCapabilities"]) == sessions
 
 
-async def test_a_session_introduces_itself_after_its_id_is_known(demo: Driver) -> None:
-    session = await demo.open()
+async def test_commands_and_usage_follow_the_session_id(demo: DemoClient) -> None:
+    session = await demo.open_session()
     await demo.until(lambda: demo.updates("usage_update", session))
     commands = demo.updates("available_commands_update", session)[0]["availableCommands"]
-    for name in (
-        "tour",
-        "plan",
-        "edit",
-        "terminal",
-        "image",
-        "elicit",
-        "error",
-        "refuse",
-        "slow",
-        "flood",
-        "usage",
-    ):
-        assert any(command["name"] == name for command in commands)
+    assert {"tour", "plan", "edit", "terminal", "elicit", "error", "usage"} <= {
+        command["name"] for command in commands
+    }
     assert all(command["description"] for command in commands)
     answered = next(
         index for index, frame in enumerate(demo.frames) if "sessionId" in frame.get("result", {})
     )
-    told = next(index for index, frame in enumerate(demo.frames) if frame.get("method") == "session/update")
-    assert answered < told
+    first_update = next(
+        index for index, frame in enumerate(demo.frames) if frame.get("method") == "session/update"
+    )
+    assert answered < first_update
 
 
 # --------------------------------------------------------------------------- modes and options
@@ -77,7 +69,7 @@ def _value(options: list[Frame], name: str) -> Any:
     return next(option["currentValue"] for option in options if option["id"] == name)
 
 
-async def test_modes_and_options_agree_whichever_is_set(demo: Driver) -> None:
+async def test_mode_and_mode_option_stay_in_sync(demo: DemoClient) -> None:
     await demo.initialize()
     answer = await demo.call("session/new", cwd=str(demo.root), mcpServers=[])
     session = answer["sessionId"]
@@ -102,8 +94,8 @@ async def test_modes_and_options_agree_whichever_is_set(demo: Driver) -> None:
     assert demo.updates("current_mode_update")[-1]["currentModeId"] == "ask"
 
 
-async def test_options_answer_with_everything_and_matter(demo: Driver) -> None:
-    session = await demo.open()
+async def test_setting_an_option_returns_all_options_and_takes_effect(demo: DemoClient) -> None:
+    session = await demo.open_session()
     answer = await demo.call(
         "session/set_config_option", sessionId=session, configId="thoughts", type="boolean", value=False
     )
@@ -116,25 +108,23 @@ async def test_options_answer_with_everything_and_matter(demo: Driver) -> None:
     assert demo.updates("usage_update")[-1]["size"] == 200_000
 
     for name, value in (("pace", "warp"), ("nothing", "1"), ("thoughts", "perhaps")):
-        wrong = await _refused(
-            demo, "session/set_config_option", sessionId=session, configId=name, value=value
-        )
+        wrong = await _error(demo, "session/set_config_option", sessionId=session, configId=name, value=value)
         assert wrong["code"] == -32602
-    assert (await _refused(demo, "session/set_mode", sessionId=session, modeId="chaos"))["code"] == -32602
+    assert (await _error(demo, "session/set_mode", sessionId=session, modeId="chaos"))["code"] == -32602
 
 
-async def test_a_client_without_booleans_is_offered_none(demo: Driver) -> None:
+async def test_boolean_options_need_a_client_capability(demo: DemoClient) -> None:
     await demo.initialize({})
     answer = await demo.call("session/new", cwd=str(demo.root), mcpServers=[])
     assert {option["type"] for option in answer["configOptions"]} == {"select"}
 
 
-# --------------------------------------------------------------------------- coming back
+# --------------------------------------------------------------------------- load, resume, fork, list, delete
 
 
-async def test_load_tells_the_session_again_in_another_process(start: Start, sample: Path) -> None:
+async def test_load_replays_the_session_in_another_process(start: StartDemo, sample: Path) -> None:
     first = await start(sample)
-    session = await first.open()
+    session = await first.open_session()
     await first.call("session/set_mode", sessionId=session, modeId="auto")
     await first.prompt(session, "tour")
     await first.stop()
@@ -146,26 +136,26 @@ async def test_load_tells_the_session_again_in_another_process(start: Start, sam
     assert second.text("user_message_chunk") == "tour"
     assert second.text() == first.text()
     assert second.text("agent_thought_chunk") == first.text("agent_thought_chunk")
-    # Whole messages, not chunks; calls once, and as they ended. Terminals are gone: their text is there.
+    # Whole messages instead of chunks, final tool calls, and text instead of terminals.
     assert len(second.updates("agent_message_chunk")) == 2
     assert [call["status"] for call in second.calls()] == ["completed"] * 3
     run = second.calls()[-1]
     assert "all passed" in run["content"][0]["content"]["text"]
     assert second.updates("plan")[-1] == first.updates("plan")[-1]
-    # What is told again is told before the answer.
+    # The replay comes before the answer.
     kinds = [
         frame["params"]["update"]["sessionUpdate"] if "params" in frame else "" for frame in second.frames
     ]
     answered = next(index for index, frame in enumerate(second.frames) if "modes" in frame.get("result", {}))
     assert kinds.index("user_message_chunk") < kinds.index("plan") < answered
     assert not set(kinds[answered:]) & {"agent_message_chunk", "tool_call", "plan"}
-    # And the session goes on.
+    # The session can be continued.
     assert (await second.prompt(session, "/silence"))["stopReason"] == "end_turn"
 
 
-async def test_resume_goes_on_without_telling(start: Start, folder: Path) -> None:
+async def test_resume_does_not_replay(start: StartDemo, folder: Path) -> None:
     first = await start(folder)
-    session = await first.open()
+    session = await first.open_session()
     await first.prompt(session, "/title A good name")
     await first.stop()
     second = await start(folder)
@@ -176,48 +166,50 @@ async def test_resume_goes_on_without_telling(start: Start, folder: Path) -> Non
     )
     assert not second.updates("agent_message_chunk")
     await second.prompt(session, "/session")
-    assert f"| more folders | `{directories[0]}` |" in second.text()
+    assert f"| additional folders | `{directories[0]}` |" in second.text()
 
 
-async def test_a_fork_has_the_same_past_and_its_own_future(demo: Driver) -> None:
-    session = await demo.open()
+async def test_a_fork_shares_only_the_earlier_history(demo: DemoClient) -> None:
+    session = await demo.open_session()
     await demo.prompt(session, "/title Original")
     fork = (await demo.call("session/fork", sessionId=session, cwd=str(demo.root), mcpServers=[]))[
         "sessionId"
     ]
     await demo.prompt(fork, "/mode plan")
-    mark = len(demo.frames)
+    start = len(demo.frames)
     await demo.call("session/load", sessionId=session, cwd=str(demo.root), mcpServers=[])
-    original = json.dumps(demo.frames[mark:])
+    original = json.dumps(demo.frames[start:])
     assert "/title Original" in original
     assert "/mode plan" not in original
-    mark = len(demo.frames)
+    start = len(demo.frames)
     await demo.call("session/load", sessionId=fork, cwd=str(demo.root), mcpServers=[])
-    assert "/title Original" in json.dumps(demo.frames[mark:])
-    assert "/mode plan" in json.dumps(demo.frames[mark:])
+    assert "/title Original" in json.dumps(demo.frames[start:])
+    assert "/mode plan" in json.dumps(demo.frames[start:])
 
 
-async def test_a_refused_prompt_is_no_part_of_the_session(demo: Driver) -> None:
-    session = await demo.open()
+async def test_a_refused_prompt_is_removed_from_the_history(demo: DemoClient) -> None:
+    session = await demo.open_session()
     await demo.prompt(session, "/title Kept")
     assert (await demo.prompt(session, "/refuse"))["stopReason"] == "refusal"
-    mark = len(demo.frames)
+    start = len(demo.frames)
     await demo.call("session/load", sessionId=session, cwd=str(demo.root), mcpServers=[])
-    again = json.dumps(demo.frames[mark:])
-    assert "/title Kept" in again
-    assert "/refuse" not in again
-    assert "I will not do that" not in again
+    replayed = json.dumps(demo.frames[start:])
+    assert "/title Kept" in replayed
+    assert "/refuse" not in replayed
+    assert "I will not do that" not in replayed
 
 
-async def test_lists_have_pages_the_latest_first(start: Start, folder: Path, tmp_path: Path) -> None:
+async def test_list_has_pages_and_starts_with_the_latest(
+    start: StartDemo, folder: Path, tmp_path: Path
+) -> None:
     demo = await start(folder)
     await demo.initialize()
-    made = []
+    created = []
     for index in range(23):
         cwd = tmp_path if index == 0 else demo.root
-        made.append((await demo.call("session/new", cwd=str(cwd), mcpServers=[]))["sessionId"])
-        await demo.prompt(made[-1], f"prompt {index}")
-    await demo.call("session/new", cwd=str(demo.root), mcpServers=[])  # never prompted: not listed
+        created.append((await demo.call("session/new", cwd=str(cwd), mcpServers=[]))["sessionId"])
+        await demo.prompt(created[-1], f"prompt {index}")
+    await demo.call("session/new", cwd=str(demo.root), mcpServers=[])  # not listed, because it has no prompt
 
     page = await demo.call("session/list")
     assert len(page["sessions"]) == 20
@@ -225,57 +217,57 @@ async def test_lists_have_pages_the_latest_first(start: Start, folder: Path, tmp
     rest = await demo.call("session/list", cursor=page["nextCursor"])
     assert rest.get("nextCursor") is None
     listed = [session["sessionId"] for session in page["sessions"] + rest["sessions"]]
-    assert listed == made[::-1]
+    assert listed == created[::-1]
     elsewhere = await demo.call("session/list", cwd=str(tmp_path))
-    assert [session["sessionId"] for session in elsewhere["sessions"]] == made[:1]
+    assert [session["sessionId"] for session in elsewhere["sessions"]] == created[:1]
 
 
-async def test_delete_removes_and_close_only_lets_go(start: Start, folder: Path) -> None:
+async def test_closed_sessions_can_be_resumed_and_deleted_ones_cannot(start: StartDemo, folder: Path) -> None:
     demo = await start(folder)
-    session = await demo.open()
+    session = await demo.open_session()
     await demo.prompt(session, "hello")
     assert await demo.call("session/close", sessionId=session) == {}
-    assert (await _refused(demo, "session/prompt", sessionId=session, prompt=[]))["code"] == -32002
+    assert (await _error(demo, "session/prompt", sessionId=session, prompt=[]))["code"] == -32002
     await demo.call("session/resume", sessionId=session, cwd=str(demo.root), mcpServers=[])
     assert await demo.call("session/delete", sessionId=session) == {}
     assert (await demo.call("session/list"))["sessions"] == []
-    gone = await _refused(demo, "session/load", sessionId=session, cwd=str(demo.root), mcpServers=[])
+    gone = await _error(demo, "session/load", sessionId=session, cwd=str(demo.root), mcpServers=[])
     assert gone["code"] == -32002
     assert session in gone["message"]
     assert await demo.call("session/delete", sessionId="never-was") == {}
 
 
-async def test_closing_or_deleting_ends_what_goes_on(start: Start, folder: Path) -> None:
+async def test_close_and_delete_cancel_the_running_turn(start: StartDemo, folder: Path) -> None:
     demo = await start(folder)
     await demo.initialize()
     for method in ("session/close", "session/delete"):
         session = (await demo.call("session/new", cwd=str(demo.root), mcpServers=[]))["sessionId"]
-        answer = demo.begin_prompt(session, "/slow 999")[1]
+        answer = demo.start_prompt(session, "/slow 999")[1]
         await demo.until(partial(demo.updates, "agent_message_chunk", session))
         await demo.call(method, sessionId=session)
         assert (await answer)["stopReason"] == "cancelled"
     assert len((await demo.call("session/list"))["sessions"]) == 1
 
 
-async def test_an_id_leads_nowhere_else(start: Start, folder: Path, tmp_path: Path) -> None:
+async def test_session_ids_cannot_reach_other_files(start: StartDemo, folder: Path, tmp_path: Path) -> None:
     demo = await start(folder, "--store", str(tmp_path / "store"))
     await demo.initialize()
     secret = tmp_path / "store" / "secret.json"
     secret.parent.mkdir(exist_ok=True)
     secret.write_text("{}")
     session = (await demo.call("session/new", cwd=str(folder), mcpServers=[]))["sessionId"]
-    for wicked in ("../secret", str(secret.with_suffix("")), "", f"../sessions/{session}", f"{session}/"):
-        await demo.call("session/delete", sessionId=wicked)
-        wrong = await _refused(demo, "session/load", sessionId=wicked, cwd=str(tmp_path), mcpServers=[])
+    for hostile_id in ("../secret", str(secret.with_suffix("")), "", f"../sessions/{session}", f"{session}/"):
+        await demo.call("session/delete", sessionId=hostile_id)
+        wrong = await _error(demo, "session/load", sessionId=hostile_id, cwd=str(tmp_path), mcpServers=[])
         assert wrong["code"] == -32002
     assert secret.exists()
     await demo.call("session/load", sessionId=session, cwd=str(folder), mcpServers=[])
 
 
-async def test_the_store_is_private_and_where_it_is_told(start: Start, folder: Path, tmp_path: Path) -> None:
+async def test_the_store_option_sets_a_private_folder(start: StartDemo, folder: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     demo = await start(folder, "--store", str(store))
-    session = await demo.open()
+    session = await demo.open_session()
     file = store / "sessions" / f"{session}.json"
     assert file.stat().st_mode & 0o777 == 0o600
     assert (store / "sessions").stat().st_mode & 0o777 == 0o700
@@ -284,66 +276,66 @@ async def test_the_store_is_private_and_where_it_is_told(start: Start, folder: P
     assert len((await demo.call("session/list"))["sessions"]) == 1
 
 
-async def test_without_a_place_to_save_the_conversation_goes_on(start: Start, folder: Path) -> None:
+async def test_the_conversation_continues_if_it_cannot_be_saved(start: StartDemo, folder: Path) -> None:
     demo = await start(folder, "--store", str(folder / "README.md" / "store"))
-    demo.odd = True
-    assert (await demo.prompt(await demo.open(), "tour"))["stopReason"] == "end_turn"
+    demo.sends_invalid = True
+    assert (await demo.prompt(await demo.open_session(), "tour"))["stopReason"] == "end_turn"
     assert "| Ran |" in demo.text()
     await demo.until(lambda: "cannot save the session" in demo.stderr)
     assert "Traceback" not in demo.stderr
 
 
-# --------------------------------------------------------------------------- signing in
+# --------------------------------------------------------------------------- sign-in
 
 
-async def test_without_a_sign_in_nothing_begins_when_one_is_wanted(start: Start, folder: Path) -> None:
+async def test_a_required_sign_in_is_enforced(start: StartDemo, folder: Path) -> None:
     demo = await start(folder, env={"ACP_TUI_DEMO_AUTH": "1"})
     answer = await demo.initialize()
     assert [method["id"] for method in answer["authMethods"]] == ["demo", "demo-terminal"]
     assert answer["agentCapabilities"]["auth"] == {"logout": {}}
     new = {"cwd": str(folder), "mcpServers": []}
-    refused = await _refused(demo, "session/new", **new)
+    refused = await _error(demo, "session/new", **new)
     assert refused["code"] == -32000
     assert [method["id"] for method in refused["data"]["authMethods"]] == ["demo", "demo-terminal"]
-    assert (await _refused(demo, "authenticate", methodId="demo-terminal"))["code"] == -32602
+    assert (await _error(demo, "authenticate", methodId="demo-terminal"))["code"] == -32602
 
     await demo.call("authenticate", methodId="demo")
     session = (await demo.call("session/new", **new))["sessionId"]
     await demo.call("logout")
-    assert (await _refused(demo, "session/prompt", sessionId=session, prompt=[]))["code"] == -32000
+    assert (await _error(demo, "session/prompt", sessionId=session, prompt=[]))["code"] == -32000
     await demo.call("authenticate", methodId="demo")
     await demo.prompt(session, "/logout")
-    assert (await _refused(demo, "session/list"))["code"] == -32000
+    assert (await _error(demo, "session/list"))["code"] == -32000
 
 
-async def test_a_client_without_terminals_is_not_offered_one_to_sign_in(start: Start, folder: Path) -> None:
+async def test_terminal_sign_in_needs_a_client_capability(start: StartDemo, folder: Path) -> None:
     demo = await start(folder, "--auth")
     answer = await demo.initialize({})
     assert [method["id"] for method in answer["authMethods"]] == ["demo"]
 
 
-async def test_signing_in_in_a_terminal(start: Start, folder: Path) -> None:
+async def test_sign_in_on_a_terminal(start: StartDemo, folder: Path) -> None:
     assert await _sign_in("n") == 1
     demo = await start(folder, "--auth")
     await demo.initialize()
-    assert (await _refused(demo, "session/new", cwd=str(folder), mcpServers=[]))["code"] == -32000
+    assert (await _error(demo, "session/new", cwd=str(folder), mcpServers=[]))["code"] == -32000
     assert await _sign_in("y") == 0
     assert await demo.call("session/new", cwd=str(folder), mcpServers=[])
 
 
-async def _sign_in(said: str) -> int:
-    """Run the terminal method as a client does: our arguments, and its own, on a terminal."""
-    ours, theirs = pty.openpty()
+async def _sign_in(answer: str) -> int:
+    """Run the terminal sign-in as a client does; return the exit code."""
+    master, slave = pty.openpty()
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-m", "acp_tui.demo", "--auth", "--sign-in"),
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
     )
-    os.close(theirs)
-    os.write(ours, f"{said}\n".encode())
+    os.close(slave)
+    os.write(master, f"{answer}\n".encode())
     try:
         return await process.wait()
     finally:
-        os.close(ours)
+        os.close(master)

@@ -1,4 +1,4 @@
-"""How turns end, and how they are stopped."""
+"""How turns of the demo end and how they are cancelled."""
 
 from __future__ import annotations
 
@@ -9,61 +9,47 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.demo_client import Driver, RpcError
+from tests.support.demo_client import DemoClient, RpcError
 
 if TYPE_CHECKING:
     import asyncio
     from pathlib import Path
 
-    from tests.demo.conftest import Start
+    from tests.demo.conftest import StartDemo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def _begin(demo: Driver, session: str, text: str) -> tuple[int, asyncio.Future[Any]]:
-    """A prompt that has begun to be answered."""
-    begun = demo.begin_prompt(session, text)
+async def _start_turn(demo: DemoClient, session: str, text: str) -> tuple[int, asyncio.Future[Any]]:
+    """Send a prompt and wait for the first chunk; return the request id and a future of the answer."""
+    started = demo.start_prompt(session, text)
     await demo.until(lambda: demo.updates("agent_message_chunk", session))
-    return begun
+    return started
 
 
-async def test_stop_reasons(demo: Driver) -> None:
-    session = await demo.open()
+async def test_every_stop_reason_can_be_requested(demo: DemoClient) -> None:
+    session = await demo.open_session()
     for reason in ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"):
         assert (await demo.prompt(session, f"/stop {reason}"))["stopReason"] == reason
     assert (await demo.prompt(session, "/silence"))["stopReason"] == "end_turn"
 
 
-async def test_a_stop_reason_that_does_not_exist(demo: Driver) -> None:
-    demo.odd = True
-    assert (await demo.prompt(await demo.open(), "/stop unknown"))["stopReason"] == "_demo_reason"
+async def test_an_unknown_stop_reason_can_be_requested(demo: DemoClient) -> None:
+    demo.sends_invalid = True
+    assert (await demo.prompt(await demo.open_session(), "/stop unknown"))["stopReason"] == "_demo_reason"
 
 
-_READABLE = (
+OBJECT_SHAPES = (
     *("message", "details", "text", "http", "nested", "list", "empty"),
     *("long", "escape", "missing", "auth", "cancelled", "null"),
 )
 
 
-async def test_errors_of_many_shapes(demo: Driver) -> None:
-    demo.odd = True
-    session = await demo.open()
+async def test_errors_come_in_many_shapes(demo: DemoClient) -> None:
+    demo.sends_invalid = True
+    session = await demo.open_session()
     codes: dict[str, Any] = {}
-    for shape in [
-        "message",
-        "details",
-        "text",
-        "http",
-        "nested",
-        "list",
-        "empty",
-        "long",
-        "escape",
-        "missing",
-        "auth",
-        "cancelled",
-        "null",
-    ]:
+    for shape in OBJECT_SHAPES:
         with pytest.raises(RpcError) as error:
             await demo.prompt(session, f"/error {shape}")
         codes[shape] = error.value.error
@@ -76,59 +62,59 @@ async def test_errors_of_many_shapes(demo: Driver) -> None:
     with pytest.raises(RpcError) as error:
         await demo.prompt(session, "/error bare")
     assert isinstance(error.value.error, str)
-    # After all of that the session still works.
+    # The session still works.
     assert (await demo.prompt(session, "/silence"))["stopReason"] == "end_turn"
 
 
 @pytest.mark.parametrize("command", ["/slow 999", "/flood 1000000 40"])
-async def test_a_cancel_ends_the_turn(demo: Driver, command: str) -> None:
-    session = await demo.open()
-    answer = (await _begin(demo, session, command))[1]
+async def test_cancel_ends_the_turn(demo: DemoClient, command: str) -> None:
+    session = await demo.open_session()
+    answer = (await _start_turn(demo, session, command))[1]
     demo.notify("session/cancel", sessionId=session)
     assert (await answer)["stopReason"] == "cancelled"
 
 
-async def test_a_cancel_ends_a_turn_that_waits_for_the_client(demo: Driver) -> None:
-    demo.silent.add("session/request_permission")
-    session = await demo.open()
-    answer = demo.begin_prompt(session, "/edit")[1]
+async def test_cancel_ends_a_turn_that_waits_for_permission(demo: DemoClient) -> None:
+    demo.unanswered.add("session/request_permission")
+    session = await demo.open_session()
+    answer = demo.start_prompt(session, "/edit")[1]
     await demo.until(lambda: demo.requests("session/request_permission"))
     demo.notify("session/cancel", sessionId=session)
     assert (await answer)["stopReason"] == "cancelled"
-    # What was still open is not told as running when the session comes back.
-    mark = len(demo.frames)
+    # After a reload no tool call is shown as running.
+    start = len(demo.frames)
     await demo.call("session/load", sessionId=session, cwd=str(demo.root), mcpServers=[])
-    again = [frame["params"]["update"] for frame in demo.frames[mark:] if "params" in frame]
-    assert {update["status"] for update in again if update["sessionUpdate"] == "tool_call"} <= {
+    replayed = [frame["params"]["update"] for frame in demo.frames[start:] if "params" in frame]
+    assert {update["status"] for update in replayed if update["sessionUpdate"] == "tool_call"} <= {
         "completed",
         "failed",
     }
 
 
-async def test_a_prompt_can_be_taken_back(demo: Driver) -> None:
-    session = await demo.open()
-    request_id, answer = await _begin(demo, session, "/slow 999")
+async def test_cancel_request_cancels_the_prompt(demo: DemoClient) -> None:
+    session = await demo.open_session()
+    request_id, answer = await _start_turn(demo, session, "/slow 999")
     demo.notify("$/cancel_request", requestId=request_id)
     with pytest.raises(RpcError) as error:
         await answer
     assert error.value.code == -32800
-    demo.notify("$/cancel_request", requestId=request_id)  # too late: nothing happens
+    demo.notify("$/cancel_request", requestId=request_id)  # too late, so ignored
     demo.notify("$/cancel_request", requestId="unknown")
     assert (await demo.prompt(session, "/silence"))["stopReason"] == "end_turn"
 
 
-async def test_a_prompt_taken_back_in_the_same_breath(demo: Driver) -> None:
-    session = await demo.open()
-    request_id, answer = demo.begin_prompt(session, "/slow 999")
+async def test_cancel_request_right_after_the_prompt_cancels_it(demo: DemoClient) -> None:
+    session = await demo.open_session()
+    request_id, answer = demo.start_prompt(session, "/slow 999")
     demo.notify("$/cancel_request", requestId=request_id)
     with pytest.raises(RpcError) as error:
         await answer
     assert error.value.code == -32800
 
 
-async def test_a_second_prompt_has_to_wait(demo: Driver) -> None:
-    session = await demo.open()
-    first = (await _begin(demo, session, "/slow 999"))[1]
+async def test_a_second_prompt_during_a_turn_is_an_error(demo: DemoClient) -> None:
+    session = await demo.open_session()
+    first = (await _start_turn(demo, session, "/slow 999"))[1]
     with pytest.raises(RpcError) as error:
         await demo.prompt(session, "hello")
     assert error.value.code == -32600
@@ -138,11 +124,11 @@ async def test_a_second_prompt_has_to_wait(demo: Driver) -> None:
     assert (await first)["stopReason"] == "cancelled"
 
 
-async def test_a_stuck_agent_ignores_a_cancel(demo: Driver) -> None:
-    session = await demo.open()
-    answer = (await _begin(demo, session, "/hang"))[1]
+async def test_hang_ignores_cancel(demo: DemoClient) -> None:
+    session = await demo.open_session()
+    answer = (await _start_turn(demo, session, "/hang"))[1]
     demo.notify("session/cancel", sessionId=session)
-    # It answers everything else, so it did receive the cancel.
+    # The agent answers other requests, so it received the cancel.
     await demo.call("session/set_mode", sessionId=session, modeId="ask")
     assert not answer.done()
     await demo.call("session/close", sessionId=session)
@@ -150,15 +136,15 @@ async def test_a_stuck_agent_ignores_a_cancel(demo: Driver) -> None:
 
 
 @pytest.mark.parametrize(("how", "code"), [("", 3), ("7", 7), ("zero", 0), ("signal", -signal.SIGKILL)])
-async def test_a_crash(start: Start, folder: Path, how: str, code: int) -> None:
+async def test_crash_ends_the_process(start: StartDemo, folder: Path, how: str, code: int) -> None:
     demo = await start(folder)
-    demo.odd = True
-    session = await demo.open()
+    demo.sends_invalid = True
+    session = await demo.open_session()
     with pytest.raises(ConnectionError):
         await demo.prompt(session, f"/crash {how}")
     assert "the last line before the end" in await demo.stop()
     assert demo.process.returncode == code
-    assert demo.text() == "I am about to die."
+    assert demo.text() == "I am about to crash."
     if how == "signal":
         after = await start(folder)
         await after.initialize()
@@ -166,8 +152,8 @@ async def test_a_crash(start: Start, folder: Path, how: str, code: int) -> None:
         assert after.text("user_message_chunk") == "/crash signal"
 
 
-async def test_something_comes_after_the_turn(demo: Driver) -> None:
-    await demo.prompt(await demo.open(), "/later")
+async def test_later_sends_a_message_after_the_turn(demo: DemoClient) -> None:
+    await demo.prompt(await demo.open_session(), "/later")
     await demo.until(lambda: "after the turn" in demo.text())
     answered = next(
         index for index, frame in enumerate(demo.frames) if "stopReason" in frame.get("result", {})
@@ -175,17 +161,17 @@ async def test_something_comes_after_the_turn(demo: Driver) -> None:
     assert any("after" in str(frame) for frame in demo.frames[answered + 1 :])
 
 
-async def test_no_command_of_its_own_outlives_it(start: Start, folder: Path) -> None:
+async def test_running_commands_end_with_the_turn_and_with_the_agent(start: StartDemo, folder: Path) -> None:
     script = f"exec {sys.executable} -c 'import os, time; print(os.getpid(), flush=True); time.sleep(999)'"
 
-    async def running(demo: Driver) -> tuple[str, int, asyncio.Future[Any]]:
-        session = await demo.open(capabilities={})
-        answer = demo.begin_prompt(session, f"/terminal {script}")[1]
+    async def start_command(demo: DemoClient) -> tuple[str, int, asyncio.Future[Any]]:
+        session = await demo.open_session(capabilities={})
+        answer = demo.start_prompt(session, f"/terminal {script}")[1]
         shown = await demo.until(lambda: [call["content"] for call in demo.calls() if "content" in call])
         return session, int(shown[0][0]["content"]["text"]), answer
 
     cancelled = await start(folder)
-    session, pid, answer = await running(cancelled)
+    session, pid, answer = await start_command(cancelled)
     cancelled.notify("session/cancel", sessionId=session)
     assert (await answer)["stopReason"] == "cancelled"
     with pytest.raises(ProcessLookupError):
@@ -193,7 +179,7 @@ async def test_no_command_of_its_own_outlives_it(start: Start, folder: Path) -> 
 
     for ending in ("stop", "terminate"):
         demo = await start(folder)
-        _, pid, _ = await running(demo)
+        _, pid, _ = await start_command(demo)
         if ending == "terminate":
             demo.process.terminate()
         await demo.stop()

@@ -1,4 +1,4 @@
-"""A client of the demo agent in a few lines: a real process, raw JSON-RPC, nothing of the product."""
+"""A minimal client that runs the demo agent: a real process and raw JSON-RPC, without code of acp-tui."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Frame = dict[str, Any]
 
-EVERYTHING: Frame = {
+ALL_CAPABILITIES: Frame = {
     "fs": {"readTextFile": True, "writeTextFile": True},
     "terminal": True,
     "auth": {"terminal": True},
@@ -28,7 +28,7 @@ EVERYTHING: Frame = {
 
 
 class RpcError(Exception):
-    """The agent answered with an error."""
+    """Raised when the agent answers a request with an error."""
 
     def __init__(self, error: Any) -> None:
         super().__init__(str(error))
@@ -36,30 +36,30 @@ class RpcError(Exception):
         self.code = error.get("code") if isinstance(error, dict) else None
 
 
-class Driver:
-    """Starts the agent, sends what it is told, answers the agent's requests and keeps every frame."""
+class DemoClient:
+    """Starts the demo agent, answers its requests and keeps every frame that it sends."""
 
     def __init__(self, process: asyncio.subprocess.Process, root: Path) -> None:
         self.process = process
         self.root = root
-        self.frames: list[Frame] = []  # all that the agent sent
-        self.noise: list[str] = []  # lines that were no frames
+        self.frames: list[Frame] = []  # everything the agent sent
+        self.invalid_lines: list[str] = []  # lines on stdout that are not frames
         self.stderr = ""
         self.ended = False
-        self.odd = False  # the test makes the agent break the protocol or write to stderr
-        self.silent: set[str] = set()  # requests of the agent that get no answer
-        self.asked: dict[int, str] = {}  # our requests: the method by id
-        self.answers: dict[str, Callable[[Frame], Any]] = self._usual_answers()
+        self.sends_invalid = False  # the test makes the agent violate the protocol or write to stderr
+        self.unanswered: set[str] = set()  # methods of the agent's requests that get no answer
+        self.sent_methods: dict[int, str] = {}  # the method of each request we sent, by id
+        self.answers: dict[str, Callable[[Frame], Any]] = self._default_answers()
         self._next_id = 0
         self._pending: dict[int, asyncio.Future[Any]] = {}
         self._changed = asyncio.Condition()
         self._terminals: dict[str, tuple[int, str]] = {}
-        self._reader = asyncio.create_task(self._receive())
-        self._listener = asyncio.create_task(self._listen())
+        self._stdout_task = asyncio.create_task(self._read_stdout())
+        self._stderr_task = asyncio.create_task(self._read_stderr())
 
     @classmethod
-    async def start(cls, root: Path, *arguments: str, env: Mapping[str, str] | None = None) -> Driver:
-        """Run the demo agent, at once without pauses."""
+    async def start(cls, root: Path, *arguments: str, env: Mapping[str, str] | None = None) -> DemoClient:
+        """Start the demo agent, at a pace without pauses."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             *("-m", "acp_tui.demo", *arguments),
@@ -72,34 +72,34 @@ class Driver:
         return cls(process, root)
 
     async def stop(self) -> str:
-        """Close its standard input and wait until it is gone; what it wrote to stderr."""
+        """Close stdin, wait until the agent has ended, and return its stderr."""
         assert self.process.stdin is not None
         self.process.stdin.close()
         await self.process.wait()
-        await self._reader
-        await self._listener
+        await self._stdout_task
+        await self._stderr_task
         return self.stderr
 
-    def forget(self, root: Path) -> None:
-        """Another test begins."""
+    def reset(self, root: Path) -> None:
+        """Forget everything received, for the next test."""
         self.root = root
         self.frames.clear()
-        self.noise.clear()
-        self.silent.clear()
-        self.answers = self._usual_answers()
-        self.odd = False
+        self.invalid_lines.clear()
+        self.unanswered.clear()
+        self.answers = self._default_answers()
+        self.sends_invalid = False
         self.stderr = ""
 
-    # ------------------------------------------------------------------ talking
+    # ------------------------------------------------------------------ sending
 
     async def initialize(self, capabilities: Frame | None = None) -> Frame:
-        """Introduce ourselves."""
-        said = EVERYTHING if capabilities is None else capabilities
-        answer: Frame = await self.call("initialize", protocolVersion=1, clientCapabilities=said)
+        """Initialize the connection, by default with all capabilities."""
+        capabilities = ALL_CAPABILITIES if capabilities is None else capabilities
+        answer: Frame = await self.call("initialize", protocolVersion=1, clientCapabilities=capabilities)
         return answer
 
-    async def open(self, **params: Any) -> str:
-        """Introduce ourselves and begin a session; its id."""
+    async def open_session(self, **params: Any) -> str:
+        """Initialize the connection, create a session and return its id."""
         await self.initialize(params.pop("capabilities", None))
         return str(
             (await self.call("session/new", **{"cwd": str(self.root), "mcpServers": [], **params}))[
@@ -108,53 +108,50 @@ class Driver:
         )
 
     async def prompt(self, session: str, text: str, **params: Any) -> Frame:
-        """One turn."""
-        answer: Frame = await self.begin_prompt(session, text, **params)[1]
+        """Send a prompt and return the answer at the end of the turn."""
+        answer: Frame = await self.start_prompt(session, text, **params)[1]
         return answer
 
-    def begin_prompt(self, session: str, text: str, **params: Any) -> tuple[int, asyncio.Future[Any]]:
-        """One turn whose end can be waited for later; the id of the request too."""
+    def start_prompt(self, session: str, text: str, **params: Any) -> tuple[int, asyncio.Future[Any]]:
+        """Send a prompt; return the request id and a future of the answer."""
         prompt = [{"type": "text", "text": text}]
-        return self.begin("session/prompt", sessionId=session, prompt=prompt, **params)
+        return self.send_request("session/prompt", sessionId=session, prompt=prompt, **params)
 
     async def call(self, method: str, **params: Any) -> Any:
-        """A request and its answer."""
-        return await self.begin(method, **params)[1]
+        """Send a request and return its result."""
+        return await self.send_request(method, **params)[1]
 
-    def begin(self, method: str, **params: Any) -> tuple[int, asyncio.Future[Any]]:
-        """A request whose answer can be waited for later."""
+    def send_request(self, method: str, **params: Any) -> tuple[int, asyncio.Future[Any]]:
+        """Send a request; return its id and a future of the result."""
         self._next_id += 1
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._pending[self._next_id] = future
-        self.asked[self._next_id] = method
+        self.sent_methods[self._next_id] = method
         self.write({"id": self._next_id, "method": method, "params": params})
         return self._next_id, future
 
     def notify(self, method: str, **params: Any) -> None:
-        """A notification."""
         self.write({"method": method, "params": params})
 
     def write(self, frame: Frame) -> None:
-        """Any frame."""
         self.write_line(json.dumps({"jsonrpc": "2.0", **frame}))
 
     def write_line(self, line: str) -> None:
-        """Any line."""
         assert self.process.stdin is not None
         self.process.stdin.write(line.encode() + b"\n")
 
     async def until(self, condition: Callable[[], Any]) -> Any:
-        """Wait for something that the agent has to do; what the condition returned."""
+        """Wait until the condition is true for what the agent sent; return its value."""
         async with self._changed:
             await self._changed.wait_for(lambda: condition() or self.ended)
         result = condition()
         assert result, "the agent ended before this happened"
         return result
 
-    # ------------------------------------------------------------------ what it said
+    # ------------------------------------------------------------------ what the agent sent
 
     def updates(self, kind: str | None = None, session: str | None = None) -> list[Frame]:
-        """The session updates of a kind, in order."""
+        """Return the session updates in order, optionally of one kind or session."""
         return [
             frame["params"]["update"]
             for frame in self.frames
@@ -164,24 +161,24 @@ class Driver:
         ]
 
     def text(self, kind: str = "agent_message_chunk") -> str:
-        """Everything it said."""
+        """Return the text of all updates of a kind."""
         return "".join(update["content"].get("text", "") for update in self.updates(kind))
 
     def requests(self, method: str) -> list[Frame]:
-        """The parameters of its requests."""
+        """Return the parameters of the agent's requests or notifications of a method."""
         return [frame["params"] for frame in self.frames if frame.get("method") == method]
 
     def calls(self) -> list[Frame]:
-        """Its tool calls in order, as the announcement and all updates left them."""
+        """Return the tool calls in order, each merged from its announcement and its updates."""
         calls: dict[str, Frame] = {}
         for update in self.updates():
             if "toolCallId" in update:
                 calls.setdefault(update["toolCallId"], {}).update(update)
         return list(calls.values())
 
-    # ------------------------------------------------------------------ listening
+    # ------------------------------------------------------------------ receiving
 
-    async def _receive(self) -> None:
+    async def _read_stdout(self) -> None:
         assert self.process.stdout is not None
         while line := await self.process.stdout.readline():
             try:
@@ -189,7 +186,7 @@ class Driver:
             except ValueError:
                 frame = None
             if not isinstance(frame, dict):
-                self.noise.append(line.decode().rstrip("\n"))
+                self.invalid_lines.append(line.decode().rstrip("\n"))
                 continue
             self.frames.append(frame)
             await self._handle(frame)
@@ -204,7 +201,7 @@ class Driver:
 
     async def _handle(self, frame: Frame) -> None:
         if "method" in frame:
-            if "id" in frame and frame["method"] not in self.silent:
+            if "id" in frame and frame["method"] not in self.unanswered:
                 self.write(self._answer(frame))
             return
         future = self._pending.get(frame["id"])
@@ -224,7 +221,7 @@ class Driver:
         except RpcError as error:
             return {"id": frame["id"], "error": error.error}
 
-    async def _listen(self) -> None:
+    async def _read_stderr(self) -> None:
         assert self.process.stderr is not None
         while data := await self.process.stderr.read(1 << 16):
             self.stderr += data.decode()
@@ -233,7 +230,7 @@ class Driver:
 
     # ------------------------------------------------------------------ files and terminals
 
-    def _usual_answers(self) -> dict[str, Callable[[Frame], Any]]:
+    def _default_answers(self) -> dict[str, Callable[[Frame], Any]]:
         return {
             "session/request_permission": lambda params: choose(params, "allow_once"),
             "fs/read_text_file": self._read,

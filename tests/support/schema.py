@@ -1,4 +1,4 @@
-"""Do the frames of the agent say what the protocol allows, and nothing else?"""
+"""Checks that the frames of an agent conform to the protocol's schema and contain nothing else."""
 
 from __future__ import annotations
 
@@ -42,30 +42,31 @@ RESULTS: dict[str, Any] = {
 }
 
 
-def violations(frames: list[Frame], asked: dict[int, str]) -> list[str]:
-    """What is wrong with the frames; `asked` names the method of each request they answer."""
-    return [wrong for frame in frames if (wrong := _violation(frame, asked)) is not None]
+def violations(frames: list[Frame], sent_methods: dict[int, str]) -> list[str]:
+    """Describe all violations; `sent_methods` maps the ids of our requests to their methods."""
+    found = (_violation(frame, sent_methods) for frame in frames)
+    return [violation for violation in found if violation is not None]
 
 
-def _violation(frame: Frame, asked: dict[int, str]) -> str | None:
+def _violation(frame: Frame, sent_methods: dict[int, str]) -> str | None:
     if frame.get("jsonrpc") != "2.0":
         return f"not JSON-RPC 2.0: {frame}"
     if "method" in frame:
-        return _departs(REQUESTS.get(frame["method"]), frame["params"], frame["method"])
+        return _deviation(REQUESTS.get(frame["method"]), frame["params"], frame["method"])
     if "error" in frame:
-        return _departs(schema.Error, frame["error"], "error")
-    method = asked[frame["id"]]
-    return _departs(RESULTS[method], frame["result"], f"answer to {method}")
+        return _deviation(schema.Error, frame["error"], "error")
+    method = sent_methods[frame["id"]]
+    return _deviation(RESULTS[method], frame["result"], f"answer to {method}")
 
 
-def _departs(model: Any, value: Any, what: str) -> str | None:
+def _deviation(model: Any, value: Any, what: str) -> str | None:
     if model is None:
         return f"{what} is unknown"
     adapter = TypeAdapter(model)
     try:
-        understood = adapter.validate_python(value)
+        parsed = adapter.validate_python(value)
     except ValidationError as error:
         return f"{what}: {error}"
-    # The models drop in silence what they cannot read, so reading alone proves little.
-    kept = adapter.dump_python(understood, mode="json", by_alias=True, exclude_unset=True)
-    return None if kept == value else f"{what}: {value} was understood as {kept}"
+    # The models silently drop what they do not know, so compare with the original.
+    dumped = adapter.dump_python(parsed, mode="json", by_alias=True, exclude_unset=True)
+    return None if dumped == value else f"{what}: {value} was parsed as {dumped}"

@@ -1,4 +1,4 @@
-"""The slash commands, one module for each group, and how a prompt finds its command."""
+"""The slash commands, one module per group, and `answer`, which runs the one that a prompt names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 from acp import RequestError
 
-from acp_tui.demo.commands import asking, content, endings, guide, oddities, state, work
+from acp_tui.demo.commands import (
+    content,
+    help_text,
+    plan,
+    questions,
+    session_state,
+    tool_calls,
+    tour,
+    turn_endings,
+    unusual_messages,
+)
 from acp_tui.demo.commands.registry import COMMANDS, SlashCommand
 
 if TYPE_CHECKING:
@@ -14,12 +24,25 @@ if TYPE_CHECKING:
 
     from acp_tui.demo.turn import Turn
 
-for _module in (guide, work, asking, content, state, endings, oddities):
-    COMMANDS.update((each.name, each) for each in vars(_module).values() if isinstance(each, SlashCommand))
+# The order of the commands in menus and in the help.
+for _module in (
+    help_text,
+    tour,
+    plan,
+    tool_calls,
+    questions,
+    content,
+    session_state,
+    turn_endings,
+    unusual_messages,
+):
+    COMMANDS.update(
+        (command.name, command) for command in vars(_module).values() if isinstance(command, SlashCommand)
+    )
 
 
 async def answer(turn: Turn) -> StopReason:
-    """Do what the prompt asks for; help, when that is nothing we know."""
+    """Run the command that the prompt names, or `/help` if it names none."""
     text = "/tour" if turn.text.lower() == "tour" else turn.text
     word, *rest = text.split(maxsplit=1) or [""]
     command = COMMANDS.get(word[1:]) if word.startswith("/") else None
@@ -27,5 +50,5 @@ async def answer(turn: Turn) -> StopReason:
     try:
         return await (command or COMMANDS["help"]).run(turn) or "end_turn"
     except RequestError as error:
-        await turn.say(f"Your client answered a request of mine with error {error.code}: {error}")
+        await turn.say(f"Your client answered one of my requests with error {error.code}: {error}")
         return "end_turn"

@@ -1,4 +1,4 @@
-"""Commands that show kinds of content."""
+"""Commands that send each kind of content, and text that is difficult to display."""
 
 from __future__ import annotations
 
@@ -18,52 +18,51 @@ from acp import (
 from acp.schema import Annotations, TextContentBlock
 from acp.utils import serialize_params
 
-from acp_tui.demo import media, texts
+from acp_tui.demo.commands import sample_media, sample_texts
 from acp_tui.demo.commands.registry import slash_command
-from acp_tui.demo.tool_call import ToolCall
+from acp_tui.demo.tools.tool_call import ToolCall
 
 if TYPE_CHECKING:
     from acp_tui.demo.turn import ContentBlock, Turn
 
 
-@slash_command("markdown", "Everything that Markdown has")
+@slash_command("markdown", "All Markdown elements")
 async def markdown(turn: Turn) -> None:
-    """Headings, lists, tables, code …"""
-    await turn.say(texts.MARKDOWN)
+    await turn.say(sample_texts.MARKDOWN)
 
 
-@slash_command("thoughts", "Thinking aloud, between words")
+@slash_command("thoughts", "Thoughts between messages")
 async def thoughts(turn: Turn) -> None:
-    """Thoughts and messages in turn; a thought has Markdown too."""
+    """Send thoughts, which may contain Markdown, and messages by turns."""
     if not turn.stored.settings.thoughts:
-        await turn.say("The option `thoughts` is off, so I think in silence.")
+        await turn.say("The option `thoughts` is off, so I send none.")
         return
     await turn.think("First I *pretend* to think about the question.\n\n- one consideration\n- another\n")
     await turn.say("A first remark.\n")
-    await turn.think("Then a second thought, which a client should not glue to the first.")
-    await turn.say("And the conclusion: none of this was thought by anybody.")
+    await turn.think("Then a second thought, which a client should not append to the first.")
+    await turn.say("And the conclusion: nobody thought any of this.")
 
 
-@slash_command("image", "A picture, in a message and in a tool call")
+@slash_command("image", "An image, in a message and in a tool call")
 async def image(turn: Turn) -> None:
-    """A PNG of 64 by 32 pixels."""
-    picture = image_block(media.gradient_png(), "image/png")
+    """Send a PNG of 64 by 32 pixels."""
+    picture = image_block(sample_media.gradient_png(), "image/png")
     await turn.say("A gradient:")
-    await turn.show(picture)
+    await turn.send_content(picture)
     call = await ToolCall(turn, "Pretend to take a screenshot", "other").start("in_progress")
-    await call.done(content=[tool_content(picture), tool_content(text_block("The same picture."))])
+    await call.complete(content=[tool_content(picture), tool_content(text_block("The same image."))])
 
 
 @slash_command("audio", "A sound")
 async def audio(turn: Turn) -> None:
-    """A WAV of half a second."""
+    """Send a WAV of half a second."""
     await turn.say("Half a second of the note A:")
-    await turn.show(audio_block(media.tone_wav(), "audio/wav"))
+    await turn.send_content(audio_block(sample_media.tone_wav(), "audio/wav"))
 
 
-@slash_command("resource", "A link to a file, a file inside the message, or bytes", "[link|embedded|blob]")
+@slash_command("resource", "Resources: a file link, embedded text and bytes", "[link|embedded|blob]")
 async def resource(turn: Turn) -> None:
-    """All three when none is named."""
+    """Send the named kind of resource, or all of them."""
     uri = (turn.cwd / "poem.md").as_uri()
     text = embedded_text_resource(
         uri, "# Poem\n\nThis file exists only in this message.\n", mime_type="text/markdown"
@@ -78,24 +77,24 @@ async def resource(turn: Turn) -> None:
         ),
         "embedded": resource_block(text),
         "blob": resource_block(
-            embedded_blob_resource(uri + ".png", media.gradient_png(), mime_type="image/png")
+            embedded_blob_resource(uri + ".png", sample_media.gradient_png(), mime_type="image/png")
         ),
     }
     for name, block in blocks.items():
         if turn.argument in ("", name):
             await turn.say(f"A resource, {name}:")
-            await turn.show(block)
+            await turn.send_content(block)
 
 
-@slash_command("annotations", "Content that says whom it is for, and how much it matters")
+@slash_command("annotations", "Content with an audience and a priority")
 async def annotated(turn: Turn) -> None:
-    """`audience` names who should see a piece, `priority` how much it matters."""
+    """Send text for the user, for the agent and for both, with different priorities."""
     for text, audience, priority in (
         ("This is for you.", ["user"], 1.0),
-        ("This is for the agent only; a client folds it.", ["assistant"], 0.2),
-        ("This is for both, and matters little.", ["user", "assistant"], 0.0),
+        ("This is for the agent only, so a client may fold it.", ["assistant"], 0.2),
+        ("This is for both and not important.", ["user", "assistant"], 0.0),
     ):
-        await turn.show(
+        await turn.send_content(
             TextContentBlock(
                 type="text", text=text, annotations=Annotations(audience=audience, priority=priority)
             )
@@ -104,31 +103,29 @@ async def annotated(turn: Turn) -> None:
 
 @slash_command("unicode", "Wide, combining and right-to-left characters, emoji")
 async def unicode(turn: Turn) -> None:
-    """What makes columns go astray."""
-    await turn.say(texts.UNICODE)
+    """Send characters whose width is difficult to measure."""
+    await turn.say(sample_texts.UNICODE)
 
 
-@slash_command("escape", "Hostile text: a client must not obey it")
+@slash_command("escape", "Control sequences that a client must not pass to the terminal")
 async def escape(turn: Turn) -> None:
-    """One character at a time, so that every sequence is cut in its middle."""
-    await turn.say(
-        "If your screen stays as it is and you can read the sequences below, your client is safe.\n"
-    )
-    for what, sequence in texts.HOSTILE.items():
-        await turn.say(f"- {what}: {sequence} (end)\n", by="character")
-    call = ToolCall(turn, f"A title {texts.HOSTILE['clear the screen']} that clears", "other")
+    """Send each character in its own chunk, so that every sequence is split."""
+    await turn.say("If your screen stays intact and you can read the sequences below, your client is safe.\n")
+    for what, sequence in sample_texts.HOSTILE.items():
+        await turn.say(f"- {what}: {sequence} (end)\n", chunking="character")
+    call = ToolCall(turn, f"A title {sample_texts.HOSTILE['clear the screen']} that clears it", "other")
     await call.start("in_progress")
-    await call.done(content=[tool_content(text_block("".join(texts.HOSTILE.values())))])
+    await call.complete(content=[tool_content(text_block("".join(sample_texts.HOSTILE.values())))])
 
 
-@slash_command("echo", "What reached the agent of your prompt", "[anything, with attachments]")
+@slash_command("echo", "Your prompt as the agent received it", "[text and attachments]")
 async def echo(turn: Turn) -> None:
-    """Files, pictures and mentions, as they came."""
+    """Show the content blocks of the prompt as JSON."""
     blocks = [serialize_params(block) for block in turn.blocks]
     for block in blocks:
-        for holder in (block, block.get("resource", {})):
+        for part in (block, block.get("resource", {})):
             for key in ("data", "blob"):
-                if key in holder:
-                    holder[key] = f"({len(holder[key])} characters of base64)"
+                if key in part:
+                    part[key] = f"({len(part[key])} characters of base64)"
     listing = json.dumps(blocks, indent=2, ensure_ascii=False)
     await turn.say(f"Your prompt had {len(blocks)} blocks:\n\n~~~json\n{listing}\n~~~\n")

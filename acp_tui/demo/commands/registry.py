@@ -1,4 +1,4 @@
-"""How a slash command is declared."""
+"""The registry of slash commands, and the decorator that declares one."""
 
 from __future__ import annotations
 
@@ -14,29 +14,28 @@ if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn
 
 CommandFunction = Callable[["Turn"], Awaitable["StopReason | None"]]
-"""Returns why the turn ends; None means that it ended well."""
+"""Runs a command and returns the stop reason of the turn; None means `end_turn`."""
 
 
 @dataclass(frozen=True)
 class SlashCommand:
-    """One slash command."""
+    """A slash command and its description for the client's menu."""
 
     name: str
     description: str
-    hint: str | None  # what may follow the name
+    hint: str | None  # describes the argument
     run: CommandFunction
 
 
 COMMANDS: dict[str, SlashCommand] = {}
-"""All of them by name, in the order they are offered."""
+"""All commands by name, in menu order."""
 
-
-FEW = ("help", "tour", "commands")
-"""What `/commands few` leaves."""
+FEW_COMMANDS = ("help", "tour", "commands")
+"""The commands that stay after `/commands few`."""
 
 
 def available_commands(*, few: bool = False) -> list[AvailableCommand]:
-    """The commands as they are announced to the client."""
+    """Return the commands in the form that the client gets."""
     return [
         AvailableCommand(
             name=command.name,
@@ -46,18 +45,18 @@ def available_commands(*, few: bool = False) -> list[AvailableCommand]:
             else None,
         )
         for command in COMMANDS.values()
-        if not few or command.name in FEW
+        if not few or command.name in FEW_COMMANDS
     ]
 
 
 def slash_command(
     name: str, description: str, hint: str | None = None
 ) -> Callable[[CommandFunction], SlashCommand]:
-    """Make the function below a slash command."""
+    """Turn the decorated function into a slash command."""
     return lambda run: SlashCommand(name, description, hint, run)
 
 
-def number_argument(argument: str, default: int, *, most: int) -> int:
-    """The number at the beginning of an argument, within reason."""
+def parse_number(argument: str, default: int, *, maximum: int) -> int:
+    """Return the number at the start of an argument, at most `maximum`, or the default if there is none."""
     word = argument.split()[0] if argument.split() else ""
-    return min(int(word), most) if word.isascii() and word.isdigit() else default
+    return min(int(word), maximum) if word.isascii() and word.isdigit() else default

@@ -1,4 +1,4 @@
-"""Generates a sample image and a sample sound."""
+"""Generates a sample image and a sample sound, so that no binary files are needed."""
 
 from __future__ import annotations
 

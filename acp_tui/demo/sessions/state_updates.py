@@ -7,36 +7,36 @@ from typing import TYPE_CHECKING
 from acp.helpers import update_current_mode
 from acp.schema import ConfigOptionUpdate, Cost, UsageUpdate
 
-from acp_tui.demo.settings import CURRENCY, MODELS
+from acp_tui.demo.sessions.settings import CURRENCY, MODELS
 
 if TYPE_CHECKING:
     from acp import Client
     from acp.schema import ClientCapabilities
 
-    from acp_tui.demo.settings import ConfigOption
-    from acp_tui.demo.store import StoredSession
+    from acp_tui.demo.sessions.settings import ConfigOption
+    from acp_tui.demo.sessions.store import StoredSession
 
 
-def config_options(stored: StoredSession, capabilities: ClientCapabilities) -> list[ConfigOption]:
+def supported_options(stored: StoredSession, capabilities: ClientCapabilities) -> list[ConfigOption]:
     """Return the config options that this client supports."""
     known = capabilities.session and capabilities.session.config_options
-    return stored.settings.options(booleans=bool(known and known.boolean))
+    return stored.settings.config_options(booleans=bool(known and known.boolean))
 
 
-async def settings(client: Client, stored: StoredSession, capabilities: ClientCapabilities) -> None:
+async def send_settings(client: Client, stored: StoredSession, capabilities: ClientCapabilities) -> None:
     """Send the mode and the options. The mode is part of both, and they must agree."""
     await client.session_update(stored.id, update_current_mode(stored.settings.mode))
     await client.session_update(
         stored.id,
         ConfigOptionUpdate(
-            session_update="config_option_update", config_options=config_options(stored, capabilities)
+            session_update="config_option_update", config_options=supported_options(stored, capabilities)
         ),
     )
 
 
-async def usage(client: Client, stored: StoredSession) -> None:
+async def send_usage(client: Client, stored: StoredSession) -> None:
     """Send the context window usage and the cost, both made up."""
-    window = MODELS[stored.settings.model].window
+    window = MODELS[stored.settings.model].context_window
     cost = Cost(amount=round(stored.cost, 6), currency=CURRENCY)
     used = min(stored.used, window)
     await client.session_update(

@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 class SignIn:
     """Stores whether the user has signed in."""
 
-    def __init__(self, folder: Path, *, wanted: bool) -> None:
+    def __init__(self, folder: Path, *, required: bool) -> None:
         self._file = folder / "signed-in"
-        self.wanted = wanted
+        self.required = required
 
     @property
     def missing(self) -> bool:
         """True if a sign-in is required but has not happened; requests must be refused then."""
-        return self.wanted and not self._file.exists()
+        return self.required and not self._file.exists()
 
-    def enter(self) -> None:
+    def record(self) -> None:
         """Store the sign-in on disk, so that other processes see it."""
         write_private(self._file, "No account and no secret: the demo agent only pretends to sign in.\n")
 
-    def leave(self) -> None:
-        """Forget the sign-in."""
+    def clear(self) -> None:
+        """Sign out, also for other processes."""
         self._file.unlink(missing_ok=True)
 
 
@@ -39,6 +39,6 @@ def ask_in_terminal(sign_in: SignIn) -> int:
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         print("Not signed in.")
         return 1
-    sign_in.enter()
+    sign_in.record()
     print("Signed in.")
     return 0

@@ -1,4 +1,4 @@
-"""Permission for tool calls: decided by the mode, by remembered answers, or by asking the client."""
+"""Permission for tool calls, from the mode, a remembered answer or the client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run commands: in a terminal of the client if it offers that, otherwise in a subprocess."""
+"""Runs a command in a terminal of the client if it offers that, otherwise in a subprocess."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from acp import RequestError, text_block, tool_content, tool_terminal_ref, update_tool_call
 from acp.schema import EnvVariable, TerminalOutputResponse, WaitForTerminalExitResponse
 
-from acp_tui.demo.permission import request_permission
-from acp_tui.demo.tool_call import ToolCall
+from acp_tui.demo.tools.permission import request_permission
+from acp_tui.demo.tools.tool_call import ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ class CommandResult:
         return {"exitCode": self.exit_code, "signal": self.signal}
 
 
-async def run(
+async def run_command(
     turn: Turn, argv: Sequence[str], *, title: str | None = None, env: Mapping[str, str] | None = None
 ) -> CommandResult | None:
     """Run a command, as a tool call that needs permission. Returns None if it did not run."""
@@ -58,23 +58,23 @@ async def run(
         raw_input["env"] = dict(env)
     call = ToolCall(turn, title or command, "execute", raw_input=raw_input)
     await call.start()
-    reason = await request_permission(turn, call.question())
+    reason = await request_permission(turn, call.for_permission_request())
     if reason is not None:
         await call.fail(reason)
         return None
-    await call.go()
+    await call.mark_in_progress()
     try:
         in_client = bool(turn.capabilities.terminal)
-        ended = await (_run_in_client if in_client else _run_in_subprocess)(turn, call, argv, env)
+        result = await (_run_in_client if in_client else _run_in_subprocess)(turn, call, argv, env)
     except (RequestError, OSError, ValueError) as error:
         await call.fail(f"Could not run the command: {error}")
         return None
     # The history stores the output as text, because the terminal will not exist when it is replayed.
-    status: ToolCallStatus = "completed" if ended.succeeded else "failed"
-    turn.keep(call.ended(status, [tool_content(text_block(ended.output))], ended.raw))
-    await turn.update(call.ended(status, None, ended.raw), keep=False)
-    await turn.rest(15)
-    return ended
+    status: ToolCallStatus = "completed" if result.succeeded else "failed"
+    turn.store_update(call.final_update(status, [tool_content(text_block(result.output))], result.raw))
+    await turn.send_update(call.final_update(status, None, result.raw), store=False)
+    await turn.pause(15)
+    return result
 
 
 # --------------------------------------------------------------------------- in the client's terminal
@@ -95,14 +95,14 @@ async def _run_in_client(
     terminal_id = terminal.terminal_id
     try:
         shown = update_tool_call(call.id, content=[tool_terminal_ref(terminal_id)])
-        await turn.update(shown, keep=False)
+        await turn.send_update(shown, store=False)
         end: WaitForTerminalExitResponse = await client.wait_for_terminal_exit(session_id, terminal_id)
         output: TerminalOutputResponse = await client.terminal_output(session_id, terminal_id)
         return CommandResult(end.exit_code, end.signal, output.output)
     finally:
         # Releasing kills the command if it still runs; the client keeps showing its output. Do not wait for
         # the response: a cancelled turn has to end at once.
-        turn.session.later(_release(turn, terminal_id))
+        turn.session.run_in_background(_release(turn, terminal_id))
 
 
 async def _release(turn: Turn, terminal_id: str) -> None:
@@ -155,7 +155,9 @@ async def _stream(turn: Turn, call: ToolCall, process: asyncio.subprocess.Proces
         if piece and _shows_terminals(turn):
             await _send_terminal_meta(turn, call, "terminal_output", data=piece)
         elif piece:
-            await turn.update(update_tool_call(call.id, content=[tool_content(text_block(kept))]), keep=False)
+            await turn.send_update(
+                update_tool_call(call.id, content=[tool_content(text_block(kept))]), store=False
+            )
         if not data:
             return kept
 
@@ -171,4 +173,4 @@ async def _send_terminal_meta(turn: Turn, call: ToolCall, what: str, **facts: An
     if what == "terminal_info":
         update.content = [tool_terminal_ref(call.id)]
     update.field_meta = {what: {"terminal_id": call.id, **facts}}
-    await turn.update(update, keep=False)
+    await turn.send_update(update, store=False)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from acp.schema import AcpMcpServer, HttpMcpServer, McpServerStdio, SseMcpServer, StopReason
 
-    from acp_tui.demo.store import StoredSession
+    from acp_tui.demo.sessions.store import StoredSession
 
     McpServer = HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio
 
@@ -24,16 +24,16 @@ class OpenSession:
     sign_out: Callable[[], None]
     mcp_servers: list[McpServer] = field(default_factory=list)
     few_commands: bool = False
-    work: asyncio.Task[StopReason] | None = None
+    turn_task: asyncio.Task[StopReason] | None = None
     _background: set[asyncio.Task[None]] = field(init=False, default_factory=set)
 
     def cancel(self) -> None:
         """Cancel the running turn, if any."""
-        if self.work is not None:
-            self.work.cancel()
+        if self.turn_task is not None:
+            self.turn_task.cancel()
 
-    def later(self, work: Coroutine[Any, Any, None]) -> None:
+    def run_in_background(self, coroutine: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine in the background, independent of the turn."""
-        task = asyncio.create_task(work)
+        task = asyncio.create_task(coroutine)
         self._background.add(task)  # the event loop keeps only a weak reference
         task.add_done_callback(self._background.discard)

@@ -28,7 +28,7 @@ MODES = {
 PACES = {
     "relaxed": ("Relaxed", "Slow enough to watch", 0.03),
     "quick": ("Quick", "Three times as fast", 0.01),
-    "instant": ("Instant", "No pauses at all", 0.0),
+    "instant": ("Instant", "No pauses", 0.0),
 }
 
 
@@ -38,14 +38,14 @@ class Model:
 
     name: str
     description: str
-    window: int  # tokens
+    context_window: int  # tokens
     price: float  # per 1000 tokens, in `CURRENCY`
 
 
 MODELS = {
-    "abacus-8k": Model("Abacus 8k", "Made up; small window, cheap", 8_000, 0.01),
-    "abacus-32k": Model("Abacus 32k", "Made up; medium window", 32_000, 0.05),
-    "orrery-200k": Model("Orrery 200k", "Made up; large window, expensive", 200_000, 0.25),
+    "abacus-8k": Model("Abacus 8k", "Made up: small context window, cheap", 8_000, 0.01),
+    "abacus-32k": Model("Abacus 32k", "Made up: medium context window", 32_000, 0.05),
+    "orrery-200k": Model("Orrery 200k", "Made up: large context window, expensive", 200_000, 0.25),
 }
 CURRENCY = "XTS"
 """The ISO 4217 code reserved for testing."""
@@ -65,8 +65,8 @@ class Settings:
         """Seconds between two chunks of text."""
         return PACES[self.pace][2]
 
-    def modes(self) -> SessionModeState:
-        """Return the modes as `session/new` reports them."""
+    def mode_state(self) -> SessionModeState:
+        """Return the modes in the form that `session/new` reports."""
         return SessionModeState(
             current_mode_id=self.mode,
             available_modes=[
@@ -75,7 +75,7 @@ class Settings:
             ],
         )
 
-    def options(self, *, booleans: bool) -> list[ConfigOption]:
+    def config_options(self, *, booleans: bool) -> list[ConfigOption]:
         """Return all config options. Boolean ones only if the client supports them."""
         selects: list[ConfigOption] = [
             _select("mode", "Mode", "mode", self.mode, [_choice(key, *MODES[key]) for key in MODES]),
@@ -101,7 +101,7 @@ class Settings:
                 type="boolean",
                 id="thoughts",
                 name="Thoughts",
-                description="Send pretended thoughts",
+                description="Send simulated thoughts",
                 current_value=self.thoughts,
             ),
         ]

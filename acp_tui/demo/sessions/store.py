@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from acp import RequestError
 
 from acp_tui.config.paths import write_private
-from acp_tui.demo.history import History
-from acp_tui.demo.settings import Settings
+from acp_tui.demo.sessions.history import History
+from acp_tui.demo.sessions.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ def _now() -> str:
 
 @dataclass
 class StoredSession:
-    """The data of one session."""
+    """The part of a session that is stored. The field names are those of the file."""
 
     id: str
     cwd: str
@@ -57,7 +57,7 @@ class SessionStore:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def new(self, cwd: str, directories: list[str], settings: Settings) -> StoredSession:
+    def create(self, cwd: str, directories: list[str], settings: Settings) -> StoredSession:
         """Create and save a session."""
         session = StoredSession(_new_id(), cwd, directories, settings=settings)
         self._prune()
@@ -82,7 +82,7 @@ class SessionStore:
             print(f"demo: cannot save the session: {error}", file=sys.stderr)
 
     def load(self, session_id: str) -> StoredSession:
-        """Read a session. Raises a `RequestError` if it does not exist or is damaged."""
+        """Read a session. Raises `RequestError` if it does not exist or is damaged."""
         try:
             return self._read(self._file(session_id))
         except (OSError, ValueError, KeyError, TypeError):
@@ -93,7 +93,7 @@ class SessionStore:
         with contextlib.suppress(ValueError, OSError):
             self._file(session_id).unlink()
 
-    def page(self, cwd: str | None, cursor: str | None) -> tuple[list[StoredSession], str | None]:
+    def list_page(self, cwd: str | None, cursor: str | None) -> tuple[list[StoredSession], str | None]:
         """Return sessions with a history, most recent first, and the cursor of the next page.
 
         The cursor is the sort key of the last session on the page, so new sessions do not shift the pages.

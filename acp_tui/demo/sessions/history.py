@@ -30,7 +30,7 @@ class History:
         kind = update["sessionUpdate"]
         if kind not in _REPLAYED:
             return
-        earlier = self._earlier(update)
+        earlier = self._merge_target(update)
         if kind.endswith("_chunk") and earlier is not None:
             earlier["content"]["text"] += update["content"]["text"]
         elif kind == "tool_call_update" and earlier is not None:
@@ -43,7 +43,7 @@ class History:
                 update | {"content": dict(update["content"])} if "_chunk" in kind else {**update}
             )
 
-    def _earlier(self, update: Update) -> Update | None:
+    def _merge_target(self, update: Update) -> Update | None:
         """Return the entry that this update is merged into, if any."""
         kind = update["sessionUpdate"]
         last = self.updates[-1] if self.updates else None
@@ -56,15 +56,15 @@ class History:
                 return candidate
         return None
 
-    def mark(self) -> int:
-        """Return a position for `drop`."""
+    def position(self) -> int:
+        """Return the current end, for `truncate`."""
         return len(self.updates)
 
-    def drop(self, mark: int) -> None:
-        """Forget everything after the mark, such as a refused prompt."""
-        del self.updates[mark:]
+    def truncate(self, position: int) -> None:
+        """Remove everything after a position, such as a refused prompt."""
+        del self.updates[position:]
 
-    def close_calls(self) -> None:
+    def fail_open_calls(self) -> None:
         """Mark unfinished tool calls as failed, so that a replay does not show them as running."""
         for update in self.updates:
             if "toolCallId" in update and update.get("status") in ("pending", "in_progress"):

@@ -1,4 +1,4 @@
-"""Choose what the demo does in the folder it was given.
+"""Chooses what the demo does in the session's folder.
 
 In a copy of the sample project it fixes the bug and runs the tests. In any other folder it writes only
 `acp-tui-demo.txt`, and the command it runs only prints.
@@ -10,8 +10,8 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.demo.sample import is_sample
-from acp_tui.demo.sample_files import BUG, CHECKER, FIX, MODULE
+from acp_tui.demo.project.sample_files import BUG, CHECKER, FIX, MODULE
+from acp_tui.demo.project.sample_project import is_sample
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 OWN_FILE = "acp-tui-demo.txt"
 """The only file the demo writes outside the sample project."""
 
-COLOUR_DEMO = [sys.executable, "-P", "-m", "acp_tui.demo.colours"]
+COLOUR_COMMAND = [sys.executable, "-P", "-m", "acp_tui.demo.project.colour_demo"]
 """A command that only prints. `-P` keeps Python from importing modules of the folder it runs in."""
 
 
@@ -27,7 +27,7 @@ COLOUR_DEMO = [sys.executable, "-P", "-m", "acp_tui.demo.colours"]
 class Job:
     """What to read, edit and run in one folder."""
 
-    sample: bool  # the folder is a copy of the sample project
+    is_sample: bool  # the folder is a copy of the sample project
     file_to_read: Path | None  # None: nothing to read
     target: Path  # the file to edit
     command: list[str]
@@ -37,7 +37,7 @@ class Job:
         """True if the edit fixes the bug."""
         return self.target == self.file_to_read
 
-    def changed(self, old: str | None) -> str:
+    def edited_text(self, old: str | None) -> str:
         """Return the new text of the target, given the old one."""
         if old is not None and BUG in old:
             return old.replace(BUG, FIX)
@@ -45,7 +45,7 @@ class Job:
         return (old or "") + line
 
 
-def plan_job(folder: Path, pause: float) -> Job:
+def choose_job(folder: Path, pause: float) -> Job:
     """Choose the job for a folder; `pause` is in seconds per step of the command."""
     module = folder / MODULE
     slowly = ["--pause", f"{pause:.2f}"] if pause else []
@@ -54,7 +54,7 @@ def plan_job(folder: Path, pause: float) -> Job:
         broken = BUG in module.read_text(encoding="utf-8")
         command = [sys.executable, CHECKER, *slowly]
         return Job(True, module, module if broken else folder / OWN_FILE, command)
-    return Job(False, _find_overview_file(folder), folder / OWN_FILE, [*COLOUR_DEMO, *slowly])
+    return Job(False, _find_overview_file(folder), folder / OWN_FILE, [*COLOUR_COMMAND, *slowly])
 
 
 def _find_overview_file(folder: Path) -> Path | None:

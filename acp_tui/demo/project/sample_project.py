@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from acp_tui.config.paths import paths, private_directory
-from acp_tui.demo.sample_files import BUG, FILES, FIX, MODULE
+from acp_tui.demo.project.sample_files import BUG, FILES, FIX, MODULE
 from acp_tui.errors import UserError
 
 PROJECT_NAME = "basket"

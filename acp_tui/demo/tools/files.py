@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from acp import RequestError, text_block, tool_content, tool_diff_content
 
-from acp_tui.demo.permission import request_permission
-from acp_tui.demo.tool_call import ToolCall
+from acp_tui.demo.tools.permission import request_permission
+from acp_tui.demo.tools.tool_call import ToolCall
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from acp_tui.demo.turn import Turn
 
 
-async def read(turn: Turn, path: Path, *, line: int | None = None, limit: int | None = None) -> str | None:
+async def read_file(
+    turn: Turn, path: Path, *, line: int | None = None, limit: int | None = None
+) -> str | None:
     """Read a file or part of it, as a tool call. Returns None if it cannot be read."""
     raw_input = {"path": str(path), "line": line, "limit": limit}
     call = ToolCall(
@@ -37,11 +39,11 @@ async def read(turn: Turn, path: Path, *, line: int | None = None, limit: int | 
     except (RequestError, OSError, ValueError) as error:
         await call.fail(f"Could not read the file: {_describe(error)}")
         return None
-    await call.done(content=[tool_content(text_block(f"````\n{text.rstrip()}\n````"))])
+    await call.complete(content=[tool_content(text_block(f"````\n{text.rstrip()}\n````"))])
     return text
 
 
-async def edit(turn: Turn, path: Path, old: str | None, new: str) -> bool:
+async def edit_file(turn: Turn, path: Path, old: str | None, new: str) -> bool:
     """Write a file, as a tool call with a diff that needs permission. Returns True if it was written."""
     call = ToolCall(
         turn,
@@ -53,17 +55,17 @@ async def edit(turn: Turn, path: Path, old: str | None, new: str) -> bool:
         content=[tool_diff_content(str(path), new, old)],
     )
     await call.start()
-    reason = await request_permission(turn, call.question())
+    reason = await request_permission(turn, call.for_permission_request())
     if reason is not None:
         await call.fail(reason)
         return False
-    await call.go()
+    await call.mark_in_progress()
     try:
         await _write(turn, path, new)
     except (RequestError, OSError, ValueError) as error:
         await call.fail(f"Could not write the file: {_describe(error)}")
         return False
-    await call.done()
+    await call.complete()
     return True
 
 

@@ -1,4 +1,4 @@
-"""The life of a tool call, from its announcement to its end."""
+"""A tool call: its announcement, its updates and the permission request for it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ToolCall:
 
     async def start(self, status: ToolCallStatus = "pending") -> ToolCall:
         """Announce the tool call to the client."""
-        await self._turn.update(
+        await self._turn.send_update(
             start_tool_call(
                 self.id,
                 self.title,
@@ -61,31 +61,31 @@ class ToolCall:
                 raw_input=self.raw_input,
             )
         )
-        await self._turn.rest(15)
+        await self._turn.pause(15)
         return self
 
-    async def go(self) -> None:
+    async def mark_in_progress(self) -> None:
         """Set the status to `in_progress`."""
-        await self._turn.update(update_tool_call(self.id, status="in_progress"))
+        await self._turn.send_update(update_tool_call(self.id, status="in_progress"))
 
-    async def done(self, *, content: Sequence[Content] | None = None, raw_output: Any = None) -> None:
+    async def complete(self, *, content: Sequence[Content] | None = None, raw_output: Any = None) -> None:
         """Set the status to `completed`. Without new content the client keeps the previous one."""
-        await self._turn.update(self.ended("completed", content, raw_output))
-        await self._turn.rest(15)
+        await self._turn.send_update(self.final_update("completed", content, raw_output))
+        await self._turn.pause(15)
 
     async def fail(self, reason: str, *, raw_output: Any = None) -> None:
         """Set the status to `failed` and add the reason below the content."""
         content = [*self.content, tool_content(text_block(reason))]
-        await self._turn.update(self.ended("failed", content, raw_output))
-        await self._turn.rest(15)
+        await self._turn.send_update(self.final_update("failed", content, raw_output))
+        await self._turn.pause(15)
 
-    def ended(
+    def final_update(
         self, status: ToolCallStatus, content: Sequence[Content] | None, raw_output: Any
     ) -> ToolCallProgress:
         """Build the last update, without sending it."""
         return update_tool_call(self.id, status=status, content=content, raw_output=raw_output)
 
-    def question(self) -> ToolCallUpdate:
+    def for_permission_request(self) -> ToolCallUpdate:
         """Build the tool call for a permission request, with everything the user needs to decide."""
         return ToolCallUpdate(
             tool_call_id=self.id,

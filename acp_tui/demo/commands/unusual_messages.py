@@ -1,0 +1,125 @@
+"""Commands that send unstable, unknown or invalid messages."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.demo.commands.registry import parse_number, slash_command
+
+if TYPE_CHECKING:
+    from acp_tui.demo.turn import Turn
+
+
+@slash_command("notice", "An advisory notice (unstable)", "[info|warning|error]")
+async def notice(turn: Turn) -> None:
+    """Send a notice of the given severity, or of each."""
+    for severity in ("info", "warning", "error"):
+        if turn.argument in ("", severity):
+            await turn.send_raw_update(
+                {
+                    "sessionUpdate": "notice",
+                    "severity": severity,
+                    "title": f"A simulated notice: {severity}",
+                    "description": "Nothing happened. Without this description the title is still clear.",
+                }
+            )
+            await turn.pause(20)
+
+
+@slash_command("compact", "Simulate that the context is compacted (unstable)")
+async def compact(turn: Turn) -> None:
+    """Send compaction updates if the client advertises them. The SDK's model drops that capability."""
+    session = turn.wire.initialize_params.get("clientCapabilities", {}).get("session") or {}
+    if session.get("compaction") is None:
+        await turn.say("Your client does not advertise `session.compaction`, so I must not send it.")
+        return
+    update = {"sessionUpdate": "compaction_update", "compactionId": str(uuid.uuid4())}
+    await turn.send_raw_update({**update, "status": "in_progress"})
+    for word in ["You", "asked", "for", "a", "demonstration,", "and", "the", "demo", "gave", "it.", ""]:
+        chunk = {**update, "sessionUpdate": "compaction_summary_chunk"}
+        await turn.send_raw_update({**chunk, "content": {"type": "text", "text": word + " "}})
+        await turn.pause(3)
+    await turn.send_raw_update({**update, "status": "completed"})
+    turn.stored.used //= 10
+
+
+@slash_command(
+    "unknown",
+    "Messages that are in no version of the protocol",
+    "[update|content|tool|status|notification|request]",
+)
+async def unknown(turn: Turn) -> None:
+    """Send unknown updates and methods, which a client should show or at least survive."""
+    updates: dict[str, dict[str, Any]] = {
+        "update": {"sessionUpdate": "_demo_mood", "mood": "cheerful"},
+        "content": {
+            "sessionUpdate": "agent_message_chunk",
+            "content": {"type": "_demo_smell", "smell": "coffee"},
+        },
+        "tool": {
+            "sessionUpdate": "tool_call",
+            "toolCallId": "demo-odd",
+            "title": "An odd tool",
+            "kind": "_demo_kind",
+        },
+        "status": {"sessionUpdate": "tool_call_update", "toolCallId": "demo-odd", "status": "_demo_status"},
+    }
+    for name, update in updates.items():
+        if turn.argument in ("", name):
+            await turn.send_raw_update(update)
+    if turn.argument in ("", "notification"):
+        await turn.send_notification("_acp-tui.demo/hello", {"greeting": "hello"})
+    if turn.argument in ("", "request"):
+        await turn.say("Your client should answer my next request with -32601 (method not found).\n")
+        answer = await turn.client.ext_method("acp-tui.demo/ask", {"question": "how are you?"})
+        await turn.say(f"Your client knew the method: `{json.dumps(answer)}`")
+
+
+@slash_command("stray", "Updates for an unannounced tool call and for an unknown session")
+async def stray(turn: Turn) -> None:
+    """Send updates that refer to nothing the client knows, as some agents do. Nothing should be lost."""
+    await turn.send_raw_update(
+        {
+            "sessionUpdate": "tool_call_update",
+            "toolCallId": f"never-announced-{uuid.uuid4().hex[:8]}",
+            "title": "A tool call with this update only",
+            "status": "completed",
+        }
+    )
+    chunk = {
+        "sessionUpdate": "agent_message_chunk",
+        "content": {"type": "text", "text": "For an unknown session."},
+    }
+    await turn.send_notification("session/update", {"sessionId": "no-such-session", "update": chunk})
+    await turn.say("I sent an update for a tool call and one for a session that do not exist.")
+
+
+@slash_command("noise", "Write lines to stdout that are not protocol messages")
+async def noise(turn: Turn) -> None:
+    """Write to stdout as a forgotten print statement would."""
+    for line in ("Loading configuration...", "{broken json", '"only a string"', "[]"):
+        await turn.wire.write_line(line)
+    await turn.say("I wrote four invalid lines to stdout. You should still see this message.")
+
+
+@slash_command("stderr", "Write to stderr", "[lines]")
+async def stderr(turn: Turn) -> None:
+    """Write lines to stderr, which the client must read so that the pipe does not fill up."""
+    lines = parse_number(turn.argument, 10, maximum=1_000_000)
+    for line in range(1, lines + 1):
+        print(f"demo: line {line} of {lines} on stderr", file=sys.stderr)
+        if line % 100 == 0:
+            await asyncio.sleep(0)  # let a cancel through
+    sys.stderr.flush()
+    await turn.say(f"I wrote {lines} lines to stderr.")
+
+
+@slash_command("logout", "Sign out; if a sign-in is required, the next request is refused")
+async def logout(turn: Turn) -> None:
+    """Sign out without a request, as an expired login does."""
+    turn.session.sign_out()
+    await turn.say("Signed out. If I was started with `--auth`, the next request is refused.")
