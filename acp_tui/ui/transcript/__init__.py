@@ -1,1 +1,4 @@
-"""The transcript: one widget for a whole conversation, drawn line by line (see `view`)."""
+"""The transcript: one widget for the whole conversation, drawn line by line.
+
+`view` is the widget, `transcript` adds the keys. May import `entries`, `drawing`, `theme` and `terminal`.
+"""

@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """One line of one entry, identified in the most stable way available."""
+    """One line of one entry. Fields below `gap` identify it more reliably than its number, where they can."""
 
-    place: int  # of the entry
-    line: int  # of the entry, the blank lines above it counted
-    gap: int = 0  # … so many
-    from_end: int | None = None  # of an entry never drawn: its height is a guess, so its end is surer
-    inside: Any = None  # a long body's own name for the line
-    body: Body | None = None  # the one that gave the name; None: any body of the entry understands it
-    part: float | None = None  # after a resize: how far down in the entry
+    index: int  # of the entry in the layout
+    line: int  # of the entry, counting the blank lines above it
+    gap: int = 0  # how many blank lines there are
+    from_end: int | None = None  # lines to the end, for an entry whose height is an estimate
+    inside: Any = None  # the position in a long body
+    body: Body | None = None  # the body that `inside` belongs to; None: any body of the entry
+    part: float | None = None  # after a resize: how far down in the entry, from 0 to 1
 
     def line_in(self, body: Body, gap: int) -> int:
-        """The current number of the line in the entry with this body."""
+        """Return the current number of the line in the entry, which now has this body and gap."""
         height = gap + body.height
         line = self.line + (gap - self.gap if self.line >= self.gap else 0)
         line_of = getattr(body, "line_of", None)

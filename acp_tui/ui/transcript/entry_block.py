@@ -1,4 +1,4 @@
-"""One entry in the layout, with its body once it has been near the viewport."""
+"""One entry in the layout of the transcript."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class EntryBlock:
-    """One entry in the layout."""
+    """One entry, with a body if it has been near the viewport."""
 
     entry: Entry
-    folded: bool | None = None  # the user's wish; None: as its kind is
-    body: Body | None = None  # None: never near the screen, or outdated; the height is an estimate
-    gap: int = 0  # blank lines before it
-    drawn: dict[int, tuple[Strip, Strip]] = field(default_factory=dict)  # a body's line, and as it is shown
+    folded: bool | None = None  # as the user wishes; None: as its kind does
+    body: Body | None = None  # None: never drawn or outdated, so the height is an estimate
+    gap: int = 0  # blank lines above it
+    drawn: dict[int, tuple[Strip, Strip]] = field(default_factory=dict)  # by line: of the body, as painted
 
     def forget(self) -> None:
         """Drop the body after a change of width, theme or fold."""
@@ -41,6 +41,6 @@ def gap_between(before: Entry | None, entry: Entry) -> int:
 
 
 def _is_short(entry: Entry) -> bool:
-    """Return True if the entry takes one or two lines, or needs no blank line although it takes more."""
+    """Return True if the entry takes one or two lines, or is spaced as if it did."""
     kind = kind_of(entry)
     return kind.spacing != "compact" or kind.starts_folded(entry)

@@ -1,4 +1,4 @@
-"""The read marker: how far the user has seen the conversation. Changes above it do not count as new."""
+"""How far the user has seen the conversation. Changes above that do not count as new."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ class ReadMarker:
     """The end of the conversation when the user last saw it."""
 
     entries: int = 0
-    version: int = 0  # of the last one …
-    height: int = 0  # … and how high it was
+    version: int = 0  # of the last entry
+    height: int = 0  # of the last entry
 
     @classmethod
-    def all_of(cls, layout: EntryLayout) -> ReadMarker:
-        """A marker at the current end."""
+    def at_end(cls, layout: EntryLayout) -> ReadMarker:
+        """Return a marker at the current end."""
         if not layout.blocks:
             return cls()
         return cls(len(layout), layout.blocks[-1].entry.version, layout.heights[len(layout) - 1])
 
     def lines_since(self, layout: EntryLayout) -> int:
-        """The number of lines added since. Folding or resizing an unchanged entry does not count."""
+        """Return the number of lines added since. Folding or resizing an unchanged entry does not count."""
         if len(layout) < self.entries:
             return 0
         lines = layout.total - layout.heights.top(self.entries)

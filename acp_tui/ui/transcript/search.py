@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Entry, Session
     from acp_tui.ui.transcript.view import TranscriptView
 
-_MARKS = r"(?<!\w)[*_`~]+|[*_`~]+(?!\w)"
+_MARKS = re.compile(r"(?<!\w)[*_`~]+|[*_`~]+(?!\w)")
 """Markdown marks around words, which are not displayed. Inside words they are: `snake_case`, `2*3`."""
 
 
@@ -20,8 +20,8 @@ class TranscriptSearch:
 
     def __init__(self, view: TranscriptView) -> None:
         self._view = view
-        self._counts: dict[int, int] = {}  # entries with hits, and how many are in the source text of each
-        self._at: tuple[int, int] | None = None  # the hit looked at: entry, and number in it
+        self._counts: dict[int, int] = {}  # by entry: the matches in its source text
+        self._current: tuple[int, int] | None = None  # entry, and number of the match in it
 
     @property
     def total(self) -> int:
@@ -31,17 +31,17 @@ class TranscriptSearch:
     @property
     def number(self) -> int:
         """The number of the current match; 0 if there is none."""
-        if self._at is None:
+        if self._current is None:
             return 0
-        looked_at, hit = self._at
-        before = sum(count for entry, count in self._counts.items() if entry < looked_at)
-        return before + min(hit + 1, self._counts.get(looked_at, 1))
+        entry, match = self._current
+        before = sum(count for other, count in self._counts.items() if other < entry)
+        return before + min(match + 1, self._counts.get(entry, 1))
 
     def search(self, needle: str) -> None:
         """Search for a text, ignoring case."""
-        self._view.marking.needle = needle.lower()
-        self._view.marking.current = None
-        self._at = None
+        self._view.highlight.needle = needle.lower()
+        self._view.highlight.current = None
+        self._current = None
         self._count()
         self._view.refresh()
 
@@ -51,7 +51,7 @@ class TranscriptSearch:
 
     def _count(self) -> None:
         """Count the matches, including those in new entries."""
-        layout, needle = self._view.entry_layout, self._view.marking.needle
+        layout, needle = self._view.entry_layout, self._view.highlight.needle
         self._counts = {}
         for block in layout.blocks if needle else ():
             if count := _count_in(block.entry, layout.session, needle):
@@ -62,33 +62,36 @@ class TranscriptSearch:
         self._count()
         if not self._counts:
             return False
-        entry, hit = self._start(step)
+        entry, match = self._candidate(step)
         lines = self._lines(entry)
-        if not 0 <= hit < len(lines):
-            entry = self._beside(entry, step)
+        if not 0 <= match < len(lines):
+            entry = self._neighbour(entry, step)
             lines = self._lines(entry)
-            hit = 0 if step > 0 else len(lines) - 1
-        self._at = entry, hit
-        self._view.marking.current = entry, lines[hit]
-        self._view.scroll_to_entry(entry, lines[hit])
+            match = 0 if step > 0 else len(lines) - 1
+        self._current = entry, match
+        self._view.highlight.current = entry, lines[match]
+        self._view.scroll_to_entry(entry, lines[match])
         self._view.refresh()
         return True
 
-    def _start(self, step: int) -> tuple[int, int]:
-        if self._at is not None and self._at[0] in self._counts:
-            entry, hit = self._at
-            return entry, hit + step
+    def _candidate(self, step: int) -> tuple[int, int]:
+        """Return an entry, and the match to move to, which may lie outside the entry."""
+        if self._current is not None and self._current[0] in self._counts:
+            entry, match = self._current
+            return entry, match + step
         return next(iter(self._counts)), 0 if step > 0 else -1
 
-    def _beside(self, entry: int, step: int) -> int:
-        """The next or previous entry with matches, wrapping around."""
+    def _neighbour(self, entry: int, step: int) -> int:
+        """Return the next or previous entry with matches, wrapping around."""
         entries = list(self._counts)
         return entries[(entries.index(entry) + step) % len(entries)]
 
     def _lines(self, entry_id: int) -> list[int]:
-        """The drawn lines of an entry that hold a hit, for which it is unfolded; the first where none does:
-        the text is in what the transcript leaves out, or broken in two."""
-        view, needle = self._view, self._view.marking.needle
+        """Return the drawn lines of an entry that contain a match, unfolding it if necessary.
+
+        If none does, return the first line: the match is in a part that the transcript omits, or wrapped.
+        """
+        view, needle = self._view, self._view.highlight.needle
         lines = view.lines_with(entry_id, needle)
         entry = view.entry(entry_id)
         if not lines and entry is not None and view.entry_layout.is_folded(entry):
@@ -105,4 +108,4 @@ def _count_in(entry: Entry, session: Session, needle: str) -> int:
     if count or not kind.is_markdown:
         return count
     # Marks are removed only where all words occur: this runs over the whole conversation at every keystroke.
-    return re.sub(_MARKS, "", text).count(needle) if all(map(text.__contains__, needle.split())) else 0
+    return _MARKS.sub("", text).count(needle) if all(map(text.__contains__, needle.split())) else 0

@@ -17,34 +17,34 @@ MAX_ENTRY_LINES = 1 << LINE_NUMBER_BITS
 
 
 def selection_row(block: EntryBlock, line: int) -> int:
-    """The selection row of a line of an entry."""
+    """Return the selection row of a line of an entry."""
     return (block.entry.id << LINE_NUMBER_BITS) + line
 
 
 def selected_lines(layout: EntryLayout, selection: Selection, margin: int) -> list[str]:
-    """The selected lines as drawn, without the margin."""
+    """Return the selected lines as drawn, without the margin."""
     blocks = layout.blocks
     if not blocks:
         return []
     first = selection.start.y >> LINE_NUMBER_BITS if selection.start is not None else blocks[0].entry.id
     last = selection.end.y >> LINE_NUMBER_BITS if selection.end is not None else blocks[-1].entry.id
     lines: list[str] = []
-    for place in range(layout.place_of(first) or 0, len(blocks)):
-        block = blocks[place]
+    for index in range(layout.index_of(first) or 0, len(blocks)):
+        block = blocks[index]
         if block.entry.id > last:
             break
-        layout.settle_lines(place, 0, MAX_ENTRY_LINES)
-        lines += [""] * (block.gap if lines and layout.heights[place] else 0)
-        lines += _of_block(block, selection, margin)
+        layout.settle_lines(index, 0, MAX_ENTRY_LINES)
+        lines += [""] * (block.gap if lines and layout.heights[index] else 0)
+        lines += _selected_in(block, selection, margin)
     return lines
 
 
-def _of_block(block: EntryBlock, selection: Selection, margin: int) -> list[str]:
+def _selected_in(block: EntryBlock, selection: Selection, margin: int) -> list[str]:
     assert block.body is not None
-    found: list[str] = []
+    lines: list[str] = []
     for line in range(block.body.height):
         span = selection.get_span(selection_row(block, line))
         if span is not None:
             start, end = max(0, span[0] - margin), span[1] - margin if span[1] != -1 else None
-            found.append(block.body.line(line).text[start:end].rstrip())
-    return found
+            lines.append(block.body.line(line).text[start:end].rstrip())
+    return lines

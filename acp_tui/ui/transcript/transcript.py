@@ -23,12 +23,12 @@ class Transcript(TranscriptView):
     """The focusable transcript. Bound letters run actions; other typed text goes to the prompt."""
 
     BINDINGS: ClassVar = keys.bindings("transcript")
-    FOCUS_ON_CLICK = False  # who selects with the mouse and goes on typing means no commands
+    FOCUS_ON_CLICK = False  # text typed after selecting with the mouse is meant for the prompt
 
-    _typing = False  # somebody types, and the focus is on its way to the prompt
+    _typing = False  # a printable key was passed on, and the focus is moving to the prompt
 
     class Wanted(Message):
-        """The user wants something done with an entry, or with the search, that is not the view's to do."""
+        """The user wants something that the screen does: with an entry, the search or the focus."""
 
         def __init__(self, what: str, entry: Entry | None = None, step: int = 0) -> None:
             super().__init__()
@@ -37,7 +37,7 @@ class Transcript(TranscriptView):
             self.step = step
 
     class Typed(Message):
-        """A key that means text."""
+        """The user typed or pasted text."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
@@ -51,8 +51,11 @@ class Transcript(TranscriptView):
         return self.entry_layout.blocks[-1].entry if self.entry_layout.blocks else None
 
     async def on_key(self, event: events.Key) -> None:
-        """Typing goes to the prompt; so does the rest of a word that came before the focus was there. Other
-        keys do what they do at once, as in the prompt."""
+        """Run the binding of a key, or pass typed text to the prompt.
+
+        Once text has been passed on, all further text is, until the transcript gets the focus again: the
+        rest of a word may arrive before the prompt has the focus.
+        """
         text = (event.is_printable and event.character) or ""
         if not (text and self._typing) and forward_typeahead(self, event):
             return
@@ -71,8 +74,8 @@ class Transcript(TranscriptView):
     def on_click(self, event: events.Click) -> None:
         """Show the full entry if a marker for omitted lines was clicked."""
         if "whole" in event.style.meta:
-            place, _ = self.entry_layout.heights.at(self.scroll_offset.y + event.y)
-            self.post_message(self.Wanted("whole", self.entry_layout.blocks[place].entry))
+            index, _ = self.entry_layout.heights.at(self.scroll_offset.y + event.y)
+            self.post_message(self.Wanted("whole", self.entry_layout.blocks[index].entry))
 
     def on_paste(self, event: events.Paste) -> None:
         """Pass pasted text to the prompt."""
@@ -85,24 +88,27 @@ class Transcript(TranscriptView):
     # ------------------------------------------------------------------------- the cursor
 
     def move_cursor(self, step: int, wanted: str | None = None) -> bool:
-        """Move to the next (1) or previous (-1) entry of a sort. Return False if there is none."""
-        places = range(len(self.entry_layout))
+        """Move to the next (1) or previous (-1) entry. Return False if there is none.
+
+        `wanted` is "prompt", "tool" or "error"; None means any entry.
+        """
+        indexes = range(len(self.entry_layout))
         start = self._start(step)
-        for place in places[start + 1 :] if step > 0 else reversed(places[: max(0, start)]):
-            entry = self.entry_layout.blocks[place].entry
-            if (wanted is None or _is_landmark(entry, wanted)) and self.entry_layout.settle(place).height:
+        for index in indexes[start + 1 :] if step > 0 else reversed(indexes[: max(0, start)]):
+            entry = self.entry_layout.blocks[index].entry
+            if (wanted is None or _is_landmark(entry, wanted)) and self.entry_layout.settle(index).height:
                 self.cursor = entry.id
                 self.scroll_to_entry(entry.id)
                 return True
         return False
 
     def _start(self, step: int) -> int:
-        """The position of the cursor, or just outside the viewport if the cursor is not visible."""
+        """Return the index of the cursor, or one just outside the viewport if the cursor is not visible."""
         top = self.scroll_offset.y
         first, last = (self.entry_layout.heights.at(row)[0] for row in (top, top + self.size.height - 1))
-        place = self.entry_layout.place_of(self.cursor)
-        if place is not None and first <= place <= last:
-            return place
+        index = self.entry_layout.index_of(self.cursor)
+        if index is not None and first <= index <= last:
+            return index
         return last + 1 if step < 0 else first - 1
 
     def action_jump(self, wanted: str, step: int) -> None:
@@ -111,18 +117,18 @@ class Transcript(TranscriptView):
             self.app.bell()
 
     def links(self, entry_id: int) -> list[str]:
-        """The links in an entry, in order and without duplicates."""
-        place = self.entry_layout.place_of(entry_id)
-        if place is None:
+        """Return the links in an entry, in order and without duplicates."""
+        index = self.entry_layout.index_of(entry_id)
+        if index is None:
             return []
-        self.entry_layout.settle_lines(place, 0, MAX_ENTRY_LINES)
-        body = self.entry_layout.settle(place)
+        self.entry_layout.settle_lines(index, 0, MAX_ENTRY_LINES)
+        body = self.entry_layout.settle(index)
         styles = (segment.style for number in range(body.height) for segment in body.line(number))
         return list(dict.fromkeys(style.meta["link"] for style in styles if style and "link" in style.meta))
 
     # ------------------------------------------------------------------------- scrolling
 
-    # Without animation: a screen of text that glides cannot be read, and costs a frame for each step.
+    # Without animation: gliding text cannot be read, and each step would cost a frame.
 
     def action_scroll_up(self) -> None:
         """Scroll up one line."""
@@ -164,7 +170,7 @@ class Transcript(TranscriptView):
         """Fold or unfold all foldable entries."""
         self.toggle_all()
 
-    # ------------------------------------------------------------------------- for others to do
+    # ------------------------------------------------------------------------- actions of the screen
 
     def action_copy_entry(self) -> None:
         """Copy the source text of the current entry."""

@@ -155,7 +155,7 @@ async def test_the_cursor_goes_from_entry_to_entry_and_is_shown() -> None:
 
 
 def _first_line(app: Host) -> str:
-    place = app.view.entry_layout.place_of(app.view.cursor)
+    place = app.view.entry_layout.index_of(app.view.cursor)
     assert place is not None
     return app.view.entry_layout.settle(place).line(0).text.strip()
 
@@ -195,7 +195,7 @@ async def test_a_cursor_that_was_left_behind_begins_again_with_what_is_in_sight(
         assert app.view.following
         await pilot.press("g")
         assert app.view.move_cursor(1)
-        assert app.view.entry_layout.place_of(app.view.cursor) == 0
+        assert app.view.entry_layout.index_of(app.view.cursor) == 0
 
 
 async def test_a_jump_brings_what_is_far_away_onto_the_screen() -> None:

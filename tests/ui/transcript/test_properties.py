@@ -162,6 +162,6 @@ def test_a_resize_keeps_the_entry_at_the_top(
             assert before is not None
             assert after is not None
             at_the_end = app.view.scroll_offset.y >= app.view.entry_layout.total - app.view.size.height
-            assert at_the_end or abs(after.place - before.place) <= 1
+            assert at_the_end or abs(after.index - before.index) <= 1
 
     run(check, build(entries))

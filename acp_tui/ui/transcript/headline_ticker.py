@@ -1,0 +1,43 @@
+"""Keeps the durations of running entries up to date."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.geometry import Region
+
+if TYPE_CHECKING:
+    from textual.scroll_view import ScrollView
+    from textual.timer import Timer
+
+    from acp_tui.ui.transcript.entry_layout import EntryLayout
+
+
+class HeadlineTicker:
+    """Redraws the first lines of running entries every second, as long as any of them is visible."""
+
+    def __init__(self, view: ScrollView, layout: EntryLayout) -> None:
+        self._view = view
+        self._layout = layout
+        self._timer: Timer | None = None
+
+    @property
+    def running(self) -> bool:
+        """True while the timer runs."""
+        return self._timer is not None
+
+    def update(self) -> None:
+        """Start or stop the timer. Call it whenever other lines have become visible."""
+        needed = self._layout.clock is not None and bool(self._rows())
+        if needed and self._timer is None:
+            self._timer = self._view.set_interval(1, self._tick)
+        elif not needed and self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+
+    def _tick(self) -> None:
+        top, width = self._view.scroll_offset.y, self._view.size.width
+        self._view.refresh(*(Region(0, row - top, width, 1) for row in self._rows()))
+
+    def _rows(self) -> list[int]:
+        return self._layout.running(self._view.scroll_offset.y, self._view.size.height)
