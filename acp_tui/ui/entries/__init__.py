@@ -1,1 +1,4 @@
-"""Renderers of entries: one module per kind, listed in `registry`."""
+"""How entries are drawn: one renderer per kind, named in `acp_tui.entry_kinds.table`.
+
+A renderer is a function `body(entry, context)`. May import `drawing`, `markdown` and `theme`.
+"""

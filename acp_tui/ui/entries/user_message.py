@@ -1,12 +1,14 @@
-"""A prompt of the user, drawn as plain text."""
+"""A prompt of the user: drawn as plain text, and taken apart to be edited and sent again."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segment
 
+from acp_tui.session.state import Content
+from acp_tui.session.text import GrowingText
 from acp_tui.ui.entries.message_parts import MessageParts
 
 if TYPE_CHECKING:
@@ -19,3 +21,23 @@ def body(entry: UserMessage, context: DrawContext) -> Body:
     palette = context.palette
     own = replace(context, palette=replace(palette, text=palette.user))
     return MessageParts(entry, own, [Segment("┃ ", palette.user_bar)], plain=True)
+
+
+def prompt_text(entry: UserMessage) -> str:
+    """Return the text of a prompt, without its attachments."""
+    return next((str(part) for part in entry.parts if isinstance(part, GrowingText)), "")
+
+
+def attachment_blocks(entry: UserMessage) -> list[dict[str, Any]]:
+    """Return the attachments of a prompt as content blocks of the protocol."""
+    return [
+        {
+            "type": part.kind,
+            "uri": part.uri,
+            "data": part.data,
+            "mimeType": part.mime,
+            "resource": {"uri": part.uri, "text": part.text},
+        }
+        for part in entry.parts
+        if isinstance(part, Content)
+    ]

@@ -322,7 +322,7 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
 
     def _last_prompt(self, turn: int | None = None) -> str:
         """The last one, or that of a turn."""
-        from acp_tui.ui.entries.actions import attachment_blocks, prompt_text
+        from acp_tui.ui.entries.user_message import attachment_blocks, prompt_text
 
         entries = reversed(self.session.entries)
         prompts = (entry for entry in entries if isinstance(entry, UserMessage))

@@ -166,6 +166,6 @@ class Prompting(SessionScreen):
 
 
 def _output(terminal: Terminal) -> str:
-    from acp_tui.ui.entries.actions import command_output
+    from acp_tui.ui.entries.terminal.command_output import command_output
 
     return command_output(terminal)

@@ -112,7 +112,7 @@ class TranscriptScreen(BaseScreen):
                 self.notify("There is nothing to copy yet.", timeout=3)
 
     def _with_entry(self, what: str, entry: Entry) -> None:
-        from acp_tui.ui.entries.actions import raw_text
+        from acp_tui.ui.entries.raw_json import raw_json
 
         kind = kind_of(entry)
         match what:
@@ -121,7 +121,7 @@ class TranscriptScreen(BaseScreen):
             case "copy code":
                 self._copy("\n".join(kind.code(entry) or []))
             case "raw":
-                self._detail(kind.title, raw_text(entry))
+                self._detail(kind.title, raw_json(entry))
             case "whole":
                 self._show_whole(entry)
             case "edit":

@@ -25,8 +25,8 @@ from acp_tui.session.state import (
 from acp_tui.session.text import GrowingText
 from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.drawing.text_layout import MAX_LINES
-from acp_tui.ui.entries.actions import MAX_OUTPUT_CHARACTERS, command_output
 from acp_tui.ui.entries.renderers import make_body
+from acp_tui.ui.entries.terminal.command_output import MAX_CHARACTERS, command_output
 from acp_tui.ui.theme.palette import Palette
 from tests.support.looks import drawn
 
@@ -39,8 +39,8 @@ def test_what_a_command_wrote_is_given_to_an_agent_with_a_true_count_of_what_is_
     assert (lines[0], lines[-1]) == ("$ flood", "[exit code 0]")
     told = [line for line in lines if "omitted" in line]
     (count,) = [int(line.split()[1].replace(",", "")) for line in told]
-    assert len(command_output(terminal)) < MAX_OUTPUT_CHARACTERS + 200
-    assert abs(count + MAX_OUTPUT_CHARACTERS - 10_000_000) < 200
+    assert len(command_output(terminal)) < MAX_CHARACTERS + 200
+    assert abs(count + MAX_CHARACTERS - 10_000_000) < 200
 
 
 def test_a_turn_that_ended_well_says_nothing() -> None:

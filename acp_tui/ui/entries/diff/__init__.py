@@ -1,1 +1,1 @@
-"""How a diff is drawn."""
+"""The changes of one file: unified, or side by side where there is room."""

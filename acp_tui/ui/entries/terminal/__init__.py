@@ -1,1 +1,1 @@
-"""How a terminal and its output are drawn."""
+"""Commands with their output: in the transcript, in full, and as a text to attach."""

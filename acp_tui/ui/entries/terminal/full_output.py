@@ -32,7 +32,7 @@ class FullOutput:
         self._output = OutputLines(terminal)
         self._lines: list[Line] = []
         self._heights = Heights()
-        self._take()
+        self._read()
 
     @property
     def height(self) -> int:
@@ -42,26 +42,26 @@ class FullOutput:
     def line(self, number: int) -> Strip:
         """Draw one line."""
         index, part = self._heights.at(number)
-        folded = hard_wrap(line_segments(self._lines[index], self._context.palette), self._width)
-        return make_strip(folded[part], self._indent)
+        wrapped = hard_wrap(line_segments(self._lines[index], self._context.palette), self._width)
+        return make_strip(wrapped[part], self._indent)
 
     def copy_text(self) -> str:
-        """The output as plain text."""
+        """Return the output as plain text."""
         return "\n".join(map(_text, self._lines))
 
     def update(self) -> bool:
         """Read new output."""
         if self._output.follow():
-            self._take()
+            self._read()
         return True
 
-    def _take(self) -> None:
-        kept, new = self._output.news()
-        if kept + len(new) > MAX_LINES:
-            self._output.read_again()
-            kept, new = self._output.news()
-        del self._lines[kept:]
-        self._heights.truncate(kept)
+    def _read(self) -> None:
+        valid, new = self._output.changed_lines()
+        if valid + len(new) > MAX_LINES:
+            self._output.restart()
+            valid, new = self._output.changed_lines()
+        del self._lines[valid:]
+        self._heights.truncate(valid)
         for line in new:
             self._lines.append(line)
             self._heights.append(hard_wrap_count(_text(line), self._width))

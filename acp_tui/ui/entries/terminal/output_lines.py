@@ -18,17 +18,17 @@ class OutputLines:
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
         self._text = TerminalText()
-        self.read_again()
+        self.restart()
         self._begin()
 
     def _begin(self) -> None:
         self._text = self._terminal.output
         self._position = 0
-        self._before: list[Line] = []  # from before something that was not kept
-        self._head: list[Line] | None = None  # … as it was then
-        self._lost = 0  # characters between that and what the model has
-        self._fed_from = 0  # where the model's output began
-        self._model = _model()
+        self._before: list[Line] = []  # lines before the last gap, and the line that marks it
+        self._head: list[Line] | None = None  # lines before the first gap
+        self._lost = 0  # characters between the head and the emulator's output
+        self._fed_from = 0  # position at which the emulator's output begins
+        self._emulator = _make_emulator()
         self.follow()
 
     def follow(self) -> bool:
@@ -40,85 +40,88 @@ class OutputLines:
         if output.total == self._position:
             return False
         before, missing, after = output.since(self._position)
-        self._model.feed(before)
+        self._emulator.feed(before)
         if missing:
-            self._leave_out(missing, self._position + len(before))
+            self._skip(missing, self._position + len(before))
         self._position = output.total
-        self._model.feed(after)
+        self._emulator.feed(after)
         return True
 
-    def _leave_out(self, missing: int, position: int) -> None:
-        """Continue after a gap. Only the beginning of the earlier output is kept."""
+    def _skip(self, missing: int, position: int) -> None:
+        """Continue after a gap. Only the head of the earlier output is kept."""
         if self._head is None:
-            self._head = _without_end(self._model.lines)
+            self._head = _without_last_if_empty(self._emulator.lines)
         else:
             self._lost += position - self._fed_from
         self._lost += missing
         self._fed_from = position + missing
-        self._before = [*self._head, _gap(self._lost)]
-        self._model = _model()
+        self._before = [*self._head, _omission_line(self._lost)]
+        self._emulator = _make_emulator()
 
     def last(self, count: int) -> tuple[list[Line], int]:
-        """The last `count` lines, and the number of lines before them. Cheap however many there are."""
-        total = self._model.line_count
+        """Return the last `count` lines and the number of lines before them.
+
+        The cost does not depend on the length of the output.
+        """
+        total = self._emulator.line_count
         start = max(0, total - count - 1)
-        first, lines = self._model.lines_from(start)
+        first, lines = self._emulator.lines_from(start)
         if not lines[-1]:
-            lines.pop()  # after the last line end
+            lines.pop()  # the output ends with a newline
             total -= 1
         if first > start:
-            lines.insert(0, _gap(self._model.dropped))
+            lines.insert(0, _omission_line(self._emulator.dropped))
         missing = count - len(lines)
         lines = [*self._before[-missing:], *lines] if missing > 0 else lines[-count:]
         return lines, max(0, len(self._before) + total - len(lines))
 
-    def read_again(self) -> None:
-        """Make the next `news` return everything again."""
-        self._read: TerminalEmulator | None = None
-        self._settled = 0  # in that model
-        self._final = 0  # lines that were handed out and stay
+    def restart(self) -> None:
+        """Make the next `changed_lines` return all lines."""
+        self._reported: TerminalEmulator | None = None  # the emulator that lines were returned from
+        self._settled = 0  # its lines that were final then
+        self._final = 0  # returned lines that will not change
 
-    def news(self) -> tuple[int, list[Line]]:
+    def changed_lines(self) -> tuple[int, list[Line]]:
         """Return how many of the lines returned so far are still valid, and the lines after them."""
-        model, final = self._model, self._final
-        if model is not self._read:
-            self._read, final = model, 0
-            lines = [*self._before, *model.lines]
+        emulator, final = self._emulator, self._final
+        if emulator is not self._reported:
+            self._reported, final = emulator, 0
+            lines = [*self._before, *emulator.lines]
         else:
-            first, lines = model.lines_from(self._settled)
+            first, lines = emulator.lines_from(self._settled)
             if first > self._settled:
-                lines.insert(0, _gap(model.dropped))
-        self._settled = model.final_lines
-        self._final = final + len(lines) - (model.line_count - model.final_lines)
-        return final, _without_end(lines)
+                lines.insert(0, _omission_line(emulator.dropped))
+        self._settled = emulator.final_lines
+        self._final = final + len(lines) - (emulator.line_count - emulator.final_lines)
+        return final, _without_last_if_empty(lines)
 
     def all(self) -> list[Line]:
-        """All lines that are kept."""
-        return [*self._before, *_without_end(self._model.lines)]
+        """Return all lines that are kept."""
+        return [*self._before, *_without_last_if_empty(self._emulator.lines)]
 
 
-def _model() -> TerminalEmulator:
+def _make_emulator() -> TerminalEmulator:
     from acp_tui.workspace.terminals.terminal_emulator import TerminalEmulator
 
     return TerminalEmulator()
 
 
 def omission_text(characters: int) -> str:
-    """The text of the line that stands for omitted output."""
+    """Return the text of the line that stands for omitted output."""
     return f"… {characters:,} characters omitted …"
 
 
 def original_length(text: str) -> int:
-    """The length of the text, counting the characters its omission lines stand for."""
-    gaps = re.findall(f"(?m)^{omission_text(0).replace('0', '([0-9,]+)')}$", text)
-    return len(text) + sum(int(gap.replace(",", "")) for gap in gaps)
+    """Return the length of the text, counting the characters that its omission lines stand for."""
+    pattern = f"(?m)^{omission_text(0).replace('0', '([0-9,]+)')}$"
+    return len(text) + sum(int(count.replace(",", "")) for count in re.findall(pattern, text))
 
 
-def _gap(characters: int) -> Line:
+def _omission_line(characters: int) -> Line:
     from acp_tui.workspace.terminals.sgr import Style
 
     return ((omission_text(characters), Style(dim=True)),)
 
 
-def _without_end(lines: list[Line]) -> list[Line]:
+def _without_last_if_empty(lines: list[Line]) -> list[Line]:
     return lines[:-1] if lines and not lines[-1] else lines

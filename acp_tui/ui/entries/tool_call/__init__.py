@@ -1,1 +1,1 @@
-"""How a tool call is drawn."""
+"""Tool calls: a headline, and below it what the call shows."""

@@ -1,0 +1,30 @@
+"""An entry as JSON: all fields that acp-tui holds of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.session.text import GrowingText, TerminalText, visible_json
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import Entry
+
+
+def raw_json(entry: Entry) -> str:
+    """Return all fields of an entry as JSON that is safe to display."""
+    return visible_json({"entry": type(entry).__name__, **_plain(entry)})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, GrowingText):
+        return str(value)
+    if isinstance(value, TerminalText):
+        return {"head": value.head, "skipped": value.skipped, "tail": value.tail}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)

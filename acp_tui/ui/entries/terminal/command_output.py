@@ -1,0 +1,28 @@
+"""A command and its output as plain text, to attach to a prompt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.session.text import visible
+from acp_tui.ui.entries.terminal.output_lines import OutputLines, omission_text, original_length
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import Terminal
+
+MAX_CHARACTERS = 100_000
+"""Longer output loses its middle."""
+
+
+def command_output(terminal: Terminal) -> str:
+    """Return the command, its output, and how it ended."""
+    lines = ["".join(text for text, _ in line).rstrip() for line in OutputLines(terminal).all()]
+    text = "\n".join(lines).rstrip("\n")
+    if len(text) > MAX_CHARACTERS:
+        head, tail = MAX_CHARACTERS // 4, MAX_CHARACTERS * 3 // 4
+        text = f"{text[:head]}\n{omission_text(original_length(text[head:-tail]))}\n{text[-tail:]}"
+    if terminal.ended_at is None:
+        end = "[still running]"
+    else:
+        end = f"[ended by {terminal.signal}]" if terminal.signal else f"[exit code {terminal.exit_code}]"
+    return "\n".join(filter(None, (f"$ {visible(terminal.command or '')}", text, end))) + "\n"
