@@ -1,4 +1,4 @@
-"""Builds a conversation from command line arguments: agent, workspace, permissions and session."""
+"""Creates a conversation from command line arguments: agent, workspace, permissions and session."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WELCOME = (
 
 
 class ConversationSetup:
-    """Builds the conversation for a command line. The agent is started later, by the caller."""
+    """The conversation for a command line, with its session and options. The caller starts the agent."""
 
     def __init__(
         self,
@@ -46,37 +46,37 @@ class ConversationSetup:
     ) -> None:
         log_to_file()
         self._args = args
-        self._policy = policy  # default, if neither the arguments nor the settings name one
+        self._policy = policy  # if neither the arguments nor the settings name one
         self._question_handler = question_handler
         self._terminal_sign_in = terminal_sign_in
         self._welcome = welcome  # show a hint in a new demo session
-        self.workbench = AppContext.open(Path(args.cwd or "."))
+        self.app_context = AppContext.open(Path(args.cwd or "."))
         named = agent is not None or args.program is not None
-        self._stored = self.workbench.stored(args.resume, must_exist=not named) if args.resume else None
+        self._stored = self.app_context.stored(args.resume, must_exist=not named) if args.resume else None
         if self._stored is not None:
-            launch = self.workbench.launch_for_resume(self._stored, agent, args.program)
+            launch = self.app_context.launch_for_resume(self._stored, agent, args.program)
         else:
-            launch = self.workbench.launch(agent, args.program)
+            launch = self.app_context.launch(agent, args.program)
         self._chosen_by_project = chosen_by_project
-        self.conversation: Conversation = self.workbench.conversation(
+        self.conversation: Conversation = self.app_context.conversation(
             launch, self._options(launch), keep_log=not args.no_log, resumed=self._stored
         )
 
     def start_questions(self) -> list[StartQuestion]:
         """Return the questions the user must answer before the agent starts."""
         cwd = self.conversation.cwd
-        asked = [workspace_question(cwd)]
+        questions = [workspace_question(cwd)]
         if self._chosen_by_project:
-            asked.append(project_agent_question(cwd, self.conversation.launch))
-        return [question for question in asked if question is not None]
+            questions.append(project_agent_question(cwd, self.conversation.launch))
+        return [question for question in questions if question is not None]
 
     async def open(self) -> None:
         """Open a new session, or resume the one given by --resume. The agent must be running."""
         if self._stored is not None:
-            known = self._stored.text("session_id")
-            if known is None:
+            session_id = self._stored.text("session_id")
+            if session_id is None:
                 raise UserError(f"Session {self._stored.id} cannot be resumed: it never started.")
-            await self.conversation.open_known(known)
+            await self.conversation.open_known(session_id)
         elif self._args.resume:
             await self.conversation.open_known(self._args.resume)
         else:
@@ -84,18 +84,18 @@ class ConversationSetup:
             if self._welcome and self.conversation.launch.name == DEMO_AGENT:
                 self.conversation.note(Noticed("info", WELCOME))
 
-    async def choose(self, failed: Callable[[UserError], None] | None = None) -> None:
+    async def apply_options(self, failed: Callable[[UserError], None] | None = None) -> None:
         """Set the mode and the options given on the command line, in an open session.
 
         `failed` is called with each error; without it the first error is raised.
         """
-        wishes: list[Callable[[Conversation], Awaitable[None]]] = []
+        changes: list[Callable[[Conversation], Awaitable[None]]] = []
         if self._args.mode:
-            wishes.append(partial(set_mode, wanted=self._args.mode))
-        wishes += [partial(set_option, key=key, value=value) for key, value in self._args.set]
-        for wish in wishes:
+            changes.append(partial(set_mode, wanted=self._args.mode))
+        changes += [partial(set_option, key=key, value=value) for key, value in self._args.set]
+        for change in changes:
             try:
-                await wish(self.conversation)
+                await change(self.conversation)
             except UserError as error:
                 if failed is None:
                     raise
@@ -114,13 +114,13 @@ class ConversationSetup:
             cwd = make_project()
         rules = [parse_spec(text, "allow") for text in args.allow]
         rules += [parse_spec(text, "reject") for text in args.reject]
-        wished = args.policy or self.workbench.settings.policy
+        policy = args.policy or self.app_context.settings.policy
         return Options(
             cwd=Path(cwd or ".").absolute(),
-            directories=[*self.workbench.settings.workspace.additional_directories, *directories],
-            policy=next((policy for policy in POLICIES if policy == wished), self._policy),
+            directories=[*self.app_context.settings.workspace.additional_directories, *directories],
+            policy=next((known for known in POLICIES if known == policy), self._policy),
             run_rules=rules,
-            servers=self.workbench.servers(args.mcp_config),
+            servers=self.app_context.servers(args.mcp_config),
             question_handler=self._question_handler,
             terminal_sign_in=self._terminal_sign_in,
         )

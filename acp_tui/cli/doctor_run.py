@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.headless import HeadlessRun
+from acp_tui.console.messages import print_message
 from acp_tui.doctor.report import build_report
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ async def examine(args: argparse.Namespace, agent: str | None, prompt: str | Non
 
     conversation.listen(keep)
     try:
-        await headless.work(run())
+        await headless.run(run())
     finally:
         await headless.close()
     return build_report(conversation, records, seconds, failure=headless.failure)
@@ -67,4 +67,4 @@ async def _print_progress(method: str, began: float) -> None:
     while True:
         await asyncio.sleep(PROGRESS_INTERVAL_SECONDS)
         waited = time.monotonic() - began
-        print(f"acp-tui: waiting for the answer to {method} ({waited:.0f} s)", file=sys.stderr, flush=True)
+        print_message(f"waiting for the answer to {method} ({waited:.0f} s)")

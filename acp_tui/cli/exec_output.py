@@ -1,4 +1,4 @@
-"""What `exec` prints: the answer on stdout, progress on stderr."""
+"""Prints the output of `exec`: the answer on stdout, progress on stderr."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
 
-MAX_FILES = 30
-"""At most so many changed files are listed; a build may change thousands."""
+MAX_CHANGED_FILES = 30
+"""Changed files that are listed; a build may change thousands."""
 OUTCOME_WORDS = {True: "allowed", False: "rejected", None: "cancelled"}
 
 
@@ -28,37 +28,37 @@ class ProgressPrinter:
     """Prints progress on stderr, one line each."""
 
     def __init__(self) -> None:
-        self._printed: dict[int, str] = {}
+        self._printed: dict[int, str] = {}  # last line of each entry, by id
 
-    def see(self, events: Sequence[Event], changes: Sequence[Change]) -> None:
+    def print_progress(self, events: Sequence[Event], changes: Sequence[Change]) -> None:
         """Print decisions, tool calls, notices and plan progress."""
         agent_gone = any(isinstance(event, AgentExited) for event in events)
         for event in events:
-            if isinstance(event, Decided) and event.by != "covered":  # printed a moment ago
-                self._say(f"{OUTCOME_WORDS[event.allowed]}: {event.subject} ({event.why})")
+            if isinstance(event, Decided) and event.by != "covered":  # the covering one was printed
+                self._print(f"{OUTCOME_WORDS[event.allowed]}: {event.subject} ({event.why})")
         for change in changes:
             if change.entry is None:
                 continue
             kind = kind_of(change.entry)
             # Why the agent is gone is reported with the failure that it causes.
             if kind.progress_updates or (change.kind == "added" and not agent_gone):
-                self._progress(change.entry.id, kind.progress(change.entry))
+                self._print_once(change.entry.id, kind.progress(change.entry))
 
-    def changed(self, files: list[dict[str, Any]], cwd: str) -> None:
+    def print_changed_files(self, files: list[dict[str, Any]], cwd: str) -> None:
         """Print the changed files."""
-        for file in files[:MAX_FILES]:
+        for file in files[:MAX_CHANGED_FILES]:
             path = PurePath(file["path"])
             name = path.relative_to(cwd) if path.is_relative_to(cwd) else path
-            self._say(f"{file['change']}: {name}{'' if file['canBeReverted'] else ' (cannot be reverted)'}")
-        if len(files) > MAX_FILES:
-            self._say(f"and {len(files) - MAX_FILES} more files changed")
+            self._print(f"{file['change']}: {name}{'' if file['canBeReverted'] else ' (cannot be reverted)'}")
+        if len(files) > MAX_CHANGED_FILES:
+            self._print(f"and {len(files) - MAX_CHANGED_FILES} more files changed")
 
-    def _progress(self, entry_id: int, line: str | None) -> None:
+    def _print_once(self, entry_id: int, line: str | None) -> None:
         if line and self._printed.get(entry_id) != line:
             self._printed[entry_id] = line
-            self._say(line)
+            self._print(line)
 
-    def _say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         print(f"· {visible_line(text)}", file=sys.stderr, flush=True)
 
 
@@ -69,14 +69,14 @@ class TextOutput:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._narrator = ProgressPrinter()
-        self._safe = stream.isatty()
+        self._progress = ProgressPrinter()
+        self._is_terminal = stream.isatty()
         self._text = GrowingText()
-        self._carry = ""  # half of a surrogate pair at the end of a chunk
+        self._carry = ""  # first half of a surrogate pair at the end of a chunk
         self._at_line_start = True
         self._started = False
 
-    def see(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
+    def print_record(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
         """Print text as it arrives, with a blank line between messages."""
         if self._started and any(
             change.kind == "added" and isinstance(change.entry, AgentMessage) for change in changes
@@ -84,15 +84,17 @@ class TextOutput:
             self._write("\n\n" if not self._at_line_start else "\n")
         for event in events:
             if isinstance(event, TextChunk) and event.speaker == "agent" and event.text:
-                self._write(self._sanitize(event.text) if self._safe else self._join_surrogates(event.text))
+                self._write(
+                    self._sanitize(event.text) if self._is_terminal else self._join_surrogates(event.text)
+                )
                 self._started = True
-        self._narrate(events, changes)
+        self._print_progress(events, changes)
 
-    def _narrate(self, events: Sequence[Event], changes: Sequence[Change]) -> None:
+    def _print_progress(self, events: Sequence[Event], changes: Sequence[Change]) -> None:
         if len(changes) == 1 and isinstance(changes[0].entry, AgentMessage):
             return  # fast path: text that was printed on stdout
         self.flush()
-        self._narrator.see(events, changes)
+        self._progress.print_progress(events, changes)
 
     def flush(self) -> None:
         """Flush the stream."""
@@ -103,7 +105,7 @@ class TextOutput:
         if self._started and not self._at_line_start:
             self._write("\n")
         self.flush()
-        self._narrator.changed(result["changedFiles"] or [], result["cwd"])
+        self._progress.print_changed_files(result["changedFiles"] or [], result["cwd"])
 
     def _sanitize(self, chunk: str) -> str:
         before = self._text.length
@@ -111,7 +113,7 @@ class TextOutput:
         return self._text.since(before)
 
     def _join_surrogates(self, chunk: str) -> str:
-        """Join surrogate pairs across chunks; replace single surrogates, which cannot be encoded."""
+        """Join surrogate pairs across chunks. Replace lone surrogates, which cannot be encoded."""
         chunk = self._carry + chunk
         self._carry = ""
         if chunk.isascii():
@@ -133,11 +135,11 @@ class JsonOutput:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._narrator = ProgressPrinter()
+        self._progress = ProgressPrinter()
 
-    def see(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
+    def print_record(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
         """Print progress on stderr."""
-        self._narrator.see(events, changes)
+        self._progress.print_progress(events, changes)
 
     def flush(self) -> None:
         """Do nothing: there is no buffered output."""
@@ -155,7 +157,7 @@ class NdjsonOutput:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
-    def see(self, record: Record, events: Sequence[Event], _changes: Sequence[Change]) -> None:
+    def print_record(self, record: Record, events: Sequence[Event], _changes: Sequence[Change]) -> None:
         """Print the events of one record."""
         for event in events:
             self._stream.write(as_json({"at": record.at, **to_record(event)}, self._stream) + "\n")

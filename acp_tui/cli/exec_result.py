@@ -18,17 +18,19 @@ class DecisionLog:
     """Collects the permission decisions of a run."""
 
     def __init__(self) -> None:
-        self.made: list[dict[str, Any]] = []
+        self.decisions: list[dict[str, Any]] = []
 
-    def see(self, event: Event) -> None:
+    def add(self, event: Event) -> None:
         """Record the event if it is a decision."""
         if isinstance(event, Decided):
             outcome = {True: "allowed", False: "rejected", None: "cancelled"}[event.allowed]
-            self.made.append({"asked": event.subject, "outcome": outcome, "by": event.by, "why": event.why})
+            self.decisions.append(
+                {"asked": event.subject, "outcome": outcome, "by": event.by, "why": event.why}
+            )
 
 
 async def build_result(
-    conversation: Conversation, decisions: DecisionLog, failure: str | None
+    conversation: Conversation, decision_log: DecisionLog, failure: str | None
 ) -> dict[str, Any]:
     """Return the result of the run as JSON data."""
     session = conversation.session
@@ -42,7 +44,7 @@ async def build_result(
         "toolCalls": [
             _tool_call(entry) for entry in session.entries if isinstance(entry, ToolCall) and not entry.served
         ],
-        "permissions": decisions.made,
+        "permissions": decision_log.decisions,
         "changedFiles": await _changed_files(conversation),
         "usage": _usage(session.usage),
         "log": conversation.log_path,

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.exec_output import OUTPUTS
 from acp_tui.cli.exec_result import DecisionLog, build_result
-from acp_tui.cli.headless import HeadlessRun, print_error
+from acp_tui.cli.headless import HeadlessRun
 from acp_tui.cli.options import CANCELLED, FAILED, OK, OTHER_STOP
+from acp_tui.console.messages import print_message
 from acp_tui.console.streams import content_stream
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
 
-STDERR_LINES = 10
+MAX_STDERR_LINES = 10
 """Lines of the agent's stderr to print after a failure."""
 FLUSH_SECONDS = 0.05
 """Seconds between flushes of the output."""
@@ -32,21 +33,21 @@ async def execute(args: argparse.Namespace, agent: str | None, prompt: str) -> i
     headless = HeadlessRun(args, agent)
     conversation = headless.conversation
     output = OUTPUTS[args.output](content_stream())
-    decisions = DecisionLog()
-    printing = OutputListener(output, decisions, headless)
-    conversation.listen(printing)
+    decision_log = DecisionLog()
+    listener = OutputListener(output, decision_log, headless)
+    conversation.listen(listener)
 
     async def end() -> None:
         failure = headless.failure
         if failure is not None:
-            printing.flush()
-            print_error(failure, headless.last_words[-STDERR_LINES:])
-        printing.end(await build_result(conversation, decisions, failure))
+            listener.flush()
+            print_message(failure, headless.stderr_tail[-MAX_STDERR_LINES:])
+        listener.end(await build_result(conversation, decision_log, failure))
         if headless.failure is not None and failure is None:  # printing itself failed
-            print_error(headless.failure)
+            print_message(headless.failure)
 
     try:
-        await headless.work(_turn(headless, prompt))
+        await headless.run(_turn(headless, prompt))
         if headless.stopped_by != signal.SIGPIPE:
             await headless.finish(end())
     finally:
@@ -62,48 +63,48 @@ async def _turn(headless: HeadlessRun, prompt: str) -> None:
     conversation = headless.conversation
     await conversation.start()
     await headless.open()
-    await headless.choose()
+    await headless.apply_options()
     await conversation.prompt([{"type": "text", "text": prompt}])
 
 
 class OutputListener:
-    """Prints the events of a run; flushes at intervals rather than per chunk."""
+    """Prints the events of a run, and flushes the output at intervals rather than per chunk."""
 
-    def __init__(self, output: Output, decisions: DecisionLog, headless: HeadlessRun) -> None:
+    def __init__(self, output: Output, decision_log: DecisionLog, headless: HeadlessRun) -> None:
         self._output = output
-        self._decisions = decisions
+        self._decision_log = decision_log
         self._headless = headless
-        self._flushing: asyncio.TimerHandle | None = None
+        self._flush_timer: asyncio.TimerHandle | None = None
         self._stopped = False
 
     def __call__(self, record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
         """Print one record's events and changes."""
         for event in events:
-            self._decisions.see(event)
+            self._decision_log.add(event)
         history = self._headless.conversation.session.replaying
         if self._stopped or (history and not self._output.shows_history):
             return
-        self._print(self._output.see, record, events, changes)
-        if self._flushing is None:
-            self._flushing = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self.flush)
+        self._print(self._output.print_record, record, events, changes)
+        if self._flush_timer is None:
+            self._flush_timer = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self.flush)
 
     def flush(self) -> None:
         """Flush the output."""
-        self._flushing = None
+        self._flush_timer = None
         if not self._stopped:
             self._print(self._output.flush)
 
     def end(self, result: dict[str, Any]) -> None:
-        """Print the result. Nothing is printed after it."""
+        """Print the result and stop printing."""
         self._stopped = True
         self._print(self._output.end, result)
 
-    def _print(self, act: Callable[..., None], *args: Any) -> None:
+    def _print(self, call: Callable[..., None], *args: Any) -> None:
         self._headless.printing = True
         try:
-            act(*args)
+            call(*args)
         except OSError as error:
             self._stopped = True
-            self._headless.output_lost(error)
+            self._headless.handle_output_error(error)
         finally:
             self._headless.printing = False

@@ -57,7 +57,7 @@ def run_app(app: AcpTui) -> int:
 
     _log_uncaught_errors()
     try:
-        asyncio.run(_shown(app))
+        asyncio.run(_run_async(app))
     except Exception as error:  # reported below in one sentence
         app.failure = app.failure or error
     if app.failure is not None and app.ended_by is None:
@@ -67,40 +67,40 @@ def run_app(app: AcpTui) -> int:
     return app.return_code or 0 if app.ended_by is None else 128 + app.ended_by
 
 
-async def _shown(app: AcpTui) -> None:
+async def _run_async(app: AcpTui) -> None:
     import asyncio
 
     loop = asyncio.get_running_loop()
 
-    def ended(number: int, _frame: object) -> None:
-        """Shut down in order; exit hard after a delay, because a thread may hang.
+    def on_end_signal(number: int, _frame: object) -> None:
+        """Shut down in order. Exit without cleanup after a delay, because a thread may hang.
 
-        The agents' watchers end left-over processes in both cases.
+        In both cases the agents' watchers end the remaining processes.
         """
         app.hurry()
         with suppress(RuntimeError):  # the loop has just been closed
             loop.call_soon_threadsafe(app.end, number)
-        last_resort = threading.Timer(SHUTDOWN_GRACE_SECONDS, os._exit, (128 + number,))
-        last_resort.daemon = True
-        last_resort.start()
+        hard_exit = threading.Timer(SHUTDOWN_GRACE_SECONDS, os._exit, (128 + number,))
+        hard_exit.daemon = True
+        hard_exit.start()
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, ended)
+        signal.signal(number, on_end_signal)
     # A signal may reach any thread while the main thread sleeps in the loop. A handler for one signal makes
     # asyncio set the wakeup fd, and then every signal wakes the loop.
     loop.add_signal_handler(signal.SIGCONT, lambda: None)
-    loop.set_exception_handler(lambda _, context: _report(app, context))
+    loop.set_exception_handler(lambda _, context: _report_task_error(app, context))
     await app.run_async()
 
 
-# --------------------------------------------------------------------------- what goes wrong
+# --------------------------------------------------------------------------- errors
 
 
-class _FirstToTheFile(logging.Handler):
-    """Sets up file logging on the first message, so that early messages do not reach the terminal."""
+class _LogFileSetup(logging.Handler):
+    """Sets up the log file on the first message, so that early messages do not reach the terminal."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Set up file logging and log the record again."""
+        """Set up the log file and log the record again."""
         from acp_tui.console.log_file import log_to_file
 
         log_to_file()
@@ -109,7 +109,7 @@ class _FirstToTheFile(logging.Handler):
 
 def _log_uncaught_errors() -> None:
     """Log warnings and uncaught errors that Python would print onto the screen."""
-    logging.lastResort = _FirstToTheFile()
+    logging.lastResort = _LogFileSetup()
     logging.captureWarnings(capture=True)
     threading.excepthook = lambda problem: log.error(
         "Uncaught exception in a thread",
@@ -120,7 +120,7 @@ def _log_uncaught_errors() -> None:
     )
 
 
-def _report(app: AcpTui, context: dict[str, Any]) -> None:
+def _report_task_error(app: AcpTui, context: dict[str, Any]) -> None:
     """Log and show an error in a background task; the app keeps running."""
     log.error("%s: %r", context["message"], context)
     app.report(context.get("exception"), context["message"])
@@ -129,11 +129,11 @@ def _report(app: AcpTui, context: dict[str, Any]) -> None:
 def _crash_error(error: Exception) -> ScreenFailedError:
     """Turn a crash into one sentence; log the traceback."""
     log.critical("The app crashed", exc_info=error)
-    words = shorten(visible_line(f"{type(error).__name__}: {error}"), MAX_ERROR_CHARS, placeholder=" …")
-    return ScreenFailedError(f"internal error ({words}).{_where()}")
+    message = shorten(visible_line(f"{type(error).__name__}: {error}"), MAX_ERROR_CHARS, placeholder=" …")
+    return ScreenFailedError(f"internal error ({message}).{_log_file_hint()}")
 
 
-def _where() -> str:
+def _log_file_hint() -> str:
     from acp_tui.console.log_file import log_to_file
 
     path = log_to_file()

@@ -62,3 +62,8 @@ def discard_stdout() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
+
+
+def replace_unencodable() -> None:
+    """Print "?" for characters that the encoding of stdout lacks, instead of failing."""
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # always a text file here

@@ -58,3 +58,13 @@ def cells(text: str) -> int:
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
         for char in text
     )
+
+
+def truncate(text: str, width: int) -> str:
+    """Return the text on one line, truncated to `width` columns."""
+    text = " ".join(visible_line(text[: width * 8]).split())
+    if cells(text) <= width:
+        return text
+    while cells(text) >= width:
+        text = text[:-1]
+    return f"{text.rstrip()}…"

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.cli import main
-from acp_tui.cli.commands.sessions import readable_size, shortened
 from acp_tui.config.paths import paths
-from acp_tui.console.tables import cells
+from acp_tui.console.quantities import format_size
+from acp_tui.console.tables import cells, truncate
 from acp_tui.store.session_folder import SessionFolder, create_session_folder, reopen_session_folder
 from acp_tui.store.stored_sessions import list_sessions, read_session
 
@@ -261,15 +261,15 @@ def test_nothing_heavy_is_loaded(home: Path) -> None:
 
 
 def test_sizes_and_titles_are_short() -> None:
-    assert [readable_size(count) for count in (0, 999, 1000, 2_500_000, 3e9)] == [
+    assert [format_size(count) for count in (0, 999, 1000, 2_500_000, 3e9)] == [
         "0 B",
         "999 B",
         "1 kB",
         "2 MB",
         "3.0 GB",
     ]
-    assert shortened("a\n b", 9) == "a b"
-    assert shortened("漢字漢字", 5) == "漢字…"
+    assert truncate("a\n b", 9) == "a b"
+    assert truncate("漢字漢字", 5) == "漢字…"
 
 
 def test_secrets_do_not_reach_the_list(capsys: pytest.CaptureFixture[str]) -> None:

@@ -101,8 +101,8 @@ def held(
     command = [sys.executable, "-m", f"tests.fake_agents.{module}", *args]
     environment = {"PYTHONPATH": str(REPOSITORY), MARK: mark}
     launch = Launch("scripted", "Scripted Agent", command, environment, ad_hoc=True)
-    workbench = AppContext.open(cwd)
-    conversation = workbench.conversation(
+    app_context = AppContext.open(cwd)
+    conversation = app_context.conversation(
         launch, Options(cwd=cwd, **options), keep_log=keep_log, resumed=resumed
     )
     one = Held(conversation, mark)

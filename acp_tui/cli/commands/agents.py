@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.agents import catalogue
-from acp_tui.cli.commands.config import point_at_problems
+from acp_tui.cli.settings_problems import print_problem_count
 from acp_tui.config import settings as config
 from acp_tui.console.tables import aligned, labelled
 from acp_tui.store.secret_patterns import redact_text
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
         else _list(settings)
     )
     print("\n".join(lines))
-    point_at_problems(settings)
+    print_problem_count(settings)
     return 0
 
 
@@ -47,8 +47,8 @@ def _list(settings: Settings) -> list[str]:
     for agent in catalogue.known_agents(settings).values():
         title = textwrap.shorten(agent.title, 30, placeholder="…")
         title += " (default)" if agent.name == settings.agent else ""
-        tried = "yours" if agent.own else "tested" if agent.tried else "untested"
-        rows.append((agent.name, title, _state(agent), tried))
+        tested = "yours" if agent.own else "tested" if agent.tried else "untested"
+        rows.append((agent.name, title, _state(agent), tested))
     return [*aligned(rows), "", "Run `acp-tui agents show NAME` for the command, install hint and sign-in."]
 
 
@@ -66,8 +66,8 @@ def _show(agent: KnownAgent, settings: Settings) -> list[str]:
     if command:
         fields.append(("Starts", redact_text(shlex.join(command))))
     else:
-        wanted = redact_text(" or ".join(shlex.join(command) for command in agent.run))
-        fields.append(("Starts", f"not installed: {wanted}"))
+        programs = redact_text(" or ".join(shlex.join(command) for command in agent.run))
+        fields.append(("Starts", f"not installed: {programs}"))
     fields += [("Sets", ", ".join(agent.env))] if agent.env else []
     fields += [("Install", agent.install)] if agent.install else []
     if agent.keys:

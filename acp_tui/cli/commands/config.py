@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.agents import catalogue
+from acp_tui.cli.settings_problems import print_problem_count
 from acp_tui.config import settings as config
 from acp_tui.console.tables import aligned, wrapped
 from acp_tui.session.text import visible_line
@@ -43,10 +43,10 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if args.action == "check":
         problems = catalogue.settings_problems(settings) + _ui_problems(settings)
-        print("\n".join(_report(problems)) if problems else "No problems found.")
+        print("\n".join(_problem_lines(problems)) if problems else "No problems found.")
         return 1 if problems else 0
     print("\n".join(_show(settings)))
-    point_at_problems(settings)
+    print_problem_count(settings)
     return 0
 
 
@@ -56,9 +56,9 @@ def _keys(settings: Settings) -> list[str]:
     from acp_tui.ui.keys.keymap import keymap
     from acp_tui.ui.keys.palette_commands import title_of
 
-    own = keymap(settings.keys).keys
+    current = keymap(settings.keys).keys
     rows = [("ACTION", "KEYS", "PLACE", "DESCRIPTION")]
-    rows += [(key.id, own.get(key.id, key.keys), SCOPES[key.where].title, title_of(key)) for key in TABLE]
+    rows += [(key.id, current.get(key.id, key.keys), SCOPES[key.where].title, title_of(key)) for key in TABLE]
     return aligned(rows)
 
 
@@ -71,51 +71,44 @@ def _ui_problems(settings: Settings) -> list[Problem]:
     return themes.problems(settings) + keymap.problems(settings) + attention.notify_command_problems(settings)
 
 
-def point_at_problems(settings: Settings) -> None:
-    """Print a hint to stderr if some settings are invalid and therefore ignored."""
-    if problems := catalogue.settings_problems(settings):
-        noun = "problem" if len(problems) == 1 else "problems"
-        print(f"acp-tui: {len(problems)} {noun} in the settings; run `acp-tui config check`", file=sys.stderr)
-
-
 def _show(settings: Settings) -> list[str]:
     files = [config.config_file(), config.project_file(Path.cwd())]
     lines = aligned([(file.name, str(file) if file.exists() else f"{file} (missing)") for file in files])
-    rows = [(key, _written(key, settings), _place(settings.origin(key))) for key in config.CHECKS]
+    rows = [(key, _toml_value(key, settings), _origin(settings.origin(key))) for key in config.CHECKS]
     rows += [
-        (f"keys.{name}", keys, _place(settings.origin(f"keys.{name}")))
+        (f"keys.{name}", keys, _origin(settings.origin(f"keys.{name}")))
         for name, keys in settings.keys.items()
     ]
-    rows += [(f"agents.{name}", _started(agent), _place(agent)) for name, agent in settings.agents.items()]
+    rows += [(f"agents.{name}", _command(agent), _origin(agent)) for name, agent in settings.agents.items()]
     rows += [
-        (f"mcp_servers.{server.name}", server.transport, _place(server)) for server in settings.mcp_servers
+        (f"mcp_servers.{server.name}", server.transport, _origin(server)) for server in settings.mcp_servers
     ]
     return [*lines, "", *aligned(rows)]
 
 
-def _written(key: str, settings: Settings) -> str:
-    """Return the value as it would be written in the file."""
+def _toml_value(key: str, settings: Settings) -> str:
+    """Return the value as it is written in a settings file."""
     value: Any = settings.value(key)
     if value is None:
         return "(depends on the command)" if key == "policy" else "(none)"
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _started(agent: UserAgent) -> str:
+def _command(agent: UserAgent) -> str:
     return redact_text(shlex.join(agent.command)) if agent.command else "(as the known agent)"
 
 
-def _place(origin: Origin | UserAgent | Server) -> str:
-    """Return file and line. The two usual files go by name: their paths are printed at the top."""
+def _origin(origin: Origin | UserAgent | Server) -> str:
+    """Return file and line of a value. The two usual files go without their path, which is printed above."""
     if origin.file is None:
         return str(origin)
-    usual = origin.file in (config.config_file(), config.project_file(Path.cwd()))
-    name = origin.file.name if usual else str(origin.file)
+    is_usual = origin.file in (config.config_file(), config.project_file(Path.cwd()))
+    name = origin.file.name if is_usual else str(origin.file)
     return name if origin.line is None else f"{name}:{origin.line}"
 
 
-def _report(problems: list[Problem]) -> list[str]:
-    """Return the lines for each problem: its `file:line` first, so that editors recognise it."""
+def _problem_lines(problems: list[Problem]) -> list[str]:
+    """Return the lines to print for the problems. They begin with `file:line`, which editors recognise."""
     lines = []
     for problem in problems:
         lines.append(visible_line(": ".join(part for part in (problem.place, problem.key) if part)))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.app_context import AppContext
-from acp_tui.cli.commands.replay import find_recording, read_records, replace_unencodable
 from acp_tui.cli.options import USAGE
+from acp_tui.cli.recordings import find_recording, read_records
 from acp_tui.config.paths import paths, write_private
-from acp_tui.console.streams import content_stream
+from acp_tui.console.messages import print_message
+from acp_tui.console.streams import content_stream, replace_unencodable
 from acp_tui.errors import UserError
 from acp_tui.export import FORMATS, export
 from acp_tui.export.metadata import SessionMetadata
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.export import Format
 
 DEFAULT_THEME = "dark"
-_ENDINGS: dict[str, Format] = {
+_SUFFIXES: dict[str, Format] = {
     ".md": "md",
     ".markdown": "md",
     ".html": "html",
@@ -39,9 +39,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="SESSION",
         help="session id (or a unique prefix), session folder, or recording file",
     )
-    form = parser.add_mutually_exclusive_group()
+    formats = parser.add_mutually_exclusive_group()
     for name, words in FORMATS.items():
-        form.add_argument(
+        formats.add_argument(
             f"--{name}", dest="form", action="store_const", const=name, help=f"export as {words}"
         )
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="output file (default: stdout)")
@@ -55,29 +55,30 @@ def run(args: argparse.Namespace) -> int:
     stored = read_session(path.parent)  # agent, title and folder, if acp-tui recorded it
     metadata = SessionMetadata.from_folder(stored) if stored.meta else SessionMetadata(path.stem)
     cwd = Path(metadata.cwd or ".")
-    workbench = AppContext.open(cwd)
-    form, theme = args.form or _by_ending(args.output), args.theme
+    app_context = AppContext.open(cwd)
+    form, theme = args.form or _format_of(args.output), args.theme
     if form == "html" and theme is None:
-        theme, wrong = _configured_theme(workbench.settings)
-        problems = [*problems, *wrong]
-    hides = workbench.is_sensitive_in(cwd)
-    text = export(records, form, metadata, theme=theme or DEFAULT_THEME, is_sensitive=hides)
+        theme, theme_problems = _configured_theme(app_context.settings)
+        problems = [*problems, *theme_problems]
+    is_sensitive = app_context.is_sensitive_in(cwd)
+    text = export(records, form, metadata, theme=theme or DEFAULT_THEME, is_sensitive=is_sensitive)
     if args.output is None:
         replace_unencodable()
         content_stream().write(text)
     else:
-        _refuse_recordings(args.output, path)
+        _protect_recordings(args.output, path)
         write_export(args.output, text)
     for problem in problems:
-        print(f"acp-tui: {problem}", file=sys.stderr)
+        print_message(problem)
     return 0
 
 
-def _by_ending(path: Path | None) -> Format:
-    ending = path.suffix.lower() if path is not None else ".md"
-    if ending not in _ENDINGS:
-        raise UserError(f"unknown format {ending!r}: use --{', --'.join(FORMATS)}.", exit_code=USAGE)
-    return _ENDINGS[ending]
+def _format_of(path: Path | None) -> Format:
+    """Return the format for the file's suffix; Markdown for stdout."""
+    suffix = path.suffix.lower() if path is not None else ".md"
+    if suffix not in _SUFFIXES:
+        raise UserError(f"unknown format {suffix!r}: use --{', --'.join(FORMATS)}.", exit_code=USAGE)
+    return _SUFFIXES[suffix]
 
 
 def _configured_theme(settings: Settings) -> tuple[str, list[str]]:
@@ -91,8 +92,8 @@ def _configured_theme(settings: Settings) -> tuple[str, list[str]]:
     return settings.theme, []
 
 
-def _refuse_recordings(output: Path, source: Path) -> None:
-    """Raise `UserError` if the output would overwrite a recording."""
+def _protect_recordings(output: Path, source: Path) -> None:
+    """Raise `UserError` if the output file belongs to a recording."""
     place = output.resolve()
     if place == source.resolve() or place.is_relative_to(sessions_directory(paths().data).resolve()):
         raise UserError(f"{output} belongs to a recorded session and is not overwritten.", exit_code=USAGE)
@@ -102,7 +103,7 @@ def write_export(path: Path, text: str) -> None:
     """Write the file atomically. A new file is readable by its owner only."""
     real = path.resolve()
     try:
-        if real.exists() and not real.is_file():  # /dev/stdout or a pipe: there is nothing to replace
+        if real.exists() and not real.is_file():  # /dev/stdout or a pipe cannot be replaced
             real.write_text(text, encoding="utf-8")
         else:
             if not real.parent.is_dir():

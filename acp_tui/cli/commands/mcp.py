@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.agents import catalogue
-from acp_tui.cli.commands.config import point_at_problems
+from acp_tui.cli.settings_problems import print_problem_count
 from acp_tui.config import mcp
 from acp_tui.config import settings as config
 from acp_tui.config.problems import closest_match
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import Server
     from acp_tui.config.settings import Settings
 
-# A header value without its ${…} references: nothing secret is left.
+# What may remain of a header value without its ${…} references.
 _NOT_SECRET = re.compile(r"\s*(?:bearer|basic|token)?\s*", re.IGNORECASE)
 _REFERENCE = re.compile(r"\$\{[\w:]+\}")
 
@@ -50,55 +50,55 @@ def run(args: argparse.Namespace) -> int:
     for file in args.mcp_config:
         servers += mcp.from_json_file(file)
     if args.agent is not None:
-        _check(args.agent, settings, servers)
+        _require_known(args.agent, settings, servers)
     if not servers:
         print(f"No MCP servers: none in {config.config_file()}, and no --mcp-config was given.")
     for server in servers:
-        print("\n".join(_described(server, servers, args.agent)))
-    point_at_problems(settings)
+        print("\n".join(_server_lines(server, servers, args.agent)))
+    print_problem_count(settings)
     return 0
 
 
-def _check(agent: str, settings: Settings, servers: list[Server]) -> None:
+def _require_known(agent: str, settings: Settings, servers: list[Server]) -> None:
     """Raise `UserError` for an unknown agent, which would otherwise get the servers for all agents."""
     names = {*catalogue.known_agents(settings), *(name for server in servers for name in server.agents or [])}
     if agent not in names:
-        meant = closest_match(agent, names)
+        guess = closest_match(agent, names)
         raise UserError(
-            f"unknown agent {agent!r}" + (f"; did you mean {meant}?" if meant else ""), exit_code=2
+            f"unknown agent {agent!r}" + (f"; did you mean {guess}?" if guess else ""), exit_code=2
         )
 
 
-def _described(server: Server, servers: list[Server], agent: str | None) -> list[str]:
-    place = str(server.file) if server.line is None else f"{server.file}:{server.line}"
+def _server_lines(server: Server, servers: list[Server], agent: str | None) -> list[str]:
+    origin = str(server.file) if server.line is None else f"{server.file}:{server.line}"
     if server.transport == "stdio":
         fields = [("runs", redact_text(shlex.join([server.command, *server.args])))]
     else:
         fields = [(server.transport, redact_text(server.url))]
-    fields += [("env", pair) for pair in _masked(server.env, "=")]
-    fields += [("header", pair) for pair in _masked(server.headers, ": ")]
+    fields += [("env", pair) for pair in _mask_secrets(server.env, "=")]
+    fields += [("header", pair) for pair in _mask_secrets(server.headers, ": ")]
     if server.extra:
         fields.append(("unused", f"{', '.join(server.extra)}: not part of the protocol"))
-    fields.append(_sent(server, servers, agent))
-    return [visible_line(f"{server.name}  {place}"), *labelled(fields, "    ", commands=("runs",))]
+    fields.append(_recipients(server, servers, agent))
+    return [visible_line(f"{server.name}  {origin}"), *labelled(fields, "    ", commands=("runs",))]
 
 
-def _masked(values: Mapping[str, str], sign: str) -> list[str]:
-    """Return the pairs as written. Possible secrets are masked unless they only reference a variable."""
+def _mask_secrets(values: Mapping[str, str], separator: str) -> list[str]:
+    """Return the pairs, with possible secrets masked unless they only refer to a variable."""
     return [
-        f"{name}{sign}{MASK if is_secret_name(name) and not _harmless(value) else redact_text(value)}"
+        f"{name}{separator}{MASK if is_secret_name(name) and not _is_harmless(value) else redact_text(value)}"
         for name, value in values.items()
     ]
 
 
-def _harmless(value: str) -> bool:
+def _is_harmless(value: str) -> bool:
     return _NOT_SECRET.fullmatch(_REFERENCE.sub("", value)) is not None
 
 
-def _sent(server: Server, servers: list[Server], agent: str | None) -> tuple[str, str]:
-    """Return who gets the server. Which transports an agent supports is unknown until it runs."""
-    whom = agent or (server.agents[0] if server.agents else "")
-    _, left_out = mcp.for_agent(servers, whom, http=True, sse=True)
+def _recipients(server: Server, servers: list[Server], agent: str | None) -> tuple[str, str]:
+    """Return a label and who gets the server. Which transports an agent supports is unknown until it runs."""
+    recipient = agent or (server.agents[0] if server.agents else "")
+    _, left_out = mcp.for_agent(servers, recipient, http=True, sse=True)
     reason = next((left.reason for left in left_out if left.server is server), None)
     if reason:
         return "left out", reason

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from acp_tui.console.messages import print_message
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
             _list(rule_store)
     finally:
         for notice in rule_store.notices:
-            print(f"acp-tui: {notice}", file=sys.stderr)
+            print_message(notice)
     return 0
 
 
@@ -94,8 +94,8 @@ def _list(rule_store: RuleStore) -> None:
 def _revoke(number: str, rule_store: RuleStore) -> None:
     from acp_tui.permissions.rules import describe_rule
 
-    which = int(number) if number.isdecimal() and len(number) < 8 else number  # an id has eight characters
-    print(f"Forgotten: {describe_rule(rule_store.revoke(which))}.")
+    reference = int(number) if number.isdecimal() and len(number) < 8 else number  # ids have eight characters
+    print(f"Forgotten: {describe_rule(rule_store.revoke(reference))}.")
 
 
 def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
@@ -104,8 +104,8 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
     from acp_tui.permissions.identity import AgentIdentity
     from acp_tui.permissions.rule_spec import parse_spec
 
-    place = _place(args)
-    subject = _subject(args.kind, args.subject, place)
+    context = _path_context(args)
+    subject = _subject(args.kind, args.subject, context)
     print(f"Asked:  {subject.words}")
     if subject.composite:
         print(f"        prefix allow rules cannot match: {subject.composite}")
@@ -119,14 +119,14 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
             rules=rule_store.rules(),
             run_rules=run_rules,
             agent=AgentIdentity(args.agent) if args.agent else None,
-            project=place.cwd,
+            project=context.cwd,
         )
         print(f"{policy + ':':<15}{decision.answer:<8}{decision.why}")
     if args.policy is None:
         print('Under `acp-tui exec`, "ask" means "reject".')
 
 
-def _place(args: argparse.Namespace) -> PathContext:
+def _path_context(args: argparse.Namespace) -> PathContext:
     from acp_tui.permissions.request import PathContext
 
     roots = [os.path.realpath(directory) for directory in (args.cwd, *args.add_dir)]
@@ -136,7 +136,7 @@ def _place(args: argparse.Namespace) -> PathContext:
     return PathContext(cwd=roots[0], roots=roots, resolve=os.path.realpath)
 
 
-def _subject(kind: str, text: str, place: PathContext) -> Subject:
+def _subject(kind: str, text: str, context: PathContext) -> Subject:
     from acp_tui.permissions.request import PATH_KINDS
     from acp_tui.permissions.subject import subject_of_command, subject_of_kind
 
@@ -145,17 +145,17 @@ def _subject(kind: str, text: str, place: PathContext) -> Subject:
             raise UserError(
                 "name the command: acp-tui permissions explain execute 'git status'.", exit_code=2
             )
-        return subject_of_command(text, place=place, served=False)
+        return subject_of_command(text, place=context, served=False)
     if kind in PATH_KINDS and kind != "search" and not text:
         raise UserError(f"name the file: acp-tui permissions explain {kind} PATH.", exit_code=2)
     if kind in PATH_KINDS:
-        return subject_of_kind(kind, [text] if text else [], place=place)
+        return subject_of_kind(kind, [text] if text else [], place=context)
     if kind == "mcp":
         server, _, tool = text.partition("/")
         if not (server and tool):
             raise UserError("name the tool: acp-tui permissions explain mcp SERVER/TOOL.", exit_code=2)
-        return subject_of_kind(kind, place=place, server=server, tool=tool)
-    return subject_of_kind(kind, place=place)
+        return subject_of_kind(kind, place=context, server=server, tool=tool)
+    return subject_of_kind(kind, place=context)
 
 
 def _day(rule: Rule) -> str:

@@ -60,33 +60,35 @@ def app_for(
 ) -> AcpTui:
     """Return the app for these arguments. `on_created` is called with each conversation."""
     agent, prompt = agent_and_prompt(args.words, args.program, needed=False)
-    wishes = early_settings.read(Path(args.cwd or "."))
-    by_project = False
+    settings = early_settings.read(Path(args.cwd or "."))
+    chosen_by_project = False
     if agent is None and args.program is None and not args.resume and not args.choose:
-        agent, by_project = _default_agent(wishes)
+        agent, chosen_by_project = _default_agent(settings)
 
     from acp_tui.ui.app import AcpTui
 
     launcher = partial(_launcher, args, on_created)
-    known = agent is not None or args.program is not None or args.resume
-    conversation = partial(_conversation, args, on_created, agent, prompt, chosen_by_project=by_project)
-    start = conversation if known else launcher
-    return AcpTui(start, theme=args.theme, wishes=wishes, launcher=launcher)
+    has_agent = agent is not None or args.program is not None or args.resume
+    conversation = partial(
+        _conversation, args, on_created, agent, prompt, chosen_by_project=chosen_by_project
+    )
+    start = conversation if has_agent else launcher
+    return AcpTui(start, theme=args.theme, wishes=settings, launcher=launcher)
 
 
-def _default_agent(wishes: early_settings.EarlySettings) -> tuple[str | None, bool]:
-    """The agent that starts when none is named, and whether the project's settings chose it.
+def _default_agent(settings: early_settings.EarlySettings) -> tuple[str | None, bool]:
+    """Return the agent to start if none is named, and whether the project's settings chose it.
 
-    A project chooses among the installed agents only: others would be downloaded and run.
+    A project may choose only an installed agent: any other would be downloaded and run.
     """
-    if wishes.agent == wishes.own_agent:
-        return wishes.agent, False
+    if settings.agent == settings.own_agent:
+        return settings.agent, False
     from acp_tui.agents.catalogue import known_agents
     from acp_tui.config.settings import load
 
-    agent = known_agents(load(wishes.cwd)).get(wishes.agent or "")
+    agent = known_agents(load(settings.cwd)).get(settings.agent or "")
     if agent is None or not agent.is_installed:
-        return wishes.own_agent, False
+        return settings.own_agent, False
     return agent.name, True
 
 
@@ -122,16 +124,16 @@ def _conversation(
 
     def new_session(palette: Palette) -> BaseScreen:
         """Return a screen with a new session of the same agent in the same folder."""
-        given: dict[str, Any] = {"resume": None}
-        named = agent
+        changes: dict[str, Any] = {"resume": None}
+        name = agent
         if setups:
             launch = setups[-1].conversation.launch
-            given["cwd"] = str(setups[-1].conversation.cwd)
+            changes["cwd"] = str(setups[-1].conversation.cwd)
             if args.program is None and launch.ad_hoc:
-                given["program"] = shlex.join(launch.command)
+                changes["program"] = shlex.join(launch.command)
             elif args.program is None:
-                named = launch.name
-        return _conversation(argparse.Namespace(**(vars(args) | given)), on_created, named, None, palette)
+                name = launch.name
+        return _conversation(argparse.Namespace(**(vars(args) | changes)), on_created, name, None, palette)
 
     program = (args.program or "").split()
     name = agent or (program[0].rpartition("/")[2] if program else "the agent")
@@ -149,17 +151,17 @@ def _launcher(
     def read() -> LauncherChoices:
         from acp_tui.launcher_choices import load_choices
 
-        found = load_choices(folder)
+        choices = load_choices(folder)
         import acp_tui.ui.screens.conversation  # noqa: F401  # preload: the next screen
 
-        return found
+        return choices
 
     def start(palette: Palette, agent: str | None, session: str | None) -> BaseScreen:
         """Apply the command line's options to the chosen agent. A resumed session keeps its own folder."""
-        chosen: dict[str, Any] = {"program": None, "resume": session}
+        changes: dict[str, Any] = {"program": None, "resume": session}
         if session is not None:
-            chosen |= {"cwd": None, "add_dir": []}
-        given = argparse.Namespace(**(vars(args) | chosen))
+            changes |= {"cwd": None, "add_dir": []}
+        given = argparse.Namespace(**(vars(args) | changes))
         return _conversation(given, on_created, agent, None, palette)
 
     return LauncherScreen(palette, read, start, folder)

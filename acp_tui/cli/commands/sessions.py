@@ -10,13 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.commands.replay import print_recording, replace_unencodable
+from acp_tui.cli.recordings import print_recording
 from acp_tui.config import settings as config
 from acp_tui.config.checks import WrongValueError, size
 from acp_tui.config.paths import paths
-from acp_tui.console.tables import aligned, cells, labelled
+from acp_tui.console.quantities import format_size, pluralize
+from acp_tui.console.streams import replace_unencodable
+from acp_tui.console.tables import aligned, cells, labelled, truncate
 from acp_tui.errors import UserError
-from acp_tui.session.text import visible_line
 from acp_tui.store.prune import prune_candidates, remove_sessions
 from acp_tui.store.session_labels import format_moment, session_title
 from acp_tui.store.stored_sessions import find_session, list_sessions
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
     from acp_tui.store.stored_sessions import StoredSession
 
-_WIDTH = 80
-_PROJECT = 16
+DEFAULT_WIDTH = 80
+PROJECT_COLUMNS = 16
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     match args.action:
         case "show":
             session = find_session(paths().data, args.id)
-            print("\n".join([*_facts(session), ""]))
+            print("\n".join([*_details(session), ""]))
             if session.wire.exists():
                 print_recording(session.wire, thoughts=args.thoughts)
         case "path":
@@ -73,7 +74,7 @@ def _list() -> None:
     if not sessions:
         print("No recorded sessions.")
         return
-    width = shutil.get_terminal_size((_WIDTH, 24)).columns
+    width = shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
     print("\n".join(_table(sessions, width)))
 
 
@@ -83,18 +84,21 @@ def _table(sessions: Sequence[StoredSession], width: int) -> list[str]:
     for session in sessions:
         project = Path(session.text("cwd") or "").name
         agent = session.text("agent_title") or session.text("agent") or "?"
-        when, bytes_ = format_moment(session.updated, datetime.now(UTC)), readable_size(session.size())
-        rows.append([session.id, agent, shortened(project, _PROJECT), when, bytes_])
+        when, bytes_ = format_moment(session.updated, datetime.now(UTC)), format_size(session.size())
+        rows.append([session.id, agent, truncate(project, PROJECT_COLUMNS), when, bytes_])
     left = width - max(map(cells, aligned(rows))) - 2
-    if left < _PROJECT:
+    if left < PROJECT_COLUMNS:
         for row in rows:
             del row[1]
         left = width - max(map(cells, aligned(rows))) - 2
-    titles = ["TITLE", *(shortened(session_title(session), max(left, _PROJECT // 2)) for session in sessions)]
+    titles = [
+        "TITLE",
+        *(truncate(session_title(session), max(left, PROJECT_COLUMNS // 2)) for session in sessions),
+    ]
     return aligned([[*row, title] for row, title in zip(rows, titles, strict=True)])
 
 
-def _facts(session: StoredSession) -> list[str]:
+def _details(session: StoredSession) -> list[str]:
     now = datetime.now(UTC)
     command = session.meta.get("command")
     directories = session.meta.get("directories")
@@ -108,29 +112,10 @@ def _facts(session: StoredSession) -> list[str]:
         ("Agent's id", session.text("session_id")),
         ("Last used", format_moment(session.updated, now)),
         ("Stop reason", session.text("stop")),
-        ("Size", readable_size(session.size())),
+        ("Size", format_size(session.size())),
         ("Folder", str(session.path)),
     ]
     return labelled([(label, text) for label, text in fields if text], commands=("Command", "Folder"))
-
-
-def shortened(text: str, width: int) -> str:
-    """Return the text on one line, truncated to `width` columns."""
-    text = " ".join(visible_line(text[: width * 8]).split())
-    if cells(text) <= width:
-        return text
-    while cells(text) >= width:
-        text = text[:-1]
-    return f"{text.rstrip()}…"
-
-
-def readable_size(count: float) -> str:
-    """Format a number of bytes, e.g. "3 kB"."""
-    for unit in ("B", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}"
-        count /= 1000
-    return f"{count:.1f} GB"
 
 
 # --------------------------------------------------------------------------- prune
@@ -142,18 +127,18 @@ def _prune(args: argparse.Namespace) -> int:
     max_bytes = limits.keep_bytes if args.max_size is None else args.max_size
     chosen = prune_candidates(paths().data, keep=keep, max_bytes=max_bytes)
     if not chosen:
-        print(f"Nothing to remove: within the limits of {keep} sessions and {readable_size(max_bytes)}.")
+        print(f"Nothing to remove: within the limits of {keep} sessions and {format_size(max_bytes)}.")
         return 0
     for one in chosen:
-        title = shortened(session_title(one.session), 30)
-        print(f"{one.session.id}  {readable_size(one.size)}  {title}".rstrip())
+        title = truncate(session_title(one.session), 30)
+        print(f"{one.session.id}  {format_size(one.size)}  {title}".rstrip())
     if not args.yes and not _confirm(len(chosen)):
         print("Nothing removed.")
         return 1
     removed = remove_sessions(paths().data, chosen)
-    print(f"Removed {_sessions(len(removed))}, {readable_size(sum(one.size for one in removed))}.")
+    print(f"Removed {pluralize(len(removed), 'session')}, {format_size(sum(one.size for one in removed))}.")
     if kept := len(chosen) - len(removed):
-        print(f"{_sessions(kept).capitalize()} kept: in use, or not removable.")
+        print(f"{pluralize(kept, 'session').capitalize()} kept: in use, or not removable.")
     return 0
 
 
@@ -163,14 +148,10 @@ def _confirm(count: int) -> bool:
             "nothing removed: no terminal to confirm on. Use --yes to skip the confirmation.", exit_code=2
         )
     try:
-        print(f"Remove {_sessions(count)} for good? [y/N] ", end="", flush=True)
+        print(f"Remove {pluralize(count, 'session')} for good? [y/N] ", end="", flush=True)
         return input().strip().lower() in ("y", "yes")
     except EOFError:
         return False
-
-
-def _sessions(count: int) -> str:
-    return "1 session" if count == 1 else f"{count} sessions"
 
 
 def _count(text: str) -> int:

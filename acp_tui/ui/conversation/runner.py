@@ -48,7 +48,7 @@ class StartQuestion(Protocol):
 class PreparedConversation(Protocol):
     """A conversation made from the command line's arguments, not yet started."""
 
-    workbench: AppContext
+    app_context: AppContext
     conversation: Conversation
 
     def start_questions(self) -> Sequence[StartQuestion]:
@@ -57,7 +57,7 @@ class PreparedConversation(Protocol):
     async def open(self) -> None:
         """Open the session. The agent must be running."""
 
-    async def choose(self, failed: Callable[[UserError], None]) -> None:
+    async def apply_options(self, failed: Callable[[UserError], None]) -> None:
         """Apply the requested modes and options to the open session; report failures to `failed`."""
 
 
@@ -156,7 +156,7 @@ class ConversationRunner:
                 self.view.start_failed(UserError(question.declined))
                 return
             question.accept()
-        await self._opened_by(prepared.conversation.start, prepared.open, self._choose)
+        await self._opened_by(prepared.conversation.start, prepared.open, self._apply_options)
 
     async def restart(self) -> None:
         """Restart the agent, running or dead."""
@@ -199,7 +199,7 @@ class ConversationRunner:
         assert self.prepared is not None
         if self.prepared.conversation.session.session_id is None:
             await self.prepared.open()
-            await self._choose()
+            await self._apply_options()
         else:
             await self.prepared.conversation.open_again()
 
@@ -245,10 +245,10 @@ class ConversationRunner:
         if not (last and isinstance(last[0], Notice) and last[0].level == "error"):
             conversation.note(Noticed("error", str(error)))
 
-    async def _choose(self) -> None:
+    async def _apply_options(self) -> None:
         """Apply the requested settings. Failures are shown and do not stop the conversation."""
         assert self.prepared is not None
-        await self.prepared.choose(self.view.show_error)
+        await self.prepared.apply_options(self.view.show_error)
 
     def _turn_failed(self, error: UserError, text: str) -> None:
         from acp_tui.controller import SignInNeeded
@@ -269,7 +269,7 @@ class ConversationRunner:
         except UserError:
             return  # nothing to close, and the error was shown
         await prepared.conversation.close()
-        await asyncio.to_thread(prepared.workbench.prune)
+        await asyncio.to_thread(prepared.app_context.prune)
 
     # ---- prompts
 
@@ -333,7 +333,7 @@ class ConversationRunner:
         if self.prepared is None:
             return
         try:
-            self.prepared.workbench.save_draft(self.prepared.conversation, text)
+            self.prepared.app_context.save_draft(self.prepared.conversation, text)
         except UserError as error:
             if not self._draft_failed:
                 self.view.show_error(error)
@@ -361,7 +361,7 @@ class ConversationRunner:
         if self.prepared is None:
             raise UserError("No conversation yet.")
         return await asyncio.to_thread(
-            self.prepared.workbench.export, self.prepared.conversation, form, theme
+            self.prepared.app_context.export, self.prepared.conversation, form, theme
         )
 
     # ---- commands

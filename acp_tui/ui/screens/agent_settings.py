@@ -105,7 +105,7 @@ class AgentSettings(Prompting):
 
         prepared = self.runner.prepared
         assert prepared is not None
-        self._detail("Permissions", permission_list(prepared.conversation, prepared.workbench.rule_store))
+        self._detail("Permissions", permission_list(prepared.conversation, prepared.app_context.rule_store))
 
     def _open_log(self) -> None:
         prepared = self.runner.prepared

@@ -120,19 +120,19 @@ class ConversationScreen(SignIn, AgentSettings, Exporting):
         conversation = prepared.conversation
         self._status.agent = conversation.launch.title
         self._status.project = folder_label(str(conversation.cwd))
-        self._status.branch = prepared.workbench.branch(conversation.cwd) or ""
+        self._status.branch = prepared.app_context.branch(conversation.cwd) or ""
         self._status.policy = conversation.options.policy
         self._use_workspace()
         self.prompt.agent_title = conversation.launch.title
-        self.prompt.history = prepared.workbench.history(conversation.cwd)
-        self.prompt.load_draft(prepared.workbench.draft(conversation))
+        self.prompt.history = prepared.app_context.history(conversation.cwd)
+        self.prompt.load_draft(prepared.app_context.draft(conversation))
         self.transcript.use_session(session, str(conversation.cwd))
-        self.begin_with_pane(prepared.workbench.settings.panes)
+        self.begin_with_pane(prepared.app_context.settings.panes)
         self._show_queue()
         self._update_status()
-        settings = prepared.workbench.settings
+        settings = prepared.app_context.settings
         notify_problems(self.app, [*settings.problems, *self.attention.follow(settings)])
-        for notice in prepared.workbench.notices:
+        for notice in prepared.app_context.notices:
             self.notify(notice, severity="warning", timeout=10, markup=False)
         if self._first_prompt:
             self.prompt.remember(self._first_prompt)
