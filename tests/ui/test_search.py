@@ -1,4 +1,4 @@
-"""The line that the conversation is searched with."""
+"""The search line of the conversation."""
 
 from __future__ import annotations
 
@@ -9,54 +9,54 @@ from acp_tui.session.state import Choice
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.screens.choose import ChooseScreen
 from acp_tui.ui.widgets.input_line import InputLine
-from tests.ui.panes.stage import Stage, session, stage
+from tests.ui.panes.sample_screen import SampleScreen, sample_app, sample_session
 
 
-def row(app: AcpTui, from_the_end: int) -> str:
-    """A row of the screen as text."""
-    return app.screen._compositor.render_strips()[-from_the_end].text.strip()
+def row_from_end(app: AcpTui, number: int) -> str:
+    """Return a row of the screen as text, counted from the bottom."""
+    return app.screen._compositor.render_strips()[-number].text.strip()
 
 
-def told(app: AcpTui) -> str:
-    """Which hit of how many."""
-    return row(app, 2).rpartition("  ")[2]
+def match_count(app: AcpTui) -> str:
+    """Return the text beside the search line, such as "1 of 30"."""
+    return row_from_end(app, 2).rpartition("  ")[2]
 
 
-async def test_the_footer_tells_the_keys_of_the_search() -> None:
-    app = stage("dark")
+async def test_the_footer_names_the_keys_of_the_search() -> None:
+    app = sample_app("dark")
     async with app.run_test(size=(100, 24)) as pilot:
         await pilot.press("ctrl+f")
         await pilot.pause()
-        assert row(app, 1).startswith("Enter next  ↑ previous  Esc close")
+        assert row_from_end(app, 1).startswith("Enter next  ↑ previous  Esc close")
 
 
-async def test_the_keys_of_the_footer_go_on_and_back() -> None:
-    app = stage("dark")
+async def test_keys_go_to_the_next_and_previous_match() -> None:
+    app = sample_app("dark")
     async with app.run_test(size=(100, 24)) as pilot:
         await pilot.press("ctrl+f", *"paragraph")
         await pilot.pause()
-        assert told(app) == "30 found"
-        for key, where in [("enter", "1"), ("down", "2"), ("enter", "3"), ("up", "2"), ("up", "1")]:
+        assert match_count(app) == "30 found"
+        for key, position in [("enter", "1"), ("down", "2"), ("enter", "3"), ("up", "2"), ("up", "1")]:
             await pilot.press(key)
             await pilot.pause()
-            assert told(app) == f"{where} of 30"
+            assert match_count(app) == f"{position} of 30"
 
 
-async def test_enter_means_nothing_there_when_another_key_goes_on() -> None:
-    app = AcpTui(lambda palette: Stage(session(), palette))
+async def test_a_rebound_next_key_replaces_enter() -> None:
+    app = AcpTui(lambda palette: SampleScreen(sample_session(), palette))
     app.set_keymap({"find.next": "f12"})
     async with app.run_test(size=(100, 24)) as pilot:
         await pilot.press("ctrl+f", *"paragraph", "enter")
         await pilot.pause()
-        assert told(app) == "30 found"
+        assert match_count(app) == "30 found"
         await pilot.press("f12")
         await pilot.pause()
-        assert told(app) == "1 of 30"
+        assert match_count(app) == "1 of 30"
 
 
 @pytest.mark.parametrize("where", ["search", "list"])
-async def test_nothing_pasted_into_a_line_reaches_the_terminal_as_a_command(where: str) -> None:
-    app = stage("dark")
+async def test_control_characters_are_removed_from_pastes(where: str) -> None:
+    app = sample_app("dark")
     async with app.run_test(size=(100, 24)) as pilot:
         if where == "search":
             await pilot.press("ctrl+f")
@@ -70,24 +70,24 @@ async def test_nothing_pasted_into_a_line_reaches_the_terminal_as_a_command(wher
         assert line.value == "ab"
 
 
-async def test_a_search_that_is_over_goes_on_with_n_and_is_there_again_with_its_key() -> None:
-    app = stage("dark")
+async def test_a_closed_search_continues_with_n_and_can_be_reopened() -> None:
+    app = sample_app("dark")
     async with app.run_test(size=(100, 24)) as pilot:
         await pilot.press("ctrl+f", *"paragraph", "enter", "enter", "escape")
         await pilot.pause()
-        assert "paragraph" not in row(app, 2), "the line is gone"
+        assert "paragraph" not in row_from_end(app, 2), "the line is gone"
         await pilot.press("n")
         await pilot.pause()
-        assert told(app) == "1 of 30"
+        assert match_count(app) == "1 of 30"
         await pilot.press("n", "n", "N")
         await pilot.pause()
-        assert told(app) == "2 of 30"
+        assert match_count(app) == "2 of 30"
         await pilot.press("ctrl+f", "escape", "ctrl+f")
         await pilot.pause()
-        assert told(app) == "30 found"
+        assert match_count(app) == "30 found"
         await pilot.press("enter")
         await pilot.pause()
-        assert told(app) == "1 of 30"
+        assert match_count(app) == "1 of 30"
         await pilot.press(*"nothing like this")
         await pilot.pause()
-        assert told(app) == "no matches"
+        assert match_count(app) == "no matches"

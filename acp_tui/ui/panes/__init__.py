@@ -1,1 +1,1 @@
-"""Panes beside the conversation: the plan, files, terminals, and the session. Made when first asked for."""
+"""Panes beside the conversation: plan, files, terminals and session. They are created on first use."""

@@ -1,4 +1,4 @@
-"""The files of the session: where the agent is, what has changed, what it looked at."""
+"""The files pane: changed files, files the agent looked at, and where it works now."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import ToolCall
 from acp_tui.ui.drawing.wrap import make_strip, shorten_path, wrap
 from acp_tui.ui.entries.tool_call.headline import line_counts, relative_path
-from acp_tui.ui.panes.listing import Item
+from acp_tui.ui.panes.item_builders import RIGHT_MARGIN, heading_item, justified_line, text_item
 from acp_tui.ui.panes.pane import Pane
-from acp_tui.ui.panes.pieces import EDGE, heading, row, words
-from acp_tui.ui.panes.seen_files import TouchedFile, TouchedFiles
+from acp_tui.ui.panes.pane_list import PaneItem
+from acp_tui.ui.panes.touched_files import TouchedFile, TouchedFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,197 +28,201 @@ if TYPE_CHECKING:
 
 STATUS_LETTERS = {"added": "A", "modified": "M", "deleted": "D", "mode": "x", "unknown": "?"}
 AGENT_MARK = "➤"
-"""The mark of a file that the agent is at."""
+"""Marks a file that the agent is working on."""
 
 
 class Counts(NamedTuple):
-    """Lines that a file gained and lost."""
+    """Numbers of added and removed lines of a file."""
 
     added: int
     removed: int
 
 
 class FilesPane(Pane):
-    """Changes are what the disk says, where somebody looks there; else what tool calls told."""
+    """Lists files. Changes come from comparing the disk, or else from the tool calls' diffs."""
 
     TITLE: ClassVar = "Files"
     ACTIONS: ClassVar = frozenset({"open", "diff", "revert", "follow", "look"})
 
     def __init__(self, source: PaneSource, palette: Palette) -> None:
         super().__init__(source, palette)
-        self._seen = TouchedFiles(source.session, source.cwd)
-        self._changes: dict[str, FileChange] | None = None  # None: nobody has looked yet
+        self._touched_files = TouchedFiles(source.session, source.cwd)
+        self._changes: dict[str, FileChange] | None = None  # None until the disk was compared
         self._counts: Mapping[str, Counts] = {}
-        self._touched: dict[str, int | None] = {}  # where the agent is, with lines
-        self._open: set[str] = set()  # calls that have not ended
+        self._agent_lines: dict[str, int | None] = {}  # files the agent is working on, with line numbers
+        self._running_calls: set[str] = set()
         self.following = False
-        """Does the choice go where the agent goes?"""
+        """Whether the choice follows the agent."""
 
-    # ------------------------------------------------------------------------- what is known
+    # ------------------------------------------------------------------------- updates
 
-    def renew(self) -> None:
-        """Gather everything again."""
-        self._seen = TouchedFiles(self.source.session, self.source.cwd)
-        self._touched = self._touched_now()
-        self._open = {name for name, call in self.source.session.tool_calls.items() if not call.done}
-        super().renew()
+    def refresh_items(self) -> None:
+        """Collect the files again and ask for a comparison with the disk."""
+        self._touched_files = TouchedFiles(self.source.session, self.source.cwd)
+        self._agent_lines = self._active_lines()
+        self._running_calls = {name for name, call in self.source.session.tool_calls.items() if not call.done}
+        super().refresh_items()
         self.action_look()
 
     def show_changes(self, changes: Sequence[FileChange], counts: Mapping[str, Counts]) -> None:
-        """What a look at the disk has found."""
+        """Show the result of a comparison with the disk."""
         self._changes = {str(change.path): change for change in changes}
         self._counts = counts
-        self.show(self.items())
+        self.show(self.build_items())
         self.refresh_bindings()
 
     def change_of(self, path: str) -> FileChange | None:
-        """How the disk differs there from what it was."""
+        """Return how a file on disk differs from session start; None if it does not or is not known."""
         return (self._changes or {}).get(path)
 
-    def file(self, path: str) -> TouchedFile | None:
-        """What tool calls told of it."""
-        return self._seen.files.get(path)
+    def touched_file(self, path: str) -> TouchedFile | None:
+        """Return what tool calls mention of a file."""
+        return self._touched_files.files.get(path)
 
-    def concerned(self, changes: Iterable[Change]) -> bool:
-        """Are other files named, or is the agent elsewhere? What ends makes us ask the disk."""
-        news = ended = False
+    def is_affected(self, changes: Iterable[Change]) -> bool:
+        """Return True if files or the agent's position changed.
+
+        Also asks for a comparison with the disk when a tool call or the turn has ended.
+        """
+        affected = ended = False
         for change in changes:
             call = change.entry
             if isinstance(call, ToolCall):
-                news |= self._seen.take(call)
-                ended |= call.done and (call.call_id in self._open or change.kind == "added")
-                (self._open.discard if call.done else self._open.add)(call.call_id)
+                affected |= self._touched_files.add_call(call)
+                ended |= call.done and (call.call_id in self._running_calls or change.kind == "added")
+                (self._running_calls.discard if call.done else self._running_calls.add)(call.call_id)
             ended |= change.fact == "phase" and not self.source.session.working
         if ended:
             self.action_look()
-        touched = self._touched_now()
-        if touched != self._touched:
-            self._touched = touched
-            news = True
-        return news
+        active = self._active_lines()
+        if active != self._agent_lines:
+            self._agent_lines = active
+            affected = True
+        return affected
 
-    def take(self, changes: Sequence[Change]) -> None:
-        """Gathering everything again is for other occasions."""
-        if self.concerned(changes):
-            self.show(self.items())
+    def apply_changes(self, changes: Sequence[Change]) -> None:
+        """Update the list, without collecting all files again."""
+        if self.is_affected(changes):
+            self.show(self.build_items())
             self._follow()
 
-    def _touched_now(self) -> dict[str, int | None]:
-        return {self._seen.absolute(place.path): place.line for place in self.source.session.active_locations}
+    def _active_lines(self) -> dict[str, int | None]:
+        locations = self.source.session.active_locations
+        return {self._touched_files.absolute(location.path): location.line for location in locations}
 
-    # ------------------------------------------------------------------------- what is shown
+    # ------------------------------------------------------------------------- content
 
-    def items(self) -> Sequence[Item]:
-        """What has changed first."""
+    def build_items(self) -> Sequence[PaneItem]:
+        """Return changed files, then files that were only looked at."""
         changed = self._changed()
-        others = [path for path in self._seen.files if path not in changed]
+        others = [path for path in self._touched_files.files if path not in changed]
         if not changed and not others:
             if self._finds_all:
-                return [words("No files touched yet.", self.palette.dim)]
-            text = "No files announced yet. Files that the agent does not announce cannot be listed."
-            return [words(text, self.palette.dim)]
-        items: list[Item] = [
-            heading("Changed", self.palette, f"{len(changed):,}" if changed else "", first=True)
+                return [text_item("No files touched yet.", self.palette.dim)]
+            text = "No files announced yet. Only files that the agent announces can be listed."
+            return [text_item(text, self.palette.dim)]
+        items: list[PaneItem] = [
+            heading_item("Changed", self.palette, f"{len(changed):,}" if changed else "", first=True)
         ]
         items += [self._item(path) for path in changed]
         if not changed:
-            items.append(words("Nothing so far.", self.palette.dim))
+            items.append(text_item("No changes yet.", self.palette.dim))
         if others:
-            items.append(heading("Looked at", self.palette, f"{len(others):,}"))
+            items.append(heading_item("Looked at", self.palette, f"{len(others):,}"))
             items += [self._item(path) for path in others]
         return items
 
     def _changed(self) -> dict[str, None]:
-        told = [path for path, file in self._seen.files.items() if file.diffs]
+        announced = [path for path, file in self._touched_files.files.items() if file.diffs]
         if self._changes is None:
-            return dict.fromkeys(told)
-        return dict.fromkeys(self._changes if self._finds_all else [*self._changes, *told])
+            return dict.fromkeys(announced)
+        return dict.fromkeys(self._changes if self._finds_all else [*self._changes, *announced])
 
     @property
     def _finds_all(self) -> bool:
-        """Does the disk tell of every change? Else what the agent announced is listed, too."""
+        """True if comparing the disk finds every change. Otherwise list announced changes too."""
         conversation = self.source.conversation
         return self._changes is None or conversation is None or conversation.finds_all_changes
 
-    def _item(self, path: str) -> Item:
+    def _item(self, path: str) -> PaneItem:
         change = self.change_of(path)
-        stuck = change is not None and not change.revertable
-        return Item(lambda width: self._row(path, width), path, height=None if stuck else 1)
+        has_note = change is not None and not change.revertable
+        return PaneItem(lambda width: self._row(path, width), path, height=None if has_note else 1)
 
     def _row(self, path: str, width: int) -> list[Strip]:
         palette, change = self.palette, self.change_of(path)
-        left: Spans = [Segment(f"{AGENT_MARK if path in self._touched else ' '} ", palette.accent)]
+        left: Spans = [Segment(f"{AGENT_MARK if path in self._agent_lines else ' '} ", palette.accent)]
         left.append(self._letter(path))
-        right = self._facts(path)
-        line = self._touched.get(path)
-        place = f":{line}" if line is not None else ""
-        room = width - EDGE - sum(span.cell_length for span in (*left, *right)) - len(place)
+        right = self._counts_text(path)
+        line = self._agent_lines.get(path)
+        line_suffix = f":{line}" if line is not None else ""
+        room = width - RIGHT_MARGIN - sum(span.cell_length for span in (*left, *right)) - len(line_suffix)
         name = reveal_line(relative_path(path, self.source.cwd))
         left.append(Segment(shorten_path(name, max(4, room)), palette.text))
-        left.append(Segment(place, palette.accent))
-        lines = [row(left, right, width)]
+        left.append(Segment(line_suffix, palette.accent))
+        lines = [justified_line(left, right, width)]
         if change is not None and change.revert_obstacle is not None:
             note = [Segment(f"cannot be reverted: {change.revert_obstacle}", palette.dim)]
-            lines += [make_strip(part, [Segment("    ")]) for part in wrap(note, max(8, width - EDGE - 4))]
+            note_width = max(8, width - RIGHT_MARGIN - 4)
+            lines += [make_strip(part, [Segment("    ")]) for part in wrap(note, note_width)]
         return lines
 
     def _letter(self, path: str) -> Segment:
         palette, change = self.palette, self.change_of(path)
         if change is not None:
-            look = {"added": palette.success, "deleted": palette.error}.get(change.kind, palette.warning)
-            return Segment(f"{STATUS_LETTERS[change.kind]} ", look)
-        file = self.file(path)
-        told = (self._changes is None or not self._finds_all) and file is not None and file.diffs
-        return Segment("M " if told else "  ", palette.warning)
+            style = {"added": palette.success, "deleted": palette.error}.get(change.kind, palette.warning)
+            return Segment(f"{STATUS_LETTERS[change.kind]} ", style)
+        file = self.touched_file(path)
+        announced = (self._changes is None or not self._finds_all) and file is not None and file.diffs
+        return Segment("M " if announced else "  ", palette.warning)
 
-    def _facts(self, path: str) -> Spans:
+    def _counts_text(self, path: str) -> Spans:
         counts = self._counts.get(path)
         if counts is None and (self._changes is None or not self._finds_all):
-            counts = self._told_counts(path)
+            counts = self._announced_counts(path)
         if counts is None:
             return []
-        told = line_counts(*counts, self.palette)
-        return [segment for text, look in told for segment in (Segment(" "), Segment(text, look))]
+        parts = line_counts(*counts, self.palette)
+        return [segment for text, style in parts for segment in (Segment(" "), Segment(text, style))]
 
-    def _told_counts(self, path: str) -> Counts | None:
+    def _announced_counts(self, path: str) -> Counts | None:
         from acp_tui.ui.entries.diff.diff_body import compute_difference
 
-        file = self.file(path)
+        file = self.touched_file(path)
         found = [compute_difference(diff) for diff in file.diffs.values()] if file is not None else []
         return Counts(sum(one.added for one in found), sum(one.removed for one in found)) if found else None
 
     # ------------------------------------------------------------------------- keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
-        """Not every file can be put back."""
+        """Disable keys that cannot act on the chosen file."""
         if action == "revert":
             change = self.change_of(self.chosen or "")
             return change is not None and change.revertable
         if action == "diff":
-            file = self.file(self.chosen or "")
+            file = self.touched_file(self.chosen or "")
             return self.change_of(self.chosen or "") is not None or (file is not None and bool(file.diffs))
         if action == "look" and self.source.conversation is None:
             return False
         return super().check_action(action, parameters)
 
     def action_open(self) -> None:
-        """Open it in the editor, where the agent is or was."""
-        file = self.file(self.chosen or "")
-        self.want("edit", self._touched.get(self.chosen or "") or (file.line if file is not None else None))
+        """Open the file in the editor, at the agent's current or last line."""
+        file = self.touched_file(self.chosen or "")
+        last_line = file.line if file is not None else None
+        self.request("edit", self._agent_lines.get(self.chosen or "") or last_line)
 
     def action_follow(self) -> None:
-        """Begin or cease to stay with the agent."""
+        """Start or stop following the agent."""
         self.following = not self.following
         self._follow()
-        self.notify(
-            "The choice follows the agent." if self.following else "The choice stays where it is.", timeout=3
-        )
+        self.notify("Following the agent." if self.following else "No longer following the agent.", timeout=3)
 
     def action_move(self, step: int) -> None:
-        """Whoever moves by hand does not follow."""
+        """Move the choice, and stop following the agent."""
         self.following = False
         super().action_move(step)
 
     def _follow(self) -> None:
-        if self.following and self._touched:
-            self.choose(next(reversed(self._touched)))
+        if self.following and self._agent_lines:
+            self.choose(next(reversed(self._agent_lines)))

@@ -1,4 +1,7 @@
-"""What panes ask of their screen. Apart from the panes, which are loaded only when they are opened."""
+"""Messages from the panes to their screen.
+
+A module of its own, because the screen imports it at start but loads the panes only when they are opened.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,23 @@ from typing import Literal
 
 from textual.message import Message
 
-ActionName = Literal["edit", "diff", "revert", "look", "output", "kill", "set"]
-StepName = Literal["leave", "zoom", "close"]
+ItemActionName = Literal["edit", "diff", "revert", "look", "output", "kill", "set"]
+PanesActionName = Literal["leave", "zoom", "close"]
 
 
-class PaneAction(Message):
-    """The user wants something done that is not a pane's to do."""
+class PaneItemAction(Message):
+    """A request to do something with an item of a pane, or (`look`) to compare files with the disk."""
 
-    def __init__(self, what: ActionName, key: str = "", line: int | None = None) -> None:
+    def __init__(self, action: ItemActionName, key: str = "", line: int | None = None) -> None:
         super().__init__()
-        self.what = what
-        self.key = key  # a path, the id of a terminal or of an option
+        self.action = action
+        self.key = key  # a path, or the id of a terminal or an option
         self.line = line
 
 
-class PaneStep(Message):
-    """Something about the panes as a whole."""
+class PanesAction(Message):
+    """A request that concerns all panes together."""
 
-    def __init__(self, step: StepName) -> None:
+    def __init__(self, action: PanesActionName) -> None:
         super().__init__()
-        self.step = step
+        self.action = action

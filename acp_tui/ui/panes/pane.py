@@ -1,4 +1,4 @@
-"""What all panes have in common: where they read, what they ask for, and their keys."""
+"""The base class of panes: their data source, updates and keys."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from textual.message import Message
 
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import DrawContext
-from acp_tui.ui.panes.listing import Item, PaneList
-from acp_tui.ui.panes.messages import PaneAction, PaneStep
+from acp_tui.ui.panes.messages import PaneItemAction, PanesAction
+from acp_tui.ui.panes.pane_list import PaneItem, PaneList
 from acp_tui.ui.widgets.abstract import AbstractWidgetMeta
 
 if TYPE_CHECKING:
@@ -22,60 +22,60 @@ if TYPE_CHECKING:
     from acp_tui.controller import Conversation
     from acp_tui.session.change import Change
     from acp_tui.session.state import Session
-    from acp_tui.ui.panes.messages import ActionName
+    from acp_tui.ui.panes.messages import ItemActionName
     from acp_tui.ui.theme.palette import Palette
 
 
 @dataclass(slots=True)
 class PaneSource:
-    """Where panes read."""
+    """The data that panes show."""
 
     session: Session
     cwd: str = ""
-    conversation: Conversation | None = None  # None: what is shown is only a recording
+    conversation: Conversation | None = None  # None for a recorded session
 
 
 class Pane(PaneList, metaclass=AbstractWidgetMeta):
-    """One pane. Letters act only while it has the focus."""
+    """A list of items about the session. Its keys work while it has the focus."""
 
     BINDINGS: ClassVar = keys.bindings("pane")
     TITLE: ClassVar = ""
     ACTIONS: ClassVar[frozenset[str]] = frozenset()
-    """Those of the keys that mean something here, beside moving about."""
+    """The optional actions that this pane offers; see `OPTIONAL_ACTIONS`."""
 
-    class Turned(Message):
-        """To another pane: the next one, the one before, or one by its number."""
+    class Switched(Message):
+        """The user switches to the pane of an index, or (`relative`) by so many panes."""
 
-        def __init__(self, to: int, *, relative: bool = False) -> None:
+        def __init__(self, index: int, *, relative: bool = False) -> None:
             super().__init__()
-            self.to = to
+            self.index = index
             self.relative = relative
 
     def __init__(self, source: PaneSource, palette: Palette) -> None:
         super().__init__(palette)
         self.source = source
 
-    # ------------------------------------------------------------------------- what is shown
+    # ------------------------------------------------------------------------- content
 
-    def renew(self) -> None:
-        """Show everything anew: another session, other colours, or it was out of sight."""
-        self.show(self.items())
+    def refresh_items(self) -> None:
+        """Rebuild all items."""
+        self.show(self.build_items())
 
-    def take(self, changes: Sequence[Change]) -> None:
-        """One frame: drawn anew only where it concerns this pane."""
-        if self.concerned(changes):
-            self.renew()
-
-    @abstractmethod
-    def items(self) -> Sequence[Item]:
-        """What there is to see."""
+    def apply_changes(self, changes: Sequence[Change]) -> None:
+        """Rebuild the items if changes to the session affect them."""
+        if self.is_affected(changes):
+            self.refresh_items()
 
     @abstractmethod
-    def concerned(self, changes: Iterable[Change]) -> bool:
-        """Do these changes anything that is seen here? Costs no more than there are changes."""
+    def build_items(self) -> Sequence[PaneItem]:
+        """Return the items to show."""
 
-    def context(self, width: int) -> DrawContext:
-        """What bodies of the transcript want to know."""
+    @abstractmethod
+    def is_affected(self, changes: Iterable[Change]) -> bool:
+        """Return True if the changes affect this pane. Must be fast: it is called for every frame."""
+
+    def draw_context(self, width: int) -> DrawContext:
+        """Return the context for drawing parts of transcript entries."""
         source = self.source
         return DrawContext(
             width=max(20, width), palette=self.palette, session=source.session, cwd=source.cwd, whole=True
@@ -84,81 +84,72 @@ class Pane(PaneList, metaclass=AbstractWidgetMeta):
     # ------------------------------------------------------------------------- keys
 
     def label_of(self, key_id: str) -> str | None:
-        """For the footer: arrows choose where there is something to choose, else they scroll."""
+        """Name the arrow keys in the footer: they choose items, or scroll if there is nothing to choose."""
         if key_id != "pane.down":
             return None
         return "scroll" if self.chosen is None else "choose"
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:  # noqa: ARG002  # Textual's signature
-        """Keys that mean nothing here are not offered."""
-        return action not in OFFERED or action in self.ACTIONS
+        """Disable optional actions that this pane does not offer."""
+        return action not in OPTIONAL_ACTIONS or action in self.ACTIONS
 
     def on_click(self, event: events.Click) -> None:
-        """Twice: what Enter does."""
+        """Open an item on a double click."""
         event.stop()
         if event.chain == 2 and self.key_at(event.y) is not None:
             self.action_open()
 
-    def want(self, what: ActionName, line: int | None = None) -> None:
-        """Ask for something to be done with the chosen item."""
+    def request(self, action: ItemActionName, line: int | None = None) -> None:
+        """Ask the screen to do something with the chosen item."""
         if self.chosen is not None:
-            self.post_message(PaneAction(what, self.chosen, line))
+            self.post_message(PaneItemAction(action, self.chosen, line))
 
     def action_move(self, step: int) -> None:
-        """Up and down."""
         self.move(step)
 
     def action_page(self, step: int) -> None:
-        """A screen up or down."""
         self.page(step)
 
     def action_home(self) -> None:
-        """To the beginning."""
         self.scroll_home(animate=False)
 
     def action_end(self) -> None:
-        """To the end."""
         self.scroll_end(animate=False)
 
     def action_turn(self, step: int) -> None:
-        """The next pane, or the one before."""
-        self.post_message(self.Turned(step, relative=True))
+        """Switch to the next (1) or the previous (-1) pane."""
+        self.post_message(self.Switched(step, relative=True))
 
     def action_tab(self, number: int) -> None:
-        """The pane of that number."""
-        self.post_message(self.Turned(number - 1))
+        """Switch to a pane by its number, from 1."""
+        self.post_message(self.Switched(number - 1))
 
     def action_zoom(self) -> None:
-        """The full screen, and back."""
-        self.post_message(PaneStep("zoom"))
+        self.post_message(PanesAction("zoom"))
 
     def action_leave(self) -> None:
-        """Back to the prompt."""
-        self.post_message(PaneStep("leave"))
+        self.post_message(PanesAction("leave"))
 
     def action_open(self) -> None:
-        """What Enter does with the chosen item."""
+        """Open the chosen item; panes define what that means."""
 
     def action_diff(self) -> None:
-        """Show what changed in the file."""
-        self.want("diff")
+        self.request("diff")
 
     def action_revert(self) -> None:
-        """Put the file back."""
-        self.want("revert")
+        self.request("revert")
 
     def action_kill(self) -> None:
-        """End the command."""
-        self.want("kill")
+        self.request("kill")
 
     def action_follow(self) -> None:
-        """Stay with what the agent is at."""
+        """Start or stop following the agent, in panes that can."""
 
     def action_look(self) -> None:
-        """Look at the disk again."""
-        # Whoever makes us ask may be above us, and a message does not rise beyond its maker.
-        self.call_later(lambda: self.post_message(PaneAction("look")))
+        """Ask the screen to compare the files with the disk."""
+        # The caller may be handling a message of a parent, where a message posted now would not bubble up.
+        self.call_later(lambda: self.post_message(PaneItemAction("look")))
 
 
-OFFERED = frozenset({"open", "diff", "revert", "kill", "follow", "look"})
-"""Actions that each pane offers or not."""
+OPTIONAL_ACTIONS = frozenset({"open", "diff", "revert", "kill", "follow", "look"})
+"""Actions that only some panes offer."""

@@ -1,4 +1,4 @@
-"""The panes: tabs, and the one of them that is looked at. The others cost nothing meanwhile."""
+"""The container of all panes. Only the visible pane is kept up to date."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from textual import on
 from textual.containers import Vertical
 
 from acp_tui.ui.panes.files import FilesPane
-from acp_tui.ui.panes.messages import PaneStep
+from acp_tui.ui.panes.messages import PanesAction
 from acp_tui.ui.panes.pane import Pane
 from acp_tui.ui.panes.plan import PlanPane
 from acp_tui.ui.panes.session import SessionPane
@@ -28,7 +28,7 @@ Kind = TypeVar("Kind", bound=Pane)
 
 
 class Panes(Vertical):
-    """Where they are is the layout's to say; see `beside`."""
+    """The tabs and the panes. `SidePanesLayout` places them on the screen."""
 
     DEFAULT_CSS = """
     Panes { background: $surface; }
@@ -36,7 +36,7 @@ class Panes(Vertical):
     """
 
     def __init__(self, source: PaneSource, palette: Palette, first: str = "plan") -> None:
-        """`first`: the one to begin with, by its title."""
+        """`first` is the lower-case title of the pane to show first."""
         super().__init__()
         self.source = source
         self._palette = palette
@@ -48,77 +48,76 @@ class Panes(Vertical):
         self.zoomed = False
 
     def compose(self) -> ComposeResult:
-        """The tabs above the panes."""
         yield self._tabs
         yield from self._panes
 
     def on_mount(self) -> None:
-        """Begin with that one."""
-        self.turn_to(self._current)
+        """Show the first pane."""
+        self.switch_to(self._current)
 
-    # ------------------------------------------------------------------------- what is shown
+    # ------------------------------------------------------------------------- content
 
     @property
     def current(self) -> Pane:
-        """The one that is looked at."""
+        """The visible pane."""
         return self._panes[self._current]
 
     def pane(self, kind: type[Kind]) -> Kind:
-        """The one of that kind."""
+        """Return the pane of a class."""
         return next(pane for pane in self._panes if isinstance(pane, kind))
 
-    def take(self, changes: Sequence[Change]) -> None:
-        """One frame."""
+    def apply_changes(self, changes: Sequence[Change]) -> None:
+        """Update the visible pane after changes to the session."""
         if any(change.kind == "reset" for change in changes):
-            self.current.renew()
+            self.current.refresh_items()
         else:
-            self.current.take(changes)
+            self.current.apply_changes(changes)
 
-    def renew(self) -> None:
-        """They were out of sight, or there is another session."""
-        self.current.renew()
+    def refresh_items(self) -> None:
+        """Rebuild the visible pane, for example after it was hidden or for another session."""
+        self.current.refresh_items()
 
     def use_palette(self, palette: Palette) -> None:
-        """The theme has changed."""
+        """Use the colours of another theme."""
         self._palette = palette
         for pane in self._panes:
             pane.palette = palette
-        self.current.renew()
+        self.current.refresh_items()
         self._show_tabs()
 
-    def turn_to(self, number: int) -> None:
-        """Look at another one."""
+    def switch_to(self, index: int) -> None:
+        """Show another pane; the index wraps around."""
         had_focus = self.current.has_focus
-        self._current = number % len(self._panes)
-        self.current.renew()
+        self._current = index % len(self._panes)
+        self.current.refresh_items()
         for pane in self._panes:
             pane.display = pane is self.current
         if had_focus:
             self.current.focus()
         self._show_tabs()
 
-    def zoom(self, *, on: bool) -> None:
-        """Say so in the tabs."""
+    def set_zoomed(self, *, on: bool) -> None:
+        """Show in the tabs whether the panes are zoomed."""
         self.zoomed = on
         self._show_tabs()
 
     def _show_tabs(self) -> None:
         self._tabs.show(self._current, self._palette, zoomed=self.zoomed)
 
-    # ------------------------------------------------------------------------- keys and clicks
+    # ------------------------------------------------------------------------- messages
 
-    @on(Pane.Turned)
-    def _turned(self, event: Pane.Turned) -> None:
+    @on(Pane.Switched)
+    def _switch(self, event: Pane.Switched) -> None:
         event.stop()
-        self.turn_to(self._current + event.to if event.relative else event.to)
+        self.switch_to(self._current + event.index if event.relative else event.index)
 
-    @on(PaneTabs.Turned)
-    def _clicked_tab(self, event: PaneTabs.Turned) -> None:
+    @on(PaneTabs.TabClicked)
+    def _tab_clicked(self, event: PaneTabs.TabClicked) -> None:
         event.stop()
-        self.turn_to(event.to)
+        self.switch_to(event.index)
         self.current.focus()
 
-    @on(PaneTabs.Clicked)
-    def _clicked_sign(self, event: PaneTabs.Clicked) -> None:
+    @on(PaneTabs.ButtonClicked)
+    def _button_clicked(self, event: PaneTabs.ButtonClicked) -> None:
         event.stop()
-        self.post_message(PaneStep(event.step))
+        self.post_message(PanesAction(event.action))

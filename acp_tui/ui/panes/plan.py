@@ -1,4 +1,4 @@
-"""What the agent means to do, and how far it has come."""
+"""The plan pane: the agent's current plan and its progress."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.segment import Segment
 from textual.strip import Strip
 
-from acp_tui.ui.panes.listing import Item
+from acp_tui.ui.panes.item_builders import RIGHT_MARGIN, text_item
 from acp_tui.ui.panes.pane import Pane
-from acp_tui.ui.panes.pieces import EDGE, words
+from acp_tui.ui.panes.pane_list import PaneItem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,36 +19,36 @@ if TYPE_CHECKING:
 
 
 class PlanPane(Pane):
-    """The current plan; it is replaced as a whole."""
+    """Shows a progress bar and the steps of the plan."""
 
     TITLE: ClassVar = "Plan"
 
-    def concerned(self, changes: Iterable[Change]) -> bool:
-        """Is there another plan, or the same in another state?"""
+    def is_affected(self, changes: Iterable[Change]) -> bool:
+        """Return True if the plan changed."""
         return any(change.fact == "plan" for change in changes)
 
-    def items(self) -> Sequence[Item]:
-        """Progress, then the steps."""
+    def build_items(self) -> Sequence[PaneItem]:
+        """Return the progress and the steps."""
         plan = self.source.session.plan
         if plan is None:
-            return [words("The agent has no plan at the moment.", self.palette.dim)]
-        progress = [Item(lambda width: self._progress(plan, width), height=3)] if plan.items else []
-        return [*progress, Item(lambda width: self._steps(plan, width), height=None)]
+            return [text_item("The agent has no plan.", self.palette.dim)]
+        progress = [PaneItem(lambda width: self._progress(plan, width), height=3)] if plan.items else []
+        return [*progress, PaneItem(lambda width: self._steps(plan, width), height=None)]
 
     def _progress(self, plan: Plan, width: int) -> list[Strip]:
         done, total = sum(item.status == "completed" for item in plan.items), len(plan.items)
-        cells = width - EDGE
+        cells = width - RIGHT_MARGIN
         filled = cells * done // total
         bar = [
             Segment("━" * filled, self.palette.success),
             Segment("━" * (cells - filled), self.palette.faint),
         ]
-        said = Segment(
+        summary = Segment(
             f"{done} of {total} done", self.palette.strong if done < total else self.palette.success
         )
-        return [Strip([said]), Strip(bar), Strip([])]
+        return [Strip([summary]), Strip(bar), Strip([])]
 
     def _steps(self, plan: Plan, width: int) -> list[Strip]:
         from acp_tui.ui.entries.plan import steps
 
-        return steps(plan, self.context(width - EDGE))
+        return steps(plan, self.draw_context(width - RIGHT_MARGIN))

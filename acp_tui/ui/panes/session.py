@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from acp_tui.session.settings import offered_settings, value_name
 from acp_tui.session.text import visible_line
+from acp_tui.ui.panes.item_builders import fact_item, heading_item, label_column_width, text_item
 from acp_tui.ui.panes.pane import Pane
-from acp_tui.ui.panes.pieces import column_for, fact, heading, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from acp_tui.session.change import Change
     from acp_tui.session.state import Agent
-    from acp_tui.ui.panes.listing import Item
+    from acp_tui.ui.panes.pane_list import PaneItem
 
 SHOWN_FACTS = frozenset(
     {"agent", "config_options", "cwd", "dialect", "directories", "mode", "model", "models", "modes"}
@@ -31,14 +31,14 @@ class SessionPane(Pane):
     TITLE: ClassVar = "Session"
     ACTIONS: ClassVar = frozenset({"open"})
 
-    def concerned(self, changes: Iterable[Change]) -> bool:
+    def is_affected(self, changes: Iterable[Change]) -> bool:
         """Return True if a change affects what the pane shows."""
         return any(change.fact in SHOWN_FACTS for change in changes)
 
-    def items(self) -> Sequence[Item]:
+    def build_items(self) -> Sequence[PaneItem]:
         """Return all items, options first."""
-        self._column = column_for(self._given_names())
-        return [*self._options(), *self._agent(), *self._servers(), *self._places()]
+        self._column = label_column_width(self._given_names())
+        return [*self._options(), *self._agent(), *self._servers(), *self._session_facts()]
 
     def _given_names(self) -> Iterator[str]:
         """Labels that come from the agent or the settings; they set the width of the label column."""
@@ -46,12 +46,12 @@ class SessionPane(Pane):
         if (conversation := self.source.conversation) is not None:
             yield from (visible_line(server.name) for server in conversation.mcp_servers)
 
-    def _fact(self, label: str, text: str, *, key: str | None = None, style: Style | None = None) -> Item:
-        return fact(label, text, self.palette, column=self._column, key=key, style=style)
+    def _fact(self, label: str, text: str, *, key: str | None = None, style: Style | None = None) -> PaneItem:
+        return fact_item(label, text, self.palette, column=self._column, key=key, style=style)
 
-    def _options(self) -> Iterator[Item]:
+    def _options(self) -> Iterator[PaneItem]:
         palette = self.palette
-        yield heading("Options", self.palette, first=True)
+        yield heading_item("Options", self.palette, first=True)
         options = offered_settings(self.source.session)
         others = [option for option in self.source.session.config_options if option not in options]
         live = self.source.conversation is not None
@@ -63,11 +63,11 @@ class SessionPane(Pane):
             text = f"{visible_line(str(option.current))} (unsupported option type {kind})"
             yield self._fact(visible_line(option.name), text)
         if not options:
-            yield words("The agent offers no options.", palette.dim)
+            yield text_item("The agent offers no options.", palette.dim)
 
-    def _agent(self) -> Iterator[Item]:
+    def _agent(self) -> Iterator[PaneItem]:
         palette, session = self.palette, self.source.session
-        yield heading("Agent", self.palette)
+        yield heading_item("Agent", self.palette)
         if (agent := session.agent) is not None:
             if name := visible_line(agent.title or agent.name or ""):
                 yield self._fact("name", name)
@@ -76,18 +76,18 @@ class SessionPane(Pane):
             yield self._fact("protocol", visible_line(str(agent.protocol_version or session.dialect)))
             yield self._fact("capabilities", ", ".join(_capabilities(agent)) or "prompts only")
         else:
-            yield words("The agent sent no name or version.", palette.dim)
+            yield text_item("The agent sent no name or version.", palette.dim)
         if (process := session.process) is not None:
             if process.command:
                 yield self._fact("command", visible_line(" ".join(process.command)))
             if process.pid is not None and session.phase != "dead":
                 yield self._fact("PID", str(process.pid))
 
-    def _servers(self) -> Iterator[Item]:
+    def _servers(self) -> Iterator[PaneItem]:
         palette, conversation = self.palette, self.source.conversation
         if conversation is None:
             return
-        yield heading("MCP servers", self.palette)
+        yield heading_item("MCP servers", self.palette)
         for server in conversation.mcp_servers:
             name = visible_line(server.name)
             if server.reason_not_sent is None:
@@ -96,11 +96,11 @@ class SessionPane(Pane):
                 text, style = f"not sent: {visible_line(server.reason_not_sent)}", palette.warning
             yield self._fact(name, text, style=style)
         if not conversation.mcp_servers:
-            yield words("None configured.", palette.dim)
+            yield text_item("None configured.", palette.dim)
 
-    def _places(self) -> Iterator[Item]:
+    def _session_facts(self) -> Iterator[PaneItem]:
         session, conversation = self.source.session, self.source.conversation
-        yield heading("Session", self.palette)
+        yield heading_item("Session", self.palette)
         if session.title:
             yield self._fact("title", visible_line(session.title))
         yield self._fact("folder", visible_line(self.source.cwd or session.cwd or "–"))
@@ -115,7 +115,7 @@ class SessionPane(Pane):
 
     def action_open(self) -> None:
         """Ask for the values of the selected option."""
-        self.want("set")
+        self.request("set")
 
 
 CAPABILITY_LABELS = {
@@ -132,17 +132,18 @@ CAPABILITY_LABELS = {
 
 
 def _capabilities(agent: Agent) -> Iterator[str]:
-    """The advertised capabilities; those without a label keep their name in the protocol."""
-    for name in _names(agent.capabilities):
+    """Return the display names of the advertised capabilities; unknown ones keep their protocol name."""
+    for name in _enabled_names(agent.capabilities):
         parent, _, child = name.rpartition(".")
-        plain = f"{child} sessions" if parent == "sessionCapabilities" else name
-        yield CAPABILITY_LABELS.get(name, plain)
+        default = f"{child} sessions" if parent == "sessionCapabilities" else name
+        yield CAPABILITY_LABELS.get(name, default)
 
 
-def _names(value: dict[str, Any], before: str = "") -> Iterator[str]:
-    for name, inner in value.items():
+def _enabled_names(capabilities: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    """Return the dotted names of capabilities that are set; null and false mean that they are not."""
+    for name, inner in capabilities.items():
         if name.startswith("_") or inner is None or inner is False:
             continue
-        words = f"{before}{visible_line(name)}"
-        deeper = list(_names(inner, f"{words}.")) if isinstance(inner, dict) else []
-        yield from deeper or [words]
+        path = f"{prefix}{visible_line(name)}"
+        nested = list(_enabled_names(inner, f"{path}.")) if isinstance(inner, dict) else []
+        yield from nested or [path]

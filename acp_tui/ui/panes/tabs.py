@@ -1,4 +1,4 @@
-"""The names of the panes, and at the right what the mouse can do with all of them."""
+"""The row of tabs above the panes, with buttons to zoom and close them."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 
     from acp_tui.ui.theme.palette import Palette
 
-ZOOM, BACK, CLOSE = "□", "▫", "×"
+ZOOM_SIGN, UNZOOM_SIGN, CLOSE_SIGN = "□", "▫", "×"
 
 
 class PaneTabs(Widget):
-    """One row."""
+    """Shows the titles of the panes and marks the current one."""
 
     DEFAULT_CSS = """
     PaneTabs { height: 1; background: $panel; color: $foreground; }
     """
     ALLOW_SELECT = False
 
-    class Turned(Message):
-        """To the pane of this number."""
+    class TabClicked(Message):
+        """The user clicked the tab with this index."""
 
-        def __init__(self, to: int) -> None:
+        def __init__(self, index: int) -> None:
             super().__init__()
-            self.to = to
+            self.index = index
 
-    class Clicked(Message):
-        """Something about the panes as a whole."""
+    class ButtonClicked(Message):
+        """The user clicked a button at the right."""
 
-        def __init__(self, step: Literal["zoom", "close"]) -> None:
+        def __init__(self, action: Literal["zoom", "close"]) -> None:
             super().__init__()
-            self.step = step
+            self.action = action
 
     def __init__(self, titles: Sequence[str], palette: Palette) -> None:
         super().__init__()
@@ -50,12 +50,11 @@ class PaneTabs(Widget):
         self._zoomed = False
 
     def show(self, current: int, palette: Palette, *, zoomed: bool) -> None:
-        """Where we are."""
+        """Set the current tab, the colours and the zoom button."""
         self._current, self._palette, self._zoomed = current, palette, zoomed
         self.refresh()
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002  # there is one line only
-        """Tabs at the left, signs at the right."""
         palette, width, base = self._palette, self.size.width, self.rich_style
         left = [
             Segment(
@@ -63,22 +62,21 @@ class PaneTabs(Widget):
             )
             for at, title in enumerate(self._titles)
         ]
-        zoom = Segment(f" {BACK if self._zoomed else ZOOM} ", palette.dim + _meta("zoom"))
-        right = [zoom, Segment(f"{CLOSE} ", palette.dim + _meta("close"))]
+        zoom = Segment(f" {UNZOOM_SIGN if self._zoomed else ZOOM_SIGN} ", palette.dim + _meta("zoom"))
+        right = [zoom, Segment(f"{CLOSE_SIGN} ", palette.dim + _meta("close"))]
         room = width - sum(span.cell_length for span in right)
         line = Strip([*Strip(left).crop_extend(0, max(0, room), None), *right])
         return line.apply_style(base).adjust_cell_length(width, base)
 
     def on_click(self, event: events.Click) -> None:
-        """As the keys do."""
         part = str(event.style.meta.get("part", ""))
         event.stop()
         if part.startswith("tab "):
-            self.post_message(self.Turned(int(part[4:])))
+            self.post_message(self.TabClicked(int(part[4:])))
         elif part == "zoom":
-            self.post_message(self.Clicked("zoom"))
+            self.post_message(self.ButtonClicked("zoom"))
         elif part == "close":
-            self.post_message(self.Clicked("close"))
+            self.post_message(self.ButtonClicked("close"))
 
 
 def _meta(part: str) -> Style:

@@ -12,7 +12,7 @@ from textual import on
 from acp_tui.errors import UserError
 from acp_tui.session.state import Diff
 from acp_tui.session.text import visible, visible_line
-from acp_tui.ui.panes.messages import PaneAction, PaneStep
+from acp_tui.ui.panes.messages import PaneItemAction, PanesAction
 from acp_tui.ui.screens.transcript_screen import TranscriptScreen
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from acp_tui.controller import Conversation, FileChange
     from acp_tui.session.change import Change
     from acp_tui.session.state import Session
-    from acp_tui.ui.panes.beside import SidePanesLayout
     from acp_tui.ui.panes.files import Counts
     from acp_tui.ui.panes.panes import Panes
+    from acp_tui.ui.panes.side_panes_layout import SidePanesLayout
     from acp_tui.ui.theme.palette import Palette
 
 MAX_COUNTED_FILES = 100
@@ -59,9 +59,9 @@ class PaneHost(TranscriptScreen):
 
     @property
     def _is_wide(self) -> bool:
-        from acp_tui.ui.panes.beside import is_beside
+        from acp_tui.ui.panes.side_panes_layout import fits_beside
 
-        return is_beside(self.size.width)
+        return fits_beside(self.size.width)
 
     @property
     def panes(self) -> Panes | None:
@@ -112,9 +112,9 @@ class PaneHost(TranscriptScreen):
         """`first`: the pane to begin with when there were none yet; None: the first that has something."""
         panes = self._panes
         if panes is None:
-            from acp_tui.ui.panes.beside import SidePanesLayout
             from acp_tui.ui.panes.pane import PaneSource
             from acp_tui.ui.panes.panes import Panes
+            from acp_tui.ui.panes.side_panes_layout import SidePanesLayout
 
             source = PaneSource(self.session, self.transcript.entry_layout.cwd, self.conversation)
             panes = self._panes = Panes(source, self._palette, first or self._first_pane())
@@ -179,14 +179,14 @@ class PaneHost(TranscriptScreen):
     def _zoom_panes(self, *, on: bool) -> None:
         if self._panes is not None and self._beside is not None:
             self._beside.zoomed = on
-            self._panes.zoom(on=on)
+            self._panes.set_zoomed(on=on)
             self.refresh_bindings()
             self._panes.refresh(layout=True)  # which tells the screen that its arrangement is out of date
 
-    @on(PaneStep)
-    def _pane_frame(self, event: PaneStep) -> None:
+    @on(PanesAction)
+    def _pane_frame(self, event: PanesAction) -> None:
         event.stop()
-        match event.step:
+        match event.action:
             case "leave":
                 self._leave_panes()
             case "close":
@@ -205,7 +205,7 @@ class PaneHost(TranscriptScreen):
             self._renew_panes(panes)
         else:
             panes.source.cwd = self.transcript.entry_layout.cwd
-            panes.take(changes)
+            panes.apply_changes(changes)
 
     def use_palette_in_panes(self, palette: Palette) -> None:
         """The theme has changed."""
@@ -215,14 +215,14 @@ class PaneHost(TranscriptScreen):
     def _renew_panes(self, panes: Panes) -> None:
         panes.source.session, panes.source.conversation = self.session, self.conversation
         panes.source.cwd = self.transcript.entry_layout.cwd
-        panes.renew()
+        panes.refresh_items()
 
     # ------------------------------------------------------------------------- what is wanted
 
-    @on(PaneAction)
-    def _pane_wants(self, event: PaneAction) -> None:
+    @on(PaneItemAction)
+    def _pane_wants(self, event: PaneItemAction) -> None:
         event.stop()
-        match event.what:
+        match event.action:
             case "edit":
                 self._edit((event.key, event.line))
             case "look":
@@ -328,7 +328,7 @@ class PaneHost(TranscriptScreen):
 
         assert self._panes is not None
         pane = self._panes.pane(FilesPane)
-        change, told = pane.change_of(path), pane.file(path)
+        change, told = pane.change_of(path), pane.touched_file(path)
         if change is not None and self.conversation is not None:
             versions = await self.conversation.versions(change)
             if versions.revert_obstacle is None:

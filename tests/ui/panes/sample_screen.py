@@ -1,4 +1,4 @@
-"""A screen with a session that is made up, and panes beside it."""
+"""A session screen with sample data, for tests of the panes."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 CWD = "/home/ada/my-project"
 STEPS = [
     ("Read how users log in", "completed", "medium"),
-    ("Find out why an empty name is taken for a user of that name, and where else that could happen",
+    ("Find out why an empty name is treated as a user of that name, and where else that could happen",
      "completed", "high"),
-    ("Mend `login.py`", "in_progress", "high"),
+    ("Fix `login.py`", "in_progress", "high"),
     ("Write a test for it", "pending", "medium"),
-    ("Tell it in the changelog", "pending", "low"),
+    ("Mention it in the changelog", "pending", "low"),
 ]  # fmt: skip
 CHANGES = [
     FileChange(Path(CWD, "docs/a-rather-long-name-of-a-folder/and-a-file-in-it.md"), "added"),
@@ -60,14 +60,14 @@ COUNTS = {
 LOGIN = "def login(user):\n    if user = None:\n        return\n"
 
 
-def session() -> Session:
-    """In the middle of a turn."""
-    made = Session(session_id="0b7c2f5e-8a41-4d0e", cwd=CWD, phase="prompting", turn=1, turn_started=100.0)
-    made.agent = Agent("claude-agent-acp", "Claude Agent", "0.100.0", 1)
-    made.agent.capabilities = {"loadSession": True, "promptCapabilities": {"image": True, "audio": False}}
-    made.process = Process(["claude-agent-acp", "--verbose"], CWD, 4711)
-    made.directories = ["/home/ada/library"]
-    made.config_options = [
+def sample_session() -> Session:
+    """Return a session in the middle of a turn."""
+    session = Session(session_id="0b7c2f5e-8a41-4d0e", cwd=CWD, phase="prompting", turn=1, turn_started=100.0)
+    session.agent = Agent("claude-agent-acp", "Claude Agent", "0.100.0", 1)
+    session.agent.capabilities = {"loadSession": True, "promptCapabilities": {"image": True, "audio": False}}
+    session.process = Process(["claude-agent-acp", "--verbose"], CWD, 4711)
+    session.directories = ["/home/ada/library"]
+    session.config_options = [
         ConfigOption("mode", "Mode", "select", "ask", category="mode", choices=[Choice("ask", "Always ask")]),
         ConfigOption("model", "Model", "select", "s", category="model", choices=[Choice("s", "Sonnet")]),
         ConfigOption("think", "Think longer", "boolean", True),
@@ -75,19 +75,19 @@ def session() -> Session:
     entries: list[Entry] = [UserMessage(id=0, at=100.0, turn=1, parts=[GrowingText("fix the login bug")])]
     text = "\n\n".join(f"Paragraph {number} of what the agent has to say about that." for number in range(30))
     entries.append(AgentMessage(id=1, at=101.0, turn=1, parts=[GrowingText(text)]))
-    looked = [Location(f"{CWD}/users.py", 4), Location(f"{CWD}/README.md")]
+    looked_at = [Location(f"{CWD}/users.py", 4), Location(f"{CWD}/README.md")]
     entries.append(
         ToolCall(id=2, at=102.0, turn=1, call_id="read", title="Read", kind="read", status="completed",
-                 locations=looked)
+                 locations=looked_at)
     )  # fmt: skip
-    mended = LOGIN.replace("user = None", "user is None")
+    fixed = LOGIN.replace("user = None", "user is None")
     edit = ToolCall(id=3, at=103.0, turn=1, call_id="edit", title="Edit login.py", kind="edit")
     edit.status, edit.locations = "in_progress", [Location(f"{CWD}/login.py", 12)]
-    edit.content = [Diff(f"{CWD}/login.py", LOGIN, mended)]
+    edit.content = [Diff(f"{CWD}/login.py", LOGIN, fixed)]
     entries.append(edit)
-    made.reducer_state.open_calls[edit.call_id] = edit
-    made.plan = Plan(id=4, at=104.0, turn=1, items=[PlanItem(*step) for step in STEPS])
-    entries.append(made.plan)
+    session.reducer_state.open_calls[edit.call_id] = edit
+    session.plan = Plan(id=4, at=104.0, turn=1, items=[PlanItem(*step) for step in STEPS])
+    entries.append(session.plan)
     for number, (command, owner, code) in enumerate(
         [("pytest -q tests/test_login.py -x", "client", 1), ("npm run build -- --watch", "client", None),
          ("git status", "agent", 0)]
@@ -99,15 +99,15 @@ def session() -> Session:
         terminal.cwd = f"{CWD}/web" if code is None else CWD
         terminal.exit_code, terminal.ended_at = code, 107.4 if code is not None else None
         terminal.output.append("\x1b[32mok\x1b[0m\r\n" * 40 + "the end")
-        made.terminals[terminal.terminal_id] = terminal
+        session.terminals[terminal.terminal_id] = terminal
         entries.append(terminal)
-    made.entries = entries
-    made.tool_calls = {entry.call_id: entry for entry in entries if isinstance(entry, ToolCall)}
-    return made
+    session.entries = entries
+    session.tool_calls = {entry.call_id: entry for entry in entries if isinstance(entry, ToolCall)}
+    return session
 
 
-class Held:
-    """As much of a conversation as panes read."""
+class FakeConversation:
+    """The part of a conversation that the panes read."""
 
     class folder:  # noqa: N801
         id = "20261120-101500-claude-code-3f2a"
@@ -123,8 +123,8 @@ class Held:
         return CHANGES
 
 
-class Stage(SessionScreen):
-    """Nothing behind it, and no clock."""
+class SampleScreen(SessionScreen):
+    """A session screen without an agent, whose clock stands still."""
 
     AUTO_FOCUS = "Transcript"
 
@@ -133,7 +133,7 @@ class Stage(SessionScreen):
 
     @property
     def conversation(self):  # type: ignore[no-untyped-def]
-        return Held()
+        return FakeConversation()
 
     def below(self) -> Iterable[Widget]:
         return ()
@@ -149,11 +149,11 @@ class Stage(SessionScreen):
         self._panes.pane(FilesPane).show_changes(CHANGES, COUNTS)
 
 
-def stage(theme: str) -> AcpTui:
-    """The app with it."""
-    return AcpTui(lambda palette: Stage(session(), palette), theme=theme)
+def sample_app(theme: str) -> AcpTui:
+    """Return an app with the sample screen."""
+    return AcpTui(lambda palette: SampleScreen(sample_session(), palette), theme=theme)
 
 
-def panes(app: AcpTui) -> Panes:
-    """Those of its screen."""
+def panes_of(app: AcpTui) -> Panes:
+    """Return the panes of the app's screen."""
     return app.screen.query_one(Panes)

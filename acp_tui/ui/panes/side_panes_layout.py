@@ -1,4 +1,4 @@
-"""Where the panes are: beside the transcript, over it, or over all but the outermost lines."""
+"""Layout of a screen with panes: beside the transcript, over it, or (zoomed) over the whole screen."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
 MIN_SIDE_COLUMNS = 100
-"""Columns from which on there is room beside the transcript."""
+"""Screen width in columns from which panes fit beside the transcript."""
 MIN_PANE_COLUMNS, MAX_PANE_COLUMNS = 40, 64
-"""Columns of the panes."""
+"""Limits of the panes' width beside the transcript."""
 
 
-def is_beside(columns: int) -> bool:
-    """Is there room beside the transcript?"""
+def fits_beside(columns: int) -> bool:
+    """Return True if panes fit beside the transcript on a screen of this width."""
     return columns >= MIN_SIDE_COLUMNS
 
 
 def pane_columns(columns: int) -> int:
-    """How wide the panes are on a screen of so many columns: what is cut in two cannot be read."""
-    return max(MIN_PANE_COLUMNS, min(MAX_PANE_COLUMNS, columns * 2 // 5)) if is_beside(columns) else columns
+    """Return the width of the panes on a screen of this width; without room beside, all of it."""
+    return max(MIN_PANE_COLUMNS, min(MAX_PANE_COLUMNS, columns * 2 // 5)) if fits_beside(columns) else columns
 
 
 class SidePanesLayout(VerticalLayout):
-    """Everything from top to bottom as before; only the transcript makes room for the panes."""
+    """A vertical layout in which the panes take a part of the transcript's region, or cover it."""
 
     def __init__(self, transcript: Widget, panes: Widget) -> None:
         super().__init__()
@@ -41,22 +41,22 @@ class SidePanesLayout(VerticalLayout):
     def arrange(
         self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
     ) -> ArrangeResult:
-        """One pass for all of it, so that nothing moves twice."""
+        """Arrange all widgets in one pass, so that none moves twice."""
         others = [child for child in children if child is not self._panes]
         placements = super().arrange(parent, others, size, greedy)
-        at = next((n for n, placed in enumerate(placements) if placed.widget is self._transcript), None)
-        if at is None or len(others) == len(children):
+        index = next((n for n, placed in enumerate(placements) if placed.widget is self._transcript), None)
+        if index is None or len(others) == len(children):
             return placements
-        page = placements[at].region
+        full = placements[index].region
         width = pane_columns(size.width)
-        if is_beside(size.width):
-            narrow = Region(page.x, page.y, page.width - width, page.height)
-            placements[at] = placements[at]._replace(region=narrow)
-        region = Region(page.right - width, page.y, width, page.height)
+        if fits_beside(size.width):
+            narrow = Region(full.x, full.y, full.width - width, full.height)
+            placements[index] = placements[index]._replace(region=narrow)
+        region = Region(full.right - width, full.y, width, full.height)
         if self.zoomed:
-            last = max(
+            last_row = max(
                 (placed.region.y for placed in placements if placed.region.height), default=size.height
             )
-            region = Region(0, page.y, size.width, max(page.height, last - page.y))
+            region = Region(0, full.y, size.width, max(full.height, last_row - full.y))
         placements.append(WidgetPlacement(region, NULL_OFFSET, NULL_SPACING, self._panes, 1))
         return placements

@@ -1,4 +1,4 @@
-"""A list with headings and notes between what can be chosen. Only the rows that are seen are drawn."""
+"""A list with headings and notes between the items that can be chosen. Draws visible rows only."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
     from acp_tui.ui.theme.palette import Palette
 
-SIGN = 2
-"""Cells before each line, for the sign of the chosen one."""
+MARK_CELLS = 2
+"""Cells before each line, for the mark of the chosen item."""
 MIN_WIDTH = 16
-NEAR = 2
-"""Lines beyond the screen that the next one to choose may be away; until then the list is scrolled."""
+MAX_JUMP_LINES = 2
+"""Lines outside the view within which the next item is chosen; if it is further away, the list scrolls."""
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """One thing in the list."""
+class PaneItem:
+    """An item of the list, such as a heading or a file."""
 
-    draw: Callable[[int], list[Strip]]  # its lines in so many cells
-    key: str | None = None  # what it is; None: it cannot be chosen
-    height: int | None = 1  # how many lines; None: as many as are drawn
+    draw: Callable[[int], list[Strip]]  # returns its lines for a width
+    key: str | None = None  # identifies it; None if it cannot be chosen
+    height: int | None = 1  # number of lines; None if it depends on the width
 
 
 class PaneList(ScrollView, can_focus=True):
-    """Shows items. What is chosen stays chosen when others come or go around it."""
+    """Shows items. The chosen item stays chosen when items are added or removed around it."""
 
     DEFAULT_CSS = """
     PaneList {
@@ -54,16 +54,16 @@ class PaneList(ScrollView, can_focus=True):
     def __init__(self, palette: Palette) -> None:
         super().__init__()
         self.palette = palette
-        self._items: Sequence[Item] = ()
+        self._items: Sequence[PaneItem] = ()
         self._heights = Heights()
         self._drawn: dict[int, list[Strip]] = {}
         self._width = 0
         self._chosen: str | None = None
 
-    # ------------------------------------------------------------------------- what is shown
+    # ------------------------------------------------------------------------- content
 
-    def show(self, items: Sequence[Item]) -> None:
-        """These now."""
+    def show(self, items: Sequence[PaneItem]) -> None:
+        """Replace the items."""
         self._items = items
         self._measure()
         keys = [item.key for item in items if item.key is not None]
@@ -73,19 +73,19 @@ class PaneList(ScrollView, can_focus=True):
 
     @property
     def chosen(self) -> str | None:
-        """The key of the item that keys act on."""
+        """The key of the chosen item, if any."""
         return self._chosen
 
     def choose(self, key: str) -> None:
-        """Keys act on this one from now on."""
+        """Choose an item by its key and scroll to it."""
         if key != self._chosen and any(item.key == key for item in self._items):
             self._chosen = key
-            self._reveal()
+            self._scroll_to_chosen()
             self.refresh()
             self.refresh_bindings()
 
     def on_resize(self) -> None:
-        """Lines break elsewhere now."""
+        """Measure the items again if the width changed."""
         if self.scrollable_content_region.width != self._width:
             self._measure()
         self.refresh()
@@ -95,7 +95,7 @@ class PaneList(ScrollView, can_focus=True):
         self._heights.reset([])
         self._width = self.scrollable_content_region.width
         if not self._width:
-            return  # hidden; it is drawn once before it is told its size again
+            return  # hidden; a resize event follows when it is shown
         heights = []
         for index, item in enumerate(self._items):
             heights.append(len(self._lines(index)) if item.height is None else item.height)
@@ -105,62 +105,61 @@ class PaneList(ScrollView, can_focus=True):
     def _lines(self, index: int) -> list[Strip]:
         lines = self._drawn.get(index)
         if lines is None:
-            lines = self._drawn[index] = self._items[index].draw(max(MIN_WIDTH, self._width - SIGN))
+            lines = self._drawn[index] = self._items[index].draw(max(MIN_WIDTH, self._width - MARK_CELLS))
         return lines
 
     # ------------------------------------------------------------------------- choosing
 
     def move(self, step: int) -> None:
-        """To the next item that can be chosen; where it is far away, or there is none, a line further."""
-        places = [index for index, item in enumerate(self._items) if item.key is not None]
-        at = next((place for place in places if self._items[place].key == self._chosen), None)
-        if at is None or not self._is_seen(at):
-            seen = [place for place in places if self._is_seen(place)]
-            following = seen[0 if step > 0 else -1] if seen else None
+        """Choose the next (1) or previous (-1) item, or scroll a line if there is none nearby."""
+        positions = [index for index, item in enumerate(self._items) if item.key is not None]
+        at = next((index for index in positions if self._items[index].key == self._chosen), None)
+        if at is None or not self._is_visible(at):
+            visible = [index for index in positions if self._is_visible(index)]
+            following = visible[0 if step > 0 else -1] if visible else None
         else:
-            index = places.index(at) + step
-            following = places[index] if 0 <= index < len(places) else None
-        if following is None or not self._is_seen(following, NEAR):
+            place = positions.index(at) + step
+            following = positions[place] if 0 <= place < len(positions) else None
+        if following is None or not self._is_visible(following, MAX_JUMP_LINES):
             self.scroll_relative(y=step, animate=False)
         elif (key := self._items[following].key) is not None:
             self.choose(key)
 
     def page(self, step: int) -> None:
-        """A screen up or down; the last line stays in sight."""
+        """Scroll a page down (1) or up (-1), with one line of overlap."""
         self.scroll_relative(y=step * max(1, self.size.height - 1), animate=False)
 
-    def _is_seen(self, index: int, margin: int = 0) -> bool:
+    def _is_visible(self, index: int, margin: int = 0) -> bool:
         top, first = self._heights.top(index), self.scroll_offset.y
         return first - margin <= top < first + self.size.height + margin
 
-    def _reveal(self) -> None:
+    def _scroll_to_chosen(self) -> None:
         at = next((n for n, item in enumerate(self._items) if item.key == self._chosen), None)
         if at is not None and self.size.height:
             region = Region(0, self._heights.top(at), self._width, self._heights[at])
             self.scroll_to_region(region, animate=False, force=True, immediate=True)
 
     def key_at(self, y: int) -> str | None:
-        """What is in a line of the widget."""
+        """Return the key of the item in a row of the widget."""
         row = self.scroll_offset.y + y
         return self._items[self._heights.at(row)[0]].key if row < self._heights.total else None
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Choose what is pointed at."""
+        """Choose the item under the mouse."""
         if (key := self.key_at(event.y)) is not None:
             self.choose(key)
 
     # ------------------------------------------------------------------------- drawing
 
     def on_focus(self) -> None:
-        """The sign shows."""
+        """Show the mark of the chosen item."""
         self.refresh()
 
     def on_blur(self) -> None:
-        """It does not."""
+        """Hide the mark of the chosen item."""
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
         row, width, base = self.scroll_offset.y + y, self._width, self.rich_style
         if row >= self._heights.total:
             return Strip.blank(width, base)
@@ -169,8 +168,8 @@ class PaneList(ScrollView, can_focus=True):
         line = lines[number] if number < len(lines) else Strip([])
         key = self._items[index].key
         chosen = self.has_focus and key is not None and key == self._chosen
-        sign = Segment("❯ " if chosen and not number else "  ", self.palette.key)
-        strip = Strip([sign, *line]).crop_extend(0, width, None)
+        mark = Segment("❯ " if chosen and not number else "  ", self.palette.key)
+        strip = Strip([mark, *line]).crop_extend(0, width, None)
         if not chosen:
             return strip.apply_style(base)
         return highlight_row(strip, base + self.palette.selected)
