@@ -8,7 +8,7 @@ screen, whose height is estimated instead.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rich.segment import Segment
 from rich.style import Style
@@ -26,13 +26,6 @@ Spans = list[Segment]
 
 
 @dataclass(frozen=True, slots=True)
-class Preferences:
-    """What the user can choose about the looks of bodies."""
-
-    diff: Literal["auto", "unified", "split"] = "auto"  # auto: beside each other where there is room
-
-
-@dataclass(frozen=True, slots=True)
 class DrawContext:
     """Everything besides the entry that a body depends on. A change of any of it means new bodies."""
 
@@ -43,7 +36,6 @@ class DrawContext:
     now: Callable[[], float] | None = None  # for how long something has been going on
     cwd: str = ""  # paths below it are shown relative to it
     whole: bool = False  # nothing is cut short: for a screen that shows one thing alone
-    preferences: Preferences = Preferences()
     keymap: Mapping[str, str] = field(default_factory=dict)  # keys that are bound otherwise than in the table
 
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.session.state import Diff
 from acp_tui.session.text import visible
-from acp_tui.ui.drawing.body import Preferences
 from acp_tui.ui.entries.diff.diff_body import PREVIEW_ROWS, DiffBody
 from tests.support.bodies import PALETTE, colour_of, context, lines, strips
 from tests.support.talk import properties
 
+if TYPE_CHECKING:
+    import pytest
+
 OLD = "def login(name):\n    user = find(name)\n    if user = None:\n        return\n"
 NEW = OLD.replace("user = None", "user is None")
-UNIFIED = Preferences(diff="unified")
-SPLIT = Preferences(diff="split")
 
 
 def test_numbers_signs_and_texts_stand_in_columns() -> None:
@@ -35,12 +36,6 @@ def test_old_and_new_stand_beside_each_other_where_there_is_room() -> None:
     left, right = lines(body)[2].split("│")
     assert left.strip() == "3 -     if user = None:"
     assert right.strip() == "3 +     if user is None:"
-
-
-@pytest.mark.parametrize(("width", "preferences", "height"), [(120, UNIFIED, 5), (80, SPLIT, 4)])
-def test_the_user_may_wish_for_one_form(width: int, preferences: Preferences, height: int) -> None:
-    body = DiffBody(Diff("login.py", OLD, NEW), context(width=width, preferences=preferences))
-    assert body.height == height
 
 
 def test_a_new_file_is_not_split() -> None:
@@ -161,11 +156,9 @@ TEXTS = st.text(st.sampled_from("ab \t{}漢é👩‍👧\u0301\n\n\r\x1b\u202e")
 
 
 @properties
-@given(TEXTS, TEXTS, st.sampled_from([20, 41, 80, 130]), st.sampled_from([UNIFIED, SPLIT]))
-def test_any_texts_fit_the_width_and_the_height(
-    old: str, new: str, width: int, preferences: Preferences
-) -> None:
-    body = DiffBody(Diff("a.py", old, new), context(width=width, preferences=preferences, whole=True))
+@given(TEXTS, TEXTS, st.sampled_from([20, 41, 80, 130]))
+def test_any_texts_fit_the_width_and_the_height(old: str, new: str, width: int) -> None:
+    body = DiffBody(Diff("a.py", old, new), context(width=width, whole=True))
     for strip in strips(body):
         assert strip.cell_length <= width
         assert strip.text.isprintable() or "\u200d" in strip.text

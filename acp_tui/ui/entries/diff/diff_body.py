@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 MIN_SPLIT_WIDTH = 120
 """Width in cells from which old and new are shown side by side."""
-LEAST_SPLIT = 50
-"""… also when the user wishes for it."""
 PREVIEW_ROWS = 40
 """Rows of a long diff that a tool call shows in the transcript."""
 LONG_LINE_PREFIX = MAX_LINE_LENGTH // 2
@@ -94,10 +92,9 @@ class DiffBody:
         self._drawn: dict[int, list[Strip]] = {}
 
     def _made_drawing(self, context: DrawContext) -> RowRenderer:
-        wish = context.preferences.diff
-        split = wish != "unified" and context.width >= (MIN_SPLIT_WIDTH if wish == "auto" else LEAST_SPLIT)
         # If one side is empty, two columns would waste half of the width.
-        kind = SplitRenderer if split and not self._difference.one_sided else UnifiedRenderer
+        split = context.width >= MIN_SPLIT_WIDTH and not self._difference.one_sided
+        kind = SplitRenderer if split else UnifiedRenderer
         return kind(self._difference, self.diff.path, context, numbered=self._numbered)
 
     @property
