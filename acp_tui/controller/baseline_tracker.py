@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
     from acp_tui.workspace.baseline.file_change import FileChange
-    from acp_tui.workspace.baseline.folder_snapshot import Limits
+    from acp_tui.workspace.baseline.limits import Limits
     from acp_tui.workspace.files.roots import Roots
 
 CHANGING = frozenset({"edit", "delete", "move"})

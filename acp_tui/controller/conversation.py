@@ -29,7 +29,7 @@ from acp_tui.permissions.identity import identity_of
 from acp_tui.processes import Reaper
 from acp_tui.session.events import AgentExited, AgentStarted, SessionOpened
 from acp_tui.store.stored_sessions import BASELINE
-from acp_tui.workspace.baseline.folder_snapshot import Limits
+from acp_tui.workspace.baseline.limits import Limits
 from acp_tui.workspace.files.file_access import FileAccess
 from acp_tui.workspace.files.file_listing import FileListing
 from acp_tui.workspace.files.roots import Roots

@@ -12,7 +12,7 @@ from acp_tui.workspace.baseline.baseline import Baseline
 from acp_tui.workspace.files.roots import Roots
 
 if TYPE_CHECKING:
-    from acp_tui.workspace.baseline.folder_snapshot import Limits
+    from acp_tui.workspace.baseline.limits import Limits
 
 _AUTHOR = ["-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "protocol.file.allow=always"]
 

@@ -13,7 +13,7 @@ import pytest
 
 from acp_tui.errors import UserError
 from acp_tui.workspace.baseline.baseline import Baseline
-from acp_tui.workspace.baseline.folder_snapshot import Limits
+from acp_tui.workspace.baseline.limits import Limits
 from acp_tui.workspace.files.roots import Roots
 from tests.support.waiting import until
 from tests.workspace.projects import changes, fill, git, repository, revert_all, snapshot, taken

@@ -10,13 +10,18 @@ import pytest
 from tests.workspace.projects import changes, fill, git, repository, revert_all, snapshot, taken
 
 
-def git_state(project: Path) -> dict[str, tuple[int, int, int]]:
-    """Every file and folder of the user's git directory, with its times."""
+def git_state(project: Path) -> dict[str, tuple[int, int, bytes]]:
+    """Every file and folder of the user's git directory, with mode, time and content.
+
+    The change time does not count: a hard link to an object sets it.
+    """
     found = {}
     for place, folders, names in os.walk(project / ".git"):
         for name in [".", *folders, *names]:
-            status = Path(place, name).lstat()
-            found[f"{place}/{name}"] = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+            path = Path(place, name)
+            status = path.lstat()
+            content = path.read_bytes() if path.is_file() else b""
+            found[str(path)] = (status.st_mode, status.st_mtime_ns, content)
     return found
 
 

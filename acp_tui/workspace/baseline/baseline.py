@@ -19,13 +19,15 @@ from typing import TYPE_CHECKING
 
 from acp_tui.config.paths import paths as own_paths
 from acp_tui.errors import UserError
-from acp_tui.workspace.baseline.file_change import UNKNOWN_STATE, Checkpoint, FileChange, FileState
+from acp_tui.workspace.baseline.checkpoint import Checkpoint, CheckpointCopies
+from acp_tui.workspace.baseline.file_change import UNKNOWN_STATE, FileChange, FileState
 from acp_tui.workspace.baseline.file_content import NotCopiedError, read_content, signature
-from acp_tui.workspace.baseline.folder_snapshot import FolderSnapshot, LimitExceededError, Limits, Totals
+from acp_tui.workspace.baseline.folder_snapshot import FolderSnapshot
+from acp_tui.workspace.baseline.limits import LimitExceededError, Limits, Totals
 from acp_tui.workspace.baseline.restore import remove, restore
 from acp_tui.workspace.files.refusals import describe
 from acp_tui.workspace.files.write_target import UnwritableError
-from acp_tui.workspace.git.private_git import GitError, PrivateGit, blob_name
+from acp_tui.workspace.git.private_git import GitError, PrivateGit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -56,6 +58,7 @@ class Baseline:
     ) -> None:
         self.notices: list[str] = []
         """What is not in the snapshot, as sentences for the user."""
+        self._complete = True
         self.seconds = 0.0
         """Duration of `take_snapshot`."""
         self.totals = Totals()
@@ -69,8 +72,7 @@ class Baseline:
         self._numbers = count()
         self._snapshots: list[FolderSnapshot] = []  # the innermost first
         self._announced: dict[Path, _AnnouncedFile] = {}
-        self._last_checkpoint: Checkpoint | None = None
-        self._checkpoint_sizes: dict[str, int] = {}  # of the contents that only checkpoints need, by blob
+        self._copies: CheckpointCopies | None = None
         self._lock = threading.Lock()  # the index files allow only one thread at a time
 
     async def take_snapshot(self, progress: Callable[[int, int], None] | None = None) -> None:
@@ -96,7 +98,7 @@ class Baseline:
     @property
     def complete(self) -> bool:
         """False if some changes can only be found if the agent announces them; `notices` says why."""
-        return not self.notices
+        return self._complete
 
     async def copy_before_change(self, paths: Iterable[Path | str]) -> None:
         """Copy files that are about to change, unless the snapshot has them."""
@@ -117,7 +119,7 @@ class Baseline:
     @property
     def checkpoint_size(self) -> int:
         """The size of the copies that only checkpoints need, in bytes."""
-        return sum(self._checkpoint_sizes.values())
+        return self._copies.size if self._copies is not None else 0
 
     async def checkpoint(self) -> Checkpoint:
         """Copy all changed files, so that this state can be restored. Raises `UserError`."""
@@ -168,11 +170,13 @@ class Baseline:
     def _copy_roots(self, git: PrivateGit, report: Callable[[int, int], None]) -> None:
         try:
             git.create()
+            self._copies = CheckpointCopies(git, self._limits.file_size)
         except (GitError, OSError) as error:
             self._git = None
             self._why_no_git = _reason(error)
             what = "Changes cannot be reverted, and only files the agent announces are listed"
             self.notices.append(f"{what}: {self._why_no_git}.")
+            self._complete = False
             return
         own = own_paths()
         exclude = [*self._roots.directories, self._directory, own.config, own.data, own.state, own.cache]
@@ -188,6 +192,7 @@ class Baseline:
                 else:
                     what = f"{root} could not be copied ({_reason(error)})"
                 self.notices.append(f"{what}; only files the agent announces can be reverted.")
+                self._complete = False
 
     def _copy_root(
         self, git: PrivateGit, root: Path, exclude: list[Path], report: Callable[[int, int], None]
@@ -199,6 +204,11 @@ class Baseline:
             snapshot = FolderSnapshot(git, folders.pop(), next(self._numbers), self._limits, exclude)
             folders += snapshot.take(self.totals, report)
             taken.append(snapshot)
+            if snapshot.uncopied:
+                files = f"{snapshot.uncopied:,} untracked files in {snapshot.root}"
+                self.notices.append(
+                    f"{files} were not copied, because there are too many; they cannot be reverted."
+                )
             if len(taken) + len(folders) > _MAX_REPOSITORIES:
                 raise LimitExceededError(f"more than {_MAX_REPOSITORIES} repositories")
         return taken
@@ -295,39 +305,12 @@ class Baseline:
     def _checkpoint(self) -> Checkpoint:
         changes = self._changes()
         with self._lock:
-            if self._git is None:
+            if self._copies is None:
                 return Checkpoint({}, {})
             try:
-                return self._copy_changed(self._git, [change.path for change in changes])
+                return self._copies.copy([change.path for change in changes])
             except GitError as error:
                 raise UserError(f"The changed files cannot be copied: {error}.") from None
-
-    def _copy_changed(self, git: PrivateGit, paths: Iterable[Path]) -> Checkpoint:
-        """Copy these files. Those that have not changed since the last checkpoint are not read again."""
-        files: dict[Path, FileState] = {}
-        signatures: dict[Path, tuple[int, ...] | None] = {}
-        last = self._last_checkpoint
-        with git.storing(removable=True) as store:
-            for path in paths:
-                signatures[path] = now = signature(bytes(path))
-                if last is not None and path in last.files and last.signatures[path] == now:
-                    files[path] = last.files[path]
-                    continue
-                try:
-                    content = read_content(bytes(path), self._limits.file_size)
-                except NotCopiedError as error:
-                    files[path] = FileState(existed=True, revert_obstacle=str(error))
-                    continue
-                if content is None:
-                    files[path] = FileState(existed=False)
-                else:
-                    blob = blob_name(content.data)
-                    if not git.loose_file(blob).exists() and blob not in self._checkpoint_sizes:
-                        store.add(content.data)
-                        self._checkpoint_sizes[blob] = len(content.data)
-                    files[path] = FileState(existed=True, blob=blob, mode=content.mode)
-        self._last_checkpoint = Checkpoint(files, signatures)
-        return self._last_checkpoint
 
     def _states_at(self, checkpoint: Checkpoint | None, paths: Sequence[Path]) -> dict[Path, FileState]:
         states = {path: checkpoint.files[path] for path in paths if checkpoint and path in checkpoint.files}
@@ -346,13 +329,9 @@ class Baseline:
 
     def _keep_only(self, checkpoints: Sequence[Checkpoint]) -> None:
         with self._lock:
-            needed = {announced.original.blob for announced in self._announced.values()}
-            for checkpoint in (*checkpoints, *filter(None, [self._last_checkpoint])):
-                needed.update(state.blob for state in checkpoint.files.values())
-            for blob in [blob for blob in self._checkpoint_sizes if blob not in needed]:
-                if self._git is not None:
-                    self._git.loose_file(blob).unlink(missing_ok=True)
-                del self._checkpoint_sizes[blob]
+            if self._copies is not None:
+                announced = {announced.original.blob for announced in self._announced.values()}
+                self._copies.keep_only(checkpoints, announced)
 
     def _restore_at(self, path: Path, checkpoint: Checkpoint | None) -> None:
         with _named_errors(path):
@@ -392,8 +371,7 @@ class Baseline:
             self._git, self._why_no_git = None, "the copies have been deleted"
             self._snapshots = []
             self._announced = {}
-            self._last_checkpoint = None
-            self._checkpoint_sizes = {}
+            self._copies = None
 
 
 def _real(path: Path | str) -> Path | None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 ChangeKind = Literal["added", "modified", "deleted", "mode", "unknown"]
@@ -47,11 +46,3 @@ class FileState:
 
 
 UNKNOWN_STATE = FileState(existed=True, revert_obstacle="it is not part of the snapshot")
-
-
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """Copies of the files that differed from the baseline at one moment; the others were as in it."""
-
-    files: Mapping[Path, FileState]
-    signatures: Mapping[Path, tuple[int, ...] | None]  # of the files at that moment

@@ -16,52 +16,41 @@ from typing import TYPE_CHECKING
 
 from acp_tui.workspace.baseline.file_change import FileChange, FileState
 from acp_tui.workspace.baseline.file_content import NotCopiedError, read_content, signature
+from acp_tui.workspace.baseline.limits import LimitExceededError
 from acp_tui.workspace.baseline.unlisted_files import (
     ATTRIBUTES_FILE,
     GIT_DIRECTORY,
     IGNORE_FILE,
     WHOLE_FOLDER,
+    find_control_files,
     find_unlisted,
-    special_control_files,
 )
 from acp_tui.workspace.files.generated_folders import GENERATED_FOLDERS
 from acp_tui.workspace.git.private_git import (
-    GIT_TIMEOUT_SECONDS,
     GitError,
     GitWorkTree,
     blob_name,
     users_ignore_file,
 )
 from acp_tui.workspace.git.repository import find_repository
+from acp_tui.workspace.git.tracked_files import TrackedFiles, adopt_tracked_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from acp_tui.workspace.baseline.file_change import ChangeKind
+    from acp_tui.workspace.baseline.limits import Limits, Totals
     from acp_tui.workspace.git.private_git import PrivateGit
 
 _NAMES_PER_COMMAND = 500
 _OLDER = "it may be older than the session, and there is no copy of it"
+_TOO_MANY = "there were too many untracked files to copy"
 _UNKNOWN = "it may have existed before the session, and there is no copy of it"
 _EXCLUDE_GENERATED = tuple(f"--exclude={name}/" for name in GENERATED_FOLDERS)
 _SKIPPED_FOLDERS = frozenset(
     {GIT_DIRECTORY, *(name.encode() for name in GENERATED_FOLDERS if "*" not in name)}
 )
-
-
-class LimitExceededError(Exception):
-    """The folder has more files or bytes than a snapshot may contain."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The limits of a snapshot. Sizes are in bytes."""
-
-    file_size: int = 5_000_000
-    files: int = 100_000
-    total_size: int = 2_000_000_000
-    listing_seconds: float = 30.0  # git walks the whole folder before it prints anything
-    git_seconds: float = GIT_TIMEOUT_SECONDS  # for any other command
 
 
 @dataclass(slots=True)
@@ -99,6 +88,8 @@ class FolderSnapshot:
         self._unknown: set[bytes] = set()  # ignored, left out or unreadable; folders end with a slash
         self._skipped: dict[bytes, SkippedFile] = {}
         self._special: set[bytes] = set()  # control files that are pipes or the like: git must not open them
+        self.uncopied = 0
+        """The number of untracked files that exceeded the limits."""
         self._began = time.time()
         self._usual_modes: dict[bool, int] = {}  # the first mode found, for executable and other files
         self._unusual_modes: dict[bytes, int] = {}
@@ -146,9 +137,11 @@ class FolderSnapshot:
 
         Raises `LimitExceededError`, `GitError` and `OSError`.
         """
-        self._special = special_control_files(
+        self._special, attributes = find_control_files(
             os.fsencode(self._top), self._below_top(), skipped_names=_SKIPPED_FOLDERS
         )
+        tracked = self._adopt_tracked(attributes, totals)
+        adopted: AbstractSet[bytes] = tracked.modes.keys() if tracked else set()
         names: set[bytes] = set()
         nested: list[Path] = []
         for name in self._untracked(self._limits.listing_seconds):
@@ -158,20 +151,56 @@ class FolderSnapshot:
                 names.add(name)
             if len(names) + totals.files > self._limits.files:
                 raise LimitExceededError(f"more than {self._limits.files} files")
-        names |= self._tracked_though_ignored()
+        if tracked is None or tracked.others:
+            names |= self._tracked_though_ignored() - adopted
         words = ["ls-files", "--others", "--ignored", "--directory", "--full-name", *self._ignore_options]
         for name in self._git.records(*words, tree=self._tree):
             self._unknown.add(name)
             if len(self._unknown) > self._limits.files:
                 raise LimitExceededError(f"more than {self._limits.files} ignored files")
-        known = names | self._unknown | {os.fsencode(path.relative_to(self._top)) + b"/" for path in nested}
+        known = (
+            names
+            | adopted
+            | self._unknown
+            | {os.fsencode(path.relative_to(self._top)) + b"/" for path in nested}
+        )
         self._unknown |= find_unlisted(os.fsencode(self._top), self._below_top(), known)
-        self._copy(sorted(names), totals, progress)
+        self._copy(self._within_limits(names, tracked), totals, progress)
         return nested
+
+    def _within_limits(self, names: set[bytes], tracked: TrackedFiles | None) -> list[bytes]:
+        """Return the files to copy, in order. The untracked ones that are too many are noted as skipped."""
+        if tracked is None:
+            return sorted(names)
+        wanted = names & tracked.others
+        files = size = 0
+        for name in sorted(names - wanted):
+            now = signature(self._bytes_path(name))
+            files, size = files + 1, size + (now[2] if now else 0)
+            if files > self._limits.untracked_files or size > self._limits.untracked_size:
+                self._skipped[name] = SkippedFile(_TOO_MANY, now)
+                self.uncopied += 1
+            else:
+                wanted.add(name)
+        return sorted(wanted)
 
     def _untracked(self, seconds: float | None = None) -> Iterator[bytes]:
         words = ["ls-files", "--others", "--full-name", *self._ignore_options]
         return self._git.records(*words, tree=self._tree, seconds=seconds)
+
+    def _adopt_tracked(self, attributes: Iterable[bytes], totals: Totals) -> TrackedFiles | None:
+        """Take over the contents that the repository has; None if it has none that can be used."""
+        if self._repository is None or self._special:
+            return None
+        try:
+            tracked = adopt_tracked_files(self._git, self._repository, self._tree, attributes)
+        except (GitError, OSError):
+            self._index.unlink(missing_ok=True)
+            return None
+        for name, mode in tracked.modes.items():
+            self._remember_mode(name, mode)
+        totals.files += len(tracked.modes)
+        return tracked
 
     def _tracked_though_ignored(self) -> set[bytes]:
         """Return the ignored files that the user's repository tracks, read from a copy of its index."""
@@ -265,12 +294,14 @@ class FolderSnapshot:
         if not self.root.is_dir():
             yield from self._all_deleted()
             return
-        self._special = special_control_files(
+        self._special, _ = find_control_files(
             os.fsencode(self._top), self._below_top(), skipped_paths=self._unknown
         )
         refreshed = ATTRIBUTES_FILE not in self._special
         if refreshed:  # notes in the index which files have a new timestamp but the old content
             self._git.run("update-index", "-q", "--refresh", tree=self._tree, ok=(0, 1))
+        else:
+            self._forget_timestamps()
         records = self._git.records("diff-files", "--raw", "--no-abbrev", tree=self._tree)
         for fields in records:
             old_mode, new_mode, blob, _new, status = fields.decode().removeprefix(":").split()
@@ -286,6 +317,11 @@ class FolderSnapshot:
             now = signature(self._bytes_path(name))
             if now != skipped.signature:
                 yield FileChange(self._path(name), "modified" if now else "deleted", skipped.why)
+
+    def _forget_timestamps(self) -> None:
+        """Make git list all files as changed, so that it compares no content: that would read attributes."""
+        entries = self._git.run("ls-files", "-z", "--stage", tree=self._index_only)
+        self._git.run("update-index", "-z", "--index-info", tree=self._index_only, stdin=entries)
 
     def _all_deleted(self) -> Iterator[FileChange]:
         for name in self._git.records("ls-files", "--cached", tree=self._index_only):
@@ -356,21 +392,6 @@ class FolderSnapshot:
 
     def _bytes_path(self, name: bytes) -> bytes:
         return os.path.join(os.fsencode(self._top), name)  # noqa: PTH118 - names need not be UTF-8; hot
-
-
-@dataclass(slots=True)
-class Totals:
-    """Number and size of the files copied so far, in all folders."""
-
-    files: int = 0
-    size: int = 0
-
-    def count(self, size: int, limits: Limits) -> None:
-        """Add a file. Raises `LimitExceededError` when the total size exceeds its limit."""
-        self.files += 1
-        self.size += size
-        if self.size > limits.total_size:
-            raise LimitExceededError(f"more than {limits.total_size / 1_000_000_000:g} GB")
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.errors import UserError
-from acp_tui.workspace.baseline.file_change import Checkpoint, FileState
+from acp_tui.workspace.baseline.checkpoint import Checkpoint
+from acp_tui.workspace.baseline.file_change import FileState
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -7,7 +7,7 @@ there must not count as new later: reverting a new file deletes it.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -48,20 +48,30 @@ def find_unlisted(top: bytes, folder: bytes, listed: AbstractSet[bytes]) -> set[
     return found
 
 
-def special_control_files(
+class ControlFilesFound(NamedTuple):
+    """The control files of a work tree."""
+
+    special: set[bytes]
+    """Names of `CONTROL_FILES` of which one is a pipe or the like."""
+    attributes: set[bytes]
+    """The paths of all `.gitattributes`, relative to the top."""
+
+
+def find_control_files(
     top: bytes,
     folder: bytes,
     *,
     skipped_names: AbstractSet[bytes] = frozenset({GIT_DIRECTORY}),
     skipped_paths: AbstractSet[bytes] = frozenset(),
-) -> set[bytes]:
-    """Return the names of `CONTROL_FILES` that are pipes or the like. Blocks.
+) -> ControlFilesFound:
+    """Find the files of the work tree that git reads by itself. Blocks.
 
     Searches `folder`, what is below it, and the folders between it and `top`. Folders can be skipped by their
     own name, or by their path relative to `top` with a slash at the end.
     """
     parents = [folder[:end] for end in range(len(folder)) if end == 0 or folder[end - 1 : end] == b"/"]
-    found = {name for name in CONTROL_FILES for parent in parents if _is_special(top, parent + name)}
+    special = {name for name in CONTROL_FILES for parent in parents if _is_special(top, parent + name)}
+    attributes = {parent + ATTRIBUTES_FILE for parent in parents}
     stack = [folder]
     while stack:
         below = stack.pop()
@@ -72,11 +82,14 @@ def special_control_files(
                         name = below + entry.name + b"/"
                         if entry.name not in skipped_names and name not in skipped_paths:
                             stack.append(name)
-                    elif entry.name in CONTROL_FILES and not entry.is_file():
-                        found.add(entry.name)
+                    elif entry.name in CONTROL_FILES:
+                        if not entry.is_file():
+                            special.add(entry.name)
+                        elif entry.name == ATTRIBUTES_FILE:
+                            attributes.add(below + entry.name)
         except OSError:
             continue
-    return found
+    return ControlFilesFound(special, attributes)
 
 
 def _is_special(top: bytes, name: bytes) -> bool:

@@ -156,8 +156,11 @@ class PrivateGit:
             unfinished.unlink(missing_ok=True)
 
     def blob(self, name: str) -> bytes:
-        """Return a stored content."""
-        return self.run("cat-file", "blob", name)
+        """Return a stored content. Raises `GitError` if it is damaged."""
+        data = self.run("cat-file", "blob", name)
+        if blob_name(data) != name:  # it may come from the user's repository
+            raise GitError("the stored copy is damaged")
+        return data
 
     def loose_file(self, blob: str) -> Path:
         """Return where a content is if it was stored as removable."""
@@ -165,11 +168,13 @@ class PrivateGit:
 
     def present(self, names: Sequence[str]) -> set[str]:
         """Return those names whose contents are stored."""
-        if not names:
-            return set()
-        output = self.run("cat-file", "--batch-check", stdin="\n".join(names).encode())
-        found = (line.split() for line in output.decode().splitlines())
-        return {words[0] for words in found if words[-1] != "missing"}
+        return {name.decode() for name in self.blob_sizes([name.encode() for name in names])}
+
+    def blob_sizes(self, names: Sequence[bytes]) -> dict[bytes, int]:
+        """Return the sizes of those names whose contents are stored."""
+        output = self.run("cat-file", "--batch-check", "--buffer", stdin=b"\n".join(names)) if names else b""
+        found = (line.split() for line in output.splitlines())
+        return {words[0]: int(words[2]) for words in found if words[1:2] == [b"blob"]}
 
     @contextmanager
     def _start(
