@@ -39,7 +39,7 @@ class CheckpointCopies:
         return sum(self._sizes.values())
 
     def copy(self, paths: Iterable[Path]) -> Checkpoint:
-        """Copy these files. Those that have not changed since the last call are not read. Raises `GitError`."""
+        """Copy these files, except those unchanged since the last call. Raises `GitError`."""
         signatures = {path: signature(bytes(path)) for path in paths}
         files = {
             path: self._last.files[path]

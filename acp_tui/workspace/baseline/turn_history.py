@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.errors import UserError
-from acp_tui.workspace.baseline.checkpoint import Checkpoint
 from acp_tui.workspace.baseline.file_change import FileState
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from acp_tui.workspace.baseline.baseline import Baseline
+    from acp_tui.workspace.baseline.checkpoint import Checkpoint
 
 _Difference = tuple[Path, FileState, FileState]
 StepKind = Literal["restore", "create", "delete", "mode"]
