@@ -197,7 +197,7 @@ class AppContext:
             real = path
             with suppress(OSError, ValueError):  # an agent may name anything
                 real = os.path.realpath(cwd / path)
-            return any(holds_secrets(name, patterns) for name in (path, real))
+            return any(holds_secrets(name, patterns) for name in {path, real})
 
         return is_sensitive
 

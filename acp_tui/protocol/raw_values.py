@@ -70,8 +70,13 @@ class RawResult:
     failed: bool = False
 
 
+_NO_RESULT = RawResult()
+
+
 def read_result(raw_output: Any) -> RawResult:
     """Read a `rawOutput` of any shape."""
+    if raw_output is None:
+        return _NO_RESULT
     source = values.obj(raw_output)
     places = [source, *(values.obj(source.get(name)) for name in _INNER)]
     codes = (values.integer(place, name) for place in places for name in _EXIT_CODES)
