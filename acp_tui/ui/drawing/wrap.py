@@ -205,7 +205,7 @@ def _filled(text: str, start: int, width: int) -> int:
 
 def _cut(spans: list[Segment], lines: list[tuple[int, int]]) -> list[list[Segment]]:
     """The spans, divided as the text is."""
-    if len(lines) == 1:
+    if lines == [(0, sum(len(span.text) for span in spans))]:
         return [spans]
     found: list[list[Segment]] = []
     at = 0  # of the span

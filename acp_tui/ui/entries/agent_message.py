@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from acp_tui.ui.entries.message_parts import MessageParts
-from acp_tui.ui.markdown import sections
+from acp_tui.ui.markdown import scanner
 
 if TYPE_CHECKING:
     from acp_tui.session.state import AgentMessage, Message
@@ -23,4 +23,4 @@ def body(entry: AgentMessage, context: DrawContext) -> Body:
 
 def code_blocks(message: Message) -> list[str]:
     """Return the source of each code block in a message."""
-    return sections.code_blocks(message.text)
+    return scanner.code_blocks(message.text)

@@ -1,1 +1,1 @@
-"""Markdown that grows: cut into sections as it comes (`sections`), drawn when looked at (`document`)."""
+"""Incremental Markdown: cut into sections while it grows (`scanner`) and drawn lazily (`document`)."""

@@ -1,7 +1,8 @@
-"""From the tree of a section to lines: headings, paragraphs, lists, quotes, and what they hold."""
+"""Draws the blocks of a section: headings, paragraphs, lists, quotes and what they contain."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
@@ -21,20 +22,33 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MIN_WIDTH = 12
-"""Cells below which nothing is indented any further."""
+"""Cells for a block at least. A narrower one is drawn without an indent or a quote bar."""
+QUOTE_BAR = "▎ "
 TASK_BOXES = {"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "}
+
+
+@dataclass(slots=True, frozen=True)
+class Paragraph:
+    """The paragraph that was drawn last."""
+
+    last_row: Spans  # without the prefix
+    prefix: Spans  # quote bars and indents before each row after the first
+    width: int  # cells to the right of the prefix
+    style: Style
 
 
 class BlockRenderer:
     """Draws the blocks of one section."""
 
-    def __init__(self, palette: Palette, number: int | None = None, fit: Table | None = None) -> None:
+    def __init__(self, palette: Palette, number: int | None = None, table_start: Table | None = None) -> None:
+        self.last_paragraph: Paragraph | None = None
+        """The paragraph or heading that ends the section, if one does."""
         self._palette = palette
-        self._number = number  # of the first ordered list, which goes on from an earlier section
-        self._fit = fit  # the beginning of the table that this one goes on
+        self._number = number  # of the first item, if the list continues from an earlier section
+        self._table_start = table_start  # if the table continues from an earlier section
 
     def lines(self, nodes: Sequence[SyntaxTreeNode], width: int, style: Style) -> list[Spans]:
-        """All of them, with a blank line between."""
+        """Draw blocks one below the other, with blank lines between them."""
         lines: list[Spans] = []
         before: SyntaxTreeNode | None = None
         for node in nodes:
@@ -47,6 +61,7 @@ class BlockRenderer:
 
     def _block(self, node: SyntaxTreeNode, width: int, style: Style) -> list[Spans]:
         palette = self._palette
+        self.last_paragraph = None
         match node.type:
             case "heading":
                 level = {"h1": palette.heading1, "h2": palette.heading2}.get(node.tag, palette.heading3)
@@ -56,14 +71,16 @@ class BlockRenderer:
             case "bullet_list" | "ordered_list":
                 return self._list(node, width, style)
             case "blockquote":
-                bar = [Segment("▎ ", palette.quote_bar)]
-                return _inside(bar, bar, width, lambda room: self.lines(node.children, room, palette.quote))
+                bar = [Segment(QUOTE_BAR, palette.quote_bar)]
+                return self._inside(
+                    bar, bar, width, lambda room: self.lines(node.children, room, palette.quote)
+                )
             case "hr":
                 return [[Segment("─" * width, palette.rule)]]
             case "fence" | "code_block":
                 return code_lines(node.content, node.info, palette, width)
             case "table":
-                return Table.of(node, palette, style).lines(width, self._fit)
+                return Table.of(node, palette, style).lines(width, self._table_start)
             case _:
                 return self._paragraph(node, width, style)
 
@@ -71,7 +88,9 @@ class BlockRenderer:
         inline = Inline(self._palette, style)
         for child in node.children if node.type != "inline" else [node]:
             inline.add(child.children)
-        return [line for logical in inline.lines for line in wrap(logical, width)]
+        rows = [row for line in inline.lines for row in wrap(line, width)]
+        self.last_paragraph = Paragraph(rows[-1], [], width, style)
+        return rows
 
     def _list(self, node: SyntaxTreeNode, width: int, style: Style) -> list[Spans]:
         ordered = node.type == "ordered_list"
@@ -92,23 +111,29 @@ class BlockRenderer:
         return lines
 
     def _item(self, item: SyntaxTreeNode, sign: str, width: int, style: Style) -> list[Spans]:
+        self.last_paragraph = None
         if (task := _task(item)) is not None:
             sign = task if sign == "• " else sign + task
         first = [Segment(sign, self._palette.bullet)]
         others = [Segment(" " * len(sign), style)]
-        return _inside(first, others, width, lambda room: self.lines(item.children, room, style) or [[]])
+        return self._inside(first, others, width, lambda room: self.lines(item.children, room, style) or [[]])
 
-
-def _inside(first: Spans, others: Spans, width: int, draw: Callable[[int], list[Spans]]) -> list[Spans]:
-    """Lines with something before each, as long as there is room for it."""
-    taken = sum(segment.cell_length for segment in first)
-    if width - taken < MIN_WIDTH:
-        return draw(width)
-    return [[*(others if number else first), *line] for number, line in enumerate(draw(width - taken))]
+    def _inside(
+        self, first: Spans, others: Spans, width: int, draw: Callable[[int], list[Spans]]
+    ) -> list[Spans]:
+        """Draw lines with a prefix before each, or without if there is no room for it."""
+        prefix_width = sum(segment.cell_length for segment in first)
+        if width - prefix_width < MIN_WIDTH:
+            return draw(width)
+        lines = draw(width - prefix_width)
+        if self.last_paragraph is not None:
+            prefix = [*others, *self.last_paragraph.prefix]
+            self.last_paragraph = replace(self.last_paragraph, prefix=prefix)
+        return [[*(others if number else first), *line] for number, line in enumerate(lines)]
 
 
 def _task(item: SyntaxTreeNode) -> str | None:
-    """The box of a task; its signs are taken out of the text."""
+    """Return the check box of a task, and remove its marks from the text."""
     paragraph = item.children[0] if item.children else None
     if paragraph is None or paragraph.type != "paragraph" or not paragraph.children:
         return None
@@ -123,7 +148,7 @@ def _task(item: SyntaxTreeNode) -> str | None:
 
 
 def _apart(before: SyntaxTreeNode, node: SyntaxTreeNode) -> bool:
-    """Is there a blank line between two blocks? A list may follow its introduction closely."""
+    """Return True if a blank line goes between two blocks. A list may follow a paragraph without one."""
     if node.type.endswith("_list") and before.type == "paragraph" and before.map and node.map:
         return node.map[0] > before.map[1]
     return True

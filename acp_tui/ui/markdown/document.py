@@ -1,19 +1,22 @@
-"""A Markdown text at one width, drawn where it is looked at, while it grows.
+"""A growing text at one width, drawn where it is looked at.
 
-Sections that were not looked at have estimated heights, so the number of a line may change when something
-above it is settled: `place_of` and `line_of` keep hold of a line all the same.
+Sections that were never drawn have estimated heights, so the number of a line may change when a section above
+it is drawn. `place_of` and `line_of` keep track of a line all the same.
 """
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from acp_tui.ui.drawing.heights import Heights
-from acp_tui.ui.markdown.pieces import CodePiece, Frame, Piece, TextPiece, parse_table
-from acp_tui.ui.markdown.plain_text import PlainScanner
-from acp_tui.ui.markdown.sections import MarkdownScanner, Section
+from acp_tui.ui.markdown.lines import LINK_DEFINITION
+from acp_tui.ui.markdown.parser import link_definitions
+from acp_tui.ui.markdown.plain_scanner import PlainScanner
+from acp_tui.ui.markdown.scanner import MarkdownScanner
+from acp_tui.ui.markdown.section_layout import CodeLayout, LayoutSettings, SectionLayout, TextLayout
+from acp_tui.ui.markdown.section_renderer import parse_table
 
 if TYPE_CHECKING:
     from textual.strip import Strip
@@ -21,184 +24,240 @@ if TYPE_CHECKING:
     from acp_tui.session.text import GrowingText
     from acp_tui.ui.drawing.body import Spans
     from acp_tui.ui.markdown.parser import References
+    from acp_tui.ui.markdown.section import Section
+    from acp_tui.ui.markdown.section_renderer import OpenLine
     from acp_tui.ui.markdown.table import Table
     from acp_tui.ui.theme.palette import Palette
 
-_DEFINITION = re.compile(r" {0,3}\[(?:[^]\\]|\\.)+\]:")
 MAX_CACHED_SECTIONS = 400
-"""Sections whose lines stay in memory; others are made again when they are looked at."""
+"""Sections whose lines stay in memory. Others are drawn again when they are needed."""
+MAX_LOOKBEHIND = 16
+"""Sections of a paragraph that are laid out, at most, to find where a line of the next section starts."""
 
 
 class Document:
-    """Draws a growing text; `plain`: one that is not Markdown. `before` stands before each line."""
+    """Draws a growing text. `prefix` is drawn before each line; `plain` text is not Markdown."""
 
     def __init__(
         self,
         source: GrowingText,
         palette: Palette,
         width: int,
-        before: Spans | None = None,
+        prefix: Spans | None = None,
         *,
         plain: bool = False,
     ) -> None:
         self._source = source
-        self._frame = Frame(palette, width, before or [])
-        self._blank = self._frame.strip([])
+        self._settings = LayoutSettings(palette, width, prefix or [])
         self._scanner = PlainScanner() if plain else MarkdownScanner()
         self._read = 0
         self._pending = ""
-        self._pieces: list[Piece] = []
-        self._heights = Heights()  # of the pieces, with the blank line above
-        self._growing: int | None = None  # the block of code that the text ends in
-        self._final = 0  # so many pieces do not change any more
+        self._layouts: list[SectionLayout] = []
+        self._heights = Heights()  # of the sections, with the blank line above
+        self._growing_block: int | None = None  # the code block that the text ends in
+        self._final = 0  # the number of final sections
         self._references: References = {}
-        self._all_references: References = {}  # … and those of sections that may change yet
-        self._tables: dict[int, Table | None] = {}  # beginnings of long ones, by section
-        self._made: OrderedDict[int, Piece] = OrderedDict()
+        self._all_references: References = {}  # including those of sections that are not final
+        self._tables: dict[int, Table | None] = {}  # first parts of long tables, by section
+        self._open_lines: dict[int, OpenLine | None] = {}  # last lines of cut sections, by index
+        self._drawn: OrderedDict[int, SectionLayout] = OrderedDict()  # the sections whose lines are in memory
         self.update()
 
     @property
     def height(self) -> int:
-        """Exact where it was settled, else estimated."""
+        """The number of lines: exact for settled ones, estimated for the others."""
         return self._heights.total
 
-    def update(self) -> bool:
-        """Take in what is new."""
+    def update(self) -> None:
+        """Read what was appended to the text."""
         pending = self._source.pending
         if self._read == self._source.length and self._pending == pending:
-            return True
+            return
         self._scanner.feed(self._source.since(self._read))
         self._read, self._pending = self._source.length, pending
-        final, tail = self._scanner.done, self._scanner.tail(pending)
-        self._scanner.done = []
-        before = self._take_back()
-        growing = _growing(tail)
-        if self._growing not in (None, growing):
+        final, tail = self._scanner.finished, self._scanner.tail(pending)
+        self._scanner.finished = []
+        before = self._remove_tail()
+        growing_block = _growing_block(tail)
+        if self._growing_block not in (None, growing_block):
             self._finish_code()
-        self._growing = growing
+        self._growing_block = growing_block
         for section in final:
             self._append(section, before.get(section.serial))
-        self._final = len(self._pieces)
+        self._final = len(self._layouts)
         for section in tail:
             self._append(section, before.get(section.serial))
-        self._learn_links(final, tail)
-        return True
+        self._update_references(final, tail)
 
     def settle(self, first: int, last: int) -> None:
-        """Make the heights of these lines, and so their numbers, exact."""
+        """Make the heights of these lines exact, and so the numbers of the lines after them."""
         index, _ = self._heights.at(first)
-        while index < len(self._pieces) and self._heights.top(index) <= last:
-            self._settle(index)
+        while index < len(self._layouts) and self._heights.top(index) <= last:
+            layout = self._layouts[index]
+            if not layout.is_exact or self._is_outdated(index, layout):
+                self._draw(index, layout)
             index += 1
 
     def line(self, number: int) -> Strip:
-        """One line; the same object as long as it is the same line."""
+        """Draw one line. Return the same object as long as the line stays the same."""
         index, row = self._heights.at(number)
-        piece = self._pieces[index] if index < len(self._pieces) else None
-        if piece is None or row < piece.section.gap:
-            return self._blank
-        if index not in self._made or not piece.made:
-            self._make(index, piece)
-        return piece.strip(row - piece.section.gap)
+        if index >= len(self._layouts):
+            return self._settings.blank
+        layout = self._layouts[index]
+        if row < layout.section.gap:
+            return self._settings.blank_above(layout.section)
+        if index not in self._drawn or not layout.in_memory:
+            self._draw(index, layout)
+        return layout.strip(row - layout.section.gap)
 
     def place_of(self, line: int) -> tuple[int, int]:
-        """Where a line is, whatever the heights above it become."""
+        """Return a position that stays valid when heights above it change."""
         return self._heights.at(line)
 
     def line_of(self, place: tuple[int, int]) -> int:
-        """The number of the line at such a place now."""
+        """Return the current line number of a position."""
         index, row = place
         return self._heights.top(index) + min(row, max(0, self._heights[index] - 1))
 
     @property
     def in_memory(self) -> int:
-        """Of how many sections the lines are in memory."""
-        return len(self._made)
+        """The number of sections whose lines are in memory."""
+        return len(self._drawn)
 
-    def _take_back(self) -> dict[int, Piece]:
-        """The pieces that were not final, by section: they are made anew, from what is known."""
-        for index in range(self._final, len(self._pieces)):
-            self._made.pop(index, None)
-        taken = {piece.section.serial: piece for piece in self._pieces[self._final :]}
-        del self._pieces[self._final :]
+    def _remove_tail(self) -> dict[int, SectionLayout]:
+        """Remove the sections that were not final, and return them by serial: they may be used again."""
+        for index in range(self._final, len(self._layouts)):
+            self._drawn.pop(index, None)
+            self._open_lines.pop(index, None)
+        tail = {layout.section.serial: layout for layout in self._layouts[self._final :]}
+        del self._layouts[self._final :]
         self._heights.truncate(self._final)
-        return taken
+        return tail
 
-    def _append(self, section: Section, before: Piece | None) -> None:
-        piece: Piece
+    def _append(self, section: Section, before: SectionLayout | None) -> None:
+        layout: SectionLayout
         if section.kind == "code":
-            known = before if isinstance(before, CodePiece) else None
-            piece = CodePiece(section, self._frame, growing=section.block == self._growing, before=known)
-        elif isinstance(before, TextPiece) and before.section.same(section):
-            piece = before
-            if before.made:
-                self._made[len(self._pieces)] = before
+            code = before if isinstance(before, CodeLayout) else None
+            growing = section.block == self._growing_block
+            layout = CodeLayout(section, self._settings, growing=growing, before=code)
+        elif isinstance(before, TextLayout) and before.section.looks_like(section):
+            layout = before
+            if before.in_memory:
+                self._drawn[len(self._layouts)] = before
+            if before.is_exact and section.separator is not None:
+                self._open_lines[len(self._layouts)] = before.next_line
         else:
-            piece = TextPiece(section, self._frame)
-        self._pieces.append(piece)
-        self._heights.append(_height(piece))
+            layout = TextLayout(section, self._settings)
+        self._layouts.append(layout)
+        self._heights.append(_height(layout))
 
     def _finish_code(self) -> None:
-        """The block of code that grew is complete."""
-        for piece in reversed(self._pieces):
-            if not isinstance(piece, CodePiece) or piece.section.block != self._growing:
+        """Highlight the code block that has grown as a whole."""
+        for layout in reversed(self._layouts):
+            if not isinstance(layout, CodeLayout) or layout.section.block != self._growing_block:
                 break
-            piece.finish()
+            layout.finish()
 
-    def _settle(self, index: int) -> None:
-        piece = self._pieces[index]
-        if not piece.settled:
-            self._make(index, piece)
+    def _draw(self, index: int, layout: SectionLayout) -> None:
+        """Draw the lines of a section, and drop those of the oldest if too many are in memory."""
+        if isinstance(layout, TextLayout):
+            table_start = self._table_start(layout.section)
+            layout.draw(self._all_references, table_start, self._line_before(index))
+            if layout.section.separator is not None:
+                self._open_lines[index] = layout.next_line
+            self._heights[index] = _height(layout)
+        self._drawn[index] = layout
+        if len(self._drawn) > MAX_CACHED_SECTIONS:
+            self._drawn.popitem(last=False)[1].drop()
 
-    def _make(self, index: int, piece: Piece) -> None:
-        """Make its lines, and drop others so that not too many are in memory."""
-        piece.make(self._all_references, self._beginning(piece.section))
-        self._heights[index] = _height(piece)
-        self._made[index] = piece
-        if len(self._made) > MAX_CACHED_SECTIONS:
-            self._made.popitem(last=False)[1].drop()
+    def _line_before(self, index: int) -> OpenLine | None:
+        """Return the line that a section continues, if its paragraph started in an earlier section.
 
-    def _beginning(self, section: Section) -> Table | None:
+        For the exact line, the paragraph must be laid out from its start. If that is more than
+        `MAX_LOOKBEHIND` sections away, the line is estimated, and `settle` corrects it once the sections
+        before are drawn.
+        """
+        if not self._continues_paragraph(index):
+            return None
+        known = index - 1
+        while known not in self._open_lines and self._continues_paragraph(known):
+            known -= 1
+        if known not in self._open_lines:
+            self._open_lines[known] = self._lay_out(known, None)
+        line = self._open_lines[known]
+        if index - known > MAX_LOOKBEHIND:
+            known = index - MAX_LOOKBEHIND
+            line = replace(line, spans=[], prefix=line.next_prefix) if line is not None else None
+        for earlier in range(known + 1, index):
+            line = self._open_lines[earlier] = self._lay_out(earlier, line)
+        return line
+
+    def _lay_out(self, index: int, line: OpenLine | None) -> OpenLine | None:
+        """Return the line that a section leaves to the next one."""
+        layout = self._layouts[index]
+        return layout.last_line(self._all_references, line) if isinstance(layout, TextLayout) else None
+
+    def _continues_paragraph(self, index: int) -> bool:
+        return self._layouts[index].section.continues == "paragraph"
+
+    def _is_outdated(self, index: int, layout: SectionLayout) -> bool:
+        """Return True if the section was drawn before the line that it continues was known exactly."""
+        if not isinstance(layout, TextLayout) or not self._continues_paragraph(index):
+            return False
+        return self._open_lines.get(index - 1, layout.open_line) != layout.open_line
+
+    def _table_start(self, section: Section) -> Table | None:
         first = section.first
         if first is None or section.kind != "table":
             return None
         if first.serial not in self._tables:
-            self._tables[first.serial] = parse_table(first, self._frame.palette)
+            self._tables[first.serial] = parse_table(first, self._settings.palette)
         return self._tables[first.serial]
 
-    def _learn_links(self, final: list[Section], tail: list[Section]) -> None:
-        """Links may be known now that were not before; those that the tail defines may change yet."""
+    def _update_references(self, final: list[Section], tail: list[Section]) -> None:
+        """Find new link definitions, and draw sections again that may use them."""
         for section in final:
-            if defined := _defined(section):
+            if defined := _definitions(section):
                 self._references = defined | self._references
         references = self._references
         for section in tail:
-            if defined := _defined(section):
+            if defined := _definitions(section):
                 references = defined | references
         if references == self._all_references:
             return
         self._all_references = references
-        for index, piece in list(self._made.items()):
-            if isinstance(piece, TextPiece) and "[" in piece.section.text:
-                piece.drop()
-                piece.settled = False
-                del self._made[index]
+        reset = -1
+        for index in sorted({*self._drawn, *self._open_lines}):
+            section = self._layouts[index].section
+            if section.kind in ("text", "rest", "table") and "[" in section.text and index > reset:
+                reset = self._reset_paragraph(index)
+
+    def _reset_paragraph(self, index: int) -> int:
+        """Drop the lines of a section and of those that continue its paragraph. Return the last index."""
+        while True:
+            layout = self._layouts[index]
+            if isinstance(layout, TextLayout):
+                layout.drop()
+                layout.is_exact = False
+            self._drawn.pop(index, None)
+            self._open_lines.pop(index, None)
+            if index + 1 == len(self._layouts) or not self._continues_paragraph(index + 1):
+                return index
+            index += 1
 
 
-def _growing(tail: list[Section]) -> int | None:
-    """The block of code that is still open at the end."""
+def _growing_block(tail: list[Section]) -> int | None:
+    """Return the code block that is open at the end of the text."""
     section = tail[-1] if tail else None
     return section.block if section and section.fence and not section.fence.closed else None
 
 
-def _height(piece: Piece) -> int:
-    return piece.section.gap + piece.height if piece.height else 0
+def _height(layout: SectionLayout) -> int:
+    return layout.section.gap + layout.height if layout.height else 0
 
 
-def _defined(section: Section) -> References:
-    """The links that a section defines; nearly none does."""
-    if section.kind != "text" or not any(_DEFINITION.match(line) for line in section.lines):
+def _definitions(section: Section) -> References:
+    """Return the links that a section defines. Few sections define any."""
+    if section.kind != "text" or not any(LINK_DEFINITION.match(line) for line in section.lines):
         return {}
-    from acp_tui.ui.markdown.parser import link_definitions
-
     return link_definitions(section.text)

@@ -88,21 +88,18 @@ class Inline:
         """Its text; and where it goes, unless the text says that or a click on it does."""
         target = str(node.attrs.get("href", ""))
         shown = link_style(style + self._palette.link, target)
-        before = len(self.lines), sum(len(span.text) for span in self.lines[-1])
+        outside, self.lines = self.lines, [[]]
         self.add(node.children, shown, link=target or "#")
-        text = self._text_since(*before)
+        text = " ".join("".join(span.text for span in line) for line in self.lines)
+        outside[-1] += self.lines[0]
+        outside += self.lines[1:]
+        self.lines = outside
         readable = visible_line(unquote(target))
         safe = SAFE_LINK.match(target) is not None
         if safe and ("://" not in text or _same_place(text, target)) and text.strip():
             return
         if target and text not in (readable, target):
             self._put(f" ({readable})" if text else readable, style + self._palette.dim)
-
-    def _text_since(self, count: int, length: int) -> str:
-        first, *others = self.lines[count - 1 :]
-        texts = ["".join(span.text for span in line) for line in (first, *others)]
-        texts[0] = texts[0][length:]
-        return " ".join(texts)
 
     def _image(self, node: SyntaxTreeNode, style: Style, link: str) -> None:
         target = str(node.attrs.get("src", ""))

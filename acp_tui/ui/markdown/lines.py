@@ -1,4 +1,4 @@
-"""What a single line of Markdown says: what begins with it, or ends, and where it may be cut."""
+"""What a single line of Markdown is: which block it starts or ends."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ _HEADING = re.compile(r"#{1,6}(?:[ \t]|$)")
 LIST_ITEM = re.compile(r"(?:([-+*])|(\d{1,9})([.)]))(?:([ \t]+)(.*)|$)")
 HEADING_UNDERLINE = re.compile(r"(?:-+|=+)[ \t]*$")
 TABLE_DELIMITERS = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+LINK_DEFINITION = re.compile(r" {0,3}\[(?:[^]\\]|\\.)+\]:")
 _PIPE = re.compile(r"(?<!\\)\|")
-_SENTENCE_END = re.compile(r"[.!?:;] |[。！？]")
+_QUOTE_MARKS = re.compile(r"[> ]*")
 
 
 def block_start(content: str) -> str:
-    """What a line begins, whose indent is taken away; "": text."""
+    """Return the kind of block that a line without its indentation starts; "" for text."""
     if content[0] == ">":
         return "quote"
     if _HEADING.match(content):
@@ -29,32 +30,52 @@ def block_start(content: str) -> str:
 
 
 def interrupts(content: str) -> bool:
-    """May this item follow a paragraph without a blank line?"""
+    """Return True if this list item may follow a paragraph without a blank line."""
     match = LIST_ITEM.match(content)
     return match is not None and bool(match[5] and match[5].strip()) and match[2] in (None, "1")
 
 
 def closes_fence(marker: str, content: str) -> bool:
-    """Is this the end of a fence that began with the marker?"""
+    """Return True if the line closes a fence that was opened with `marker`."""
     content = content.rstrip(" \t")
     return len(content) >= len(marker) and not content.strip(marker[0])
 
 
 def count_columns(row: str) -> int:
-    """How many cells a row of a table has."""
+    """Return the number of cells in a table row."""
     row = row.strip(" \t")
     return len(_PIPE.findall(row.removeprefix("|"))) + (not row.endswith("|") or row.endswith("\\|"))
 
 
 def expand_indent(line: str) -> str:
-    """The line with the tabs of its indent as spaces."""
+    """Replace tabs in the indentation by spaces."""
     match = _INDENT.match(line)
     assert match is not None
     return line if "\t" not in match[0] else match[0].expandtabs(4) + line[match.end() :]
 
 
-def cut_position(line: str) -> int:
-    """Where a long line is cut: after a sentence, else after a word."""
-    half = len(line) // 2
-    ends = [match.end() for match in _SENTENCE_END.finditer(line, half)]
-    return ends[-1] if ends else line.rfind(" ", half) + 1 or len(line)
+def split_line_end(line: str) -> tuple[str, str]:
+    """Split a line of a paragraph into its text and what its end means: a space or a hard break."""
+    text = line.rstrip(" ")
+    if len(line) - len(text) >= 2:
+        return text, "\n"
+    backslashes = len(line) - len(line.rstrip("\\"))
+    return (line[:-1], "\n") if backslashes % 2 else (text, " ")
+
+
+def split_quote_marks(content: str) -> tuple[str, str]:
+    """Split a line of a quote into its `>` marks and its text."""
+    match = _QUOTE_MARKS.match(content)
+    assert match is not None
+    return match[0], content[match.end() :]
+
+
+def starts_block_in_quote(before: str, content: str) -> bool:
+    """Return True if a line of a quote starts a block that does not depend on the lines before it."""
+    _, text_before = split_quote_marks(before)
+    marks, text = split_quote_marks(content)
+    if not marks or marks.endswith("  "):  # a lazy continuation line, or part of a list item
+        return False
+    if not text or not text_before:
+        return True
+    return block_start(text) != "" or block_start(text_before) in ("heading", "rule", "fence")

@@ -39,13 +39,13 @@ def document(text: str, width: int = 60) -> Document:
     return Document(GrowingText(text), PALETTE, width)
 
 
-def grown(chunks: Iterable[str], width: int = 60, *, looking: bool = False) -> Document:
+def grown(chunks: Iterable[str], width: int = 60, *, looking: bool = False, plain: bool = False) -> Document:
     """A document that grows chunk by chunk; `looking`: somebody looks at its end meanwhile."""
     text = GrowingText()
-    made = Document(text, PALETTE, width)
+    made = Document(text, PALETTE, width, plain=plain)
     for chunk in chunks:
         text.append(chunk)
-        assert made.update()
+        made.update()
         if looking:
             first = max(0, made.height - 8)
             made.settle(first, made.height)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from acp_tui.session.text import GrowingText, visible
 from acp_tui.ui.markdown.document import Document
-from acp_tui.ui.markdown.sections import MarkdownScanner, code_blocks
+from acp_tui.ui.markdown.scanner import MarkdownScanner, code_blocks
 from tests.ui.markdown.drawing import ALL, PALETTE, document, grown, strips
 
 WIDTHS = st.sampled_from([20, 21, 40, 80])

@@ -1,0 +1,53 @@
+"""Joins chunks of text into lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.ui.markdown.section import SECTION_SIZE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class LineReader:
+    """Makes lines of chunks. Long lines come in parts, which do not depend on the chunks."""
+
+    def __init__(self, partial: list[str] | None = None) -> None:
+        self._partial = partial or []
+        self._size = sum(map(len, self._partial))
+
+    @property
+    def partial(self) -> str:
+        """The beginning of the last line, as far as it was not returned."""
+        return "".join(self._partial)
+
+    def copy(self) -> LineReader:
+        """Return a reader in the same state."""
+        return LineReader(list(self._partial))
+
+    def read(self, text: str, cut_position: Callable[[str], int]) -> Iterator[tuple[str, bool]]:
+        """Read more text. Return complete lines and parts of long lines, and whether each ends a line.
+
+        `cut_position` returns the length of the first part of a long line. It is called after the caller used
+        the parts before.
+        """
+        for number, line in enumerate(text.split("\n")):
+            if number:
+                yield self._take(), True
+            if line:
+                self._partial.append(line)
+                self._size += len(line)
+            if self._size >= SECTION_SIZE:
+                rest = self._take()
+                start = 0
+                while len(rest) - start >= SECTION_SIZE:
+                    end = start + cut_position(rest[start : start + SECTION_SIZE])
+                    yield rest[start:end], False
+                    start = end
+                self._partial, self._size = [rest[start:]], len(rest) - start
+
+    def _take(self) -> str:
+        line = self.partial
+        self._partial, self._size = [], 0
+        return line

@@ -1,0 +1,399 @@
+"""Cuts growing Markdown into sections.
+
+Each line is read once, when it is complete. All sections but the last are final, so the cost of a chunk does
+not depend on the text before it.
+
+Lists and long paragraphs may grow without end. Each list item is a section of its own, with an indent, and so
+is each block in an item. A long paragraph is cut, and each section continues the one before. What the text of
+a section means is left to the Markdown parser, except for code, whose lines are taken as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from acp_tui.ui.markdown.cut import cut_position, has_open_markup
+from acp_tui.ui.markdown.line_reader import LineReader
+from acp_tui.ui.markdown.lines import (
+    FENCE,
+    HEADING_UNDERLINE,
+    LINK_DEFINITION,
+    LIST_ITEM,
+    TABLE_DELIMITERS,
+    block_start,
+    closes_fence,
+    count_columns,
+    expand_indent,
+    interrupts,
+    split_line_end,
+    split_quote_marks,
+    starts_block_in_quote,
+)
+from acp_tui.ui.markdown.section import MAX_SECTION_SIZE, SECTION_SIZE, Fence, Kind, ListItem, Section
+
+CODE_LINES_PER_SECTION = 120
+"""Lines of code in one section. They are highlighted together."""
+TABLE_ROWS_PER_SECTION = 40
+"""Table rows in one section. The first section determines the column widths."""
+
+
+class MarkdownScanner:
+    """Takes text in chunks of any size and makes sections of it."""
+
+    def __init__(self) -> None:
+        self.finished: list[Section] = []
+        """Sections that are final. The caller takes them and clears the list."""
+        self._reader = LineReader()
+        self._open: Section | None = None
+        self._items: list[ListItem] = []
+        self._fence: Fence | None = None
+        self._quoted_fence = ""  # the line that opened a fence in the open quote
+        self._after_blank = False
+        self._in_paragraph = False  # the next line may continue a paragraph
+        self._blank_code_lines = 0  # part of indented code if more code follows
+        self._in_long_line = False  # the beginning of the incomplete line was already read
+        self._serial = 0
+
+    # ------------------------------------------------------------------------- lines
+
+    def feed(self, text: str) -> None:
+        """Read more text."""
+        for part, ended in self._reader.read(text, self._cut_position):
+            self._read(part, ended=ended)
+
+    def tail(self, pending: str = "") -> list[Section]:
+        """Return the sections that are not final yet, as if the text ended here."""
+        ahead = object.__new__(MarkdownScanner)
+        ahead.__dict__.update(self.__dict__, finished=[])
+        ahead._items = list(self._items)
+        ahead._reader = self._reader.copy()
+        if self._open is not None:
+            ahead._open = replace(self._open, lines=list(self._open.lines))
+            if self._fence is not None:
+                ahead._open.fence = ahead._fence = replace(self._fence)
+        ahead.feed(pending)
+        if partial := ahead._reader.partial:
+            ahead._read(partial, ended=True)
+        ahead._close()
+        return ahead.finished
+
+    def _read(self, line: str, *, ended: bool) -> None:
+        if self._in_long_line:
+            self._continue_long_line(line, ended=ended)
+        else:
+            self._read_line(line, ended=ended)
+        self._in_long_line = not ended
+
+    def _cut_position(self, line: str) -> int:
+        is_code = self._fence is not None or self._quoted_fence
+        return len(line) if is_code else cut_position(line)
+
+    # ------------------------------------------------------------------------- blocks
+
+    def _read_line(self, written: str, *, ended: bool) -> None:
+        """Read a line, or the beginning of a long one."""
+        line = expand_indent(written)
+        content = line.lstrip(" ")
+        indent = len(line) - len(content)
+        if self._fence is not None and self._read_code(written, content, indent, ended=ended):
+            return
+        if not content.strip():
+            self._after_blank, self._in_paragraph = True, False
+            return
+        depth = sum(indent >= item.content for item in self._items)
+        column = self._items[depth - 1].content if depth else 0
+        if self._continues(content, indent - column, depth):
+            self._continue_block(line, content)
+        else:
+            left = self._items[depth] if depth < len(self._items) else None
+            del self._items[depth:]
+            self._begin_block(line, content, indent - column, left)
+        self._after_blank = False
+
+    def _continues(self, content: str, indent: int, depth: int) -> bool:
+        """Return True if the line continues the paragraph, quote or table of the open section."""
+        section = self._open
+        if section is None or self._after_blank:
+            return False
+        here = depth == len(self._items)
+        start = block_start(content) if indent < 4 else ""
+        if section.kind == "table":
+            return not start and indent < 4 and here
+        if not self._in_paragraph:
+            return False
+        if here and self._begins_table(content):
+            self._in_paragraph = False
+            return True
+        if start == "quote":
+            start = "" if section.quote else start
+        elif start == "item":
+            start = start if not here or interrupts(content) else ""
+        elif start == "rule" and here and not section.quote and HEADING_UNDERLINE.match(content):
+            self._in_paragraph = False
+            return True
+        return not start
+
+    def _continue_block(self, line: str, content: str) -> None:
+        """Add a line to the open section, or to a new one if that is long enough."""
+        section = self._open
+        assert section is not None
+        if section.kind == "table" and len(section.lines) >= TABLE_ROWS_PER_SECTION:
+            self._split()
+        elif section.quote:
+            self._continue_quote(content)
+            return
+        elif self._in_paragraph and section.size > SECTION_SIZE:
+            if LINK_DEFINITION.match(content) and LINK_DEFINITION.match(section.lines[-1]):
+                self._begin("text", gap=False)
+            elif self._is_good_cut(section, content):
+                self._cut_paragraph()
+                line = content
+        self._append(line)
+
+    def _begin_block(self, line: str, content: str, indent: int, left: ListItem | None) -> None:
+        """Start a block. `left` is the item at this depth that ends here, if any."""
+        start = block_start(content) if indent < 4 else "code"
+        if start == "fence" or start == "code":
+            self._begin_code(content, indent, is_fence=start == "fence")
+        elif start == "item":
+            self._begin_item(line, content, indent, left)
+        else:
+            section = self._begin("text", gap=True)
+            section.quote = start == "quote"
+            if section.quote:
+                self._track_quoted_fence(content)
+            self._append(line)
+            self._in_paragraph = start in ("", "quote")
+
+    def _begin_item(self, line: str, content: str, indent: int, left: ListItem | None) -> None:
+        match = LIST_ITEM.match(content)
+        assert match is not None
+        bullet, digits, delimiter, space, text = match.groups()
+        outer = self._items[-1] if self._items else ListItem(0, 0, "", 0)
+        sign = bullet or delimiter
+        number = int(digits or 0)
+        if left is not None and left.sign == sign:
+            number = left.number + 1
+        width = len(bullet or digits + delimiter) + 1
+        if text and len(space) <= 4:  # more is indented code
+            width = len(content[: match.start(5)].expandtabs(4))
+        cells = 2 if bullet else len(f"{number}. ")
+        loose = self._after_blank or self._open is None or not self._open.is_tight
+        self._begin("text", gap=loose, number=None if bullet else number)
+        self._items.append(ListItem(outer.content + indent + width, outer.indent + cells, sign, number))
+        fence = FENCE.match(text or "")
+        if fence is None:
+            self._append(line)
+            self._in_paragraph = bool(text and text.strip()) and block_start(text) not in ("heading", "rule")
+        else:
+            self._append(line[: len(line) - len(text)].rstrip(" "))
+            self._begin_code(text, 0, is_fence=True).gap = False
+
+    def _begins_table(self, content: str) -> bool:
+        """Make a table of the open section if this line is the delimiter row below a table's header."""
+        section = self._open
+        assert section is not None
+        if "|" not in content or not TABLE_DELIMITERS.match(content):
+            return False
+        head = section.lines[-1].strip(" ")
+        if "|" not in head or block_start(head) or count_columns(head) != count_columns(content):
+            return False
+        if len(section.lines) > 1 or section.continues:
+            section.lines.pop()
+            section = self._begin("table", gap=True)
+        else:
+            section.kind = "table"
+            section.lines.clear()
+        section.head = [head]
+        return True
+
+    # ------------------------------------------------------------------------- long paragraphs
+
+    def _continue_long_line(self, line: str, *, ended: bool) -> None:
+        """Read a further part of a line that was cut because it is long."""
+        section = self._open
+        text = line.lstrip(" \t")
+        if self._fence is not None:
+            self._add_code(line, ended=ended)
+        elif section is None or self._after_blank or section.kind not in ("text", "rest"):
+            if text:
+                self._begin("rest", gap=self._after_blank)
+                self._append(text)
+                self._after_blank, self._in_paragraph = False, True
+        elif self._quoted_fence:
+            self._append(split_quote_marks(self._quoted_fence)[0] + line)
+        elif text:
+            self._cut_paragraph(" " if text != line else "")
+            self._append(text)
+        elif line.endswith("  ") and not section.lines[-1].endswith("  "):
+            section.lines[-1] += "  "  # a hard break
+
+    def _is_good_cut(self, section: Section, content: str) -> bool:
+        """Return True if the paragraph may be cut before this line."""
+        if section.size + len(content) > MAX_SECTION_SIZE:
+            return True
+        return not has_open_markup("\n".join(section.lines[-40:]))
+
+    def _cut_paragraph(self, separator: str | None = None) -> None:
+        """Continue the open paragraph in a new section. By default, the cut is at the end of a line."""
+        section = self._open
+        assert section is not None
+        if separator is None:
+            section.lines[-1], separator = split_line_end(section.lines[-1])
+        section.separator = separator
+        rest = self._begin("rest", gap=False)
+        rest.continues = "paragraph"
+        rest.indent, rest.quote = section.indent, section.quote
+
+    def _continue_quote(self, content: str) -> None:
+        """Add a line to the open quote, or to a new section if the quote is long enough."""
+        section = self._open
+        assert section is not None
+        before = section.lines[-1]
+        _, text = split_quote_marks(content)
+        fence = self._quoted_fence
+        self._track_quoted_fence(content)
+        gap = block_start(text) != "item" if text else True
+        if fence:
+            if section.size > MAX_SECTION_SIZE and self._quoted_fence:
+                self._begin_in_quote(gap=False).head = [fence]
+                self._quoted_fence = fence
+        elif section.kind == "rest" and (not text or block_start(text)):
+            self._begin_in_quote(gap=gap)
+        elif section.size > SECTION_SIZE:
+            if starts_block_in_quote(before, content):
+                self._begin_in_quote(gap=gap or not split_quote_marks(before)[1])
+            elif self._is_good_cut(section, text):
+                self._cut_paragraph()
+        assert self._open is not None
+        self._append(text if self._open.kind == "rest" else content)
+
+    def _begin_in_quote(self, *, gap: bool) -> Section:
+        """Continue the open quote in a new section that starts with a block of its own."""
+        section = self._begin("text", gap=gap)
+        section.quote = True
+        section.continues = "quote"
+        return section
+
+    def _track_quoted_fence(self, content: str) -> None:
+        """Remember the fence of the code block that is open in a quote."""
+        marks, text = split_quote_marks(content)
+        if not self._quoted_fence:
+            match = FENCE.match(text)
+            self._quoted_fence = marks + (match[1] or match[3]) if match else ""
+        elif closes_fence(split_quote_marks(self._quoted_fence)[1], text):
+            self._quoted_fence = ""
+
+    # ------------------------------------------------------------------------- code
+
+    def _begin_code(self, content: str, indent: int, *, is_fence: bool) -> Section:
+        column = self._items[-1].content if self._items else 0
+        section = self._begin("code", gap=True)
+        self._in_paragraph = False
+        self._blank_code_lines = 0
+        match = FENCE.match(content) if is_fence else None
+        if match is not None:
+            self._fence = Fence(match[1] or match[3], (match[2] or match[4] or "").strip(), column, indent)
+        else:
+            self._fence = Fence("", "", column, 4)
+        section.fence = self._fence
+        if not is_fence:
+            self._add_code(" " * (indent - 4) + content, ended=True)
+        return section
+
+    def _read_code(self, written: str, content: str, indent: int, *, ended: bool) -> bool:
+        """Read a line while code is open. Return False if the code has ended before it."""
+        fence = self._fence
+        assert fence is not None
+        blank = not content.strip()
+        if not fence.marker:
+            if blank:
+                self._blank_code_lines += 1
+                return True
+            if indent < fence.column + 4:
+                self._after_blank = self._blank_code_lines > 0
+                self._end_code()
+                return False
+            for _ in range(self._blank_code_lines):
+                self._add_code("", ended=True)
+            self._blank_code_lines = 0
+        elif indent < fence.column and not blank:
+            self._after_blank = False
+            self._end_code()
+            return False
+        elif indent - fence.column < 4 and closes_fence(fence.marker, content):
+            self._end_code()
+            return True
+        removed = fence.column + fence.indent
+        line = expand_indent(written)[min(indent, removed) :] if removed else written
+        self._add_code(line, ended=ended)
+        return True
+
+    def _add_code(self, line: str, *, ended: bool) -> None:
+        assert self._open is not None
+        if len(self._open.lines) >= CODE_LINES_PER_SECTION:
+            self._split()
+        self._open.lines.append(line + "\n" if ended else line)
+        self._open.size += len(line)
+
+    def _end_code(self) -> None:
+        if self._fence is not None:
+            self._fence.closed = True
+        self._fence = None
+        self._blank_code_lines = 0
+
+    # ------------------------------------------------------------------------- sections
+
+    def _begin(self, kind: Kind, *, gap: bool, number: int | None = None) -> Section:
+        """Close the open section, and open one in the current list item."""
+        is_first = self._open is None
+        self._close()
+        self._serial += 1
+        self._quoted_fence = ""
+        item = self._items[-1] if self._items else None
+        self._open = Section(
+            kind,
+            [],
+            indent=item.indent if item else 0,
+            column=item.content if item else 0,
+            gap=gap and not is_first,
+            number=number,
+            serial=self._serial,
+        )
+        return self._open
+
+    def _split(self) -> None:
+        """Continue the open code block or table in a new section."""
+        section = self._open
+        assert section is not None
+        self._close()
+        self._serial += 1
+        first = section.first or section
+        self._open = replace(section, lines=[], size=0, gap=False, first=first, serial=self._serial)
+
+    def _append(self, line: str) -> None:
+        section = self._open
+        assert section is not None
+        indent = len(line) - len(line.lstrip(" "))
+        line = line[min(indent, section.column) :]
+        if section.kind == "table" and len(section.head) == 1:
+            section.head.append(line)
+        else:
+            section.lines.append(line)
+        section.size += len(line) + 1
+
+    def _close(self) -> None:
+        if self._open is not None:
+            self.finished.append(self._open)
+        self._open = None
+
+
+def code_blocks(text: str) -> list[str]:
+    """Return the code in a text, block by block, as it was written."""
+    scanner = MarkdownScanner()
+    scanner.feed(text)
+    blocks: dict[int, list[str]] = {}
+    for section in scanner.finished + scanner.tail():
+        if section.kind == "code":
+            blocks.setdefault(section.block, []).extend(section.lines)
+    return ["".join(lines) for lines in blocks.values()]

@@ -1,0 +1,86 @@
+"""A section: a part of a text that is drawn on its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from acp_tui.ui.markdown.lines import block_start
+
+SECTION_SIZE = 8192
+"""Characters after which a paragraph is cut, at the next good place."""
+MAX_SECTION_SIZE = 2 * SECTION_SIZE
+"""Characters after which a paragraph is cut wherever it is."""
+
+Kind = Literal["text", "rest", "code", "table", "plain"]
+
+
+@dataclass(slots=True, eq=False)
+class Fence:
+    """A code block. `marker` is empty for indented code."""
+
+    marker: str
+    info: str
+    column: int  # of the container's content
+    indent: int  # of the fence within the container
+    closed: bool = False
+
+
+@dataclass(slots=True, frozen=True)
+class ListItem:
+    """A list item that is open at the current line."""
+
+    content: int  # the column where its content starts
+    indent: int  # … and the cells before it on the screen
+    sign: str  # the bullet, or the character after the number
+    number: int
+
+
+@dataclass(slots=True, eq=False)
+class Section:
+    """A paragraph, heading, list item or quote, or part of a table, of a code block or of a long paragraph.
+
+    Kinds: "text" is Markdown blocks; "rest" is the remainder of a paragraph, so only inline markup;
+    "plain" is not Markdown. Only lines of code include their line ends.
+    """
+
+    kind: Kind
+    lines: list[str]
+    indent: int = 0  # cells, for the list items around it
+    column: int = 0  # indentation to remove from its lines
+    gap: bool = False  # a blank line above
+    number: int | None = None  # of an ordered list item
+    quote: bool = False
+    fence: Fence | None = None
+    head: list[str] = field(default_factory=list)  # of a table: header and delimiter row
+    first: Section | None = None  # the first section of the same code block or table, if this is a later one
+    continues: Literal["", "paragraph", "quote"] = ""  # what it shares with the section before
+    separator: str | None = None  # between this and the section that continues its paragraph: "", " ", "\n"
+    size: int = 0
+    serial: int = 0  # identifies the section while it grows and when it is final
+
+    @property
+    def text(self) -> str:
+        """The text to parse."""
+        return "\n".join(self.head + self.lines)
+
+    @property
+    def block(self) -> int:
+        """Identifies the code block or table that the section is part of."""
+        return (self.first or self).serial
+
+    @property
+    def is_tight(self) -> bool:
+        """Return True if a list may follow without a blank line: after a paragraph or a list item."""
+        if self.kind == "rest":
+            return True
+        return self.kind == "text" and block_start(self.lines[0].lstrip(" ") or " ") in ("", "item")
+
+    def looks_like(self, other: Section) -> bool:
+        """Return True if both are drawn the same, given the same section before them."""
+        return (self.kind, self.separator, self.head, self.lines) == (
+            other.kind,
+            other.separator,
+            other.head,
+            other.lines,
+        )

@@ -1,0 +1,235 @@
+"""A section at one width: its height before it is drawn, and its lines when they are needed."""
+
+from __future__ import annotations
+
+import copy
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.strip import Strip
+
+from acp_tui.ui.drawing.wrap import expand_tabs, hard_wrap
+from acp_tui.ui.markdown.block_renderer import QUOTE_BAR
+from acp_tui.ui.markdown.code import MARGIN, code_rows, fence_language, language_label, on_background
+from acp_tui.ui.markdown.section_renderer import draw_section
+from acp_tui.ui.theme.palette import NO_STYLE
+from acp_tui.ui.theme.syntax import Highlighter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from acp_tui.ui.drawing.body import Spans
+    from acp_tui.ui.markdown.parser import References
+    from acp_tui.ui.markdown.section import Section
+    from acp_tui.ui.markdown.section_renderer import OpenLine
+    from acp_tui.ui.markdown.table import Table
+    from acp_tui.ui.theme.palette import Palette
+
+MAX_UNDRAWN_LINES = 30
+"""Undrawn lines of growing code that are highlighted. If there are more, they wait until it is complete."""
+MAX_PROSE_WIDTH = 120
+"""Cells of a line of prose at most, because longer lines are hard to read."""
+MIN_SECTION_WIDTH = 16
+"""Cells for a section at least. A list that is nested too deeply for it is indented less."""
+
+
+class LayoutSettings:
+    """What the sections of a document have in common: colours, width and the prefix of each line."""
+
+    def __init__(self, palette: Palette, width: int, prefix: Spans) -> None:
+        self.palette = palette
+        self.prefix = prefix
+        self.width = width - sum(span.cell_length for span in prefix)
+        self._full_width = width
+        self.blank = self.strip([])
+
+    def indent(self, section: Section) -> int:
+        """Return the cells before the lines of a section."""
+        return min(section.indent, max(0, self.width - MIN_SECTION_WIDTH))
+
+    def blank_above(self, section: Section) -> Strip:
+        """Return the blank line above a section. Inside a quote, it has a bar."""
+        if section.continues != "quote":
+            return self.blank
+        return self.strip([Segment(QUOTE_BAR, self.palette.quote_bar)], self.indent(section))
+
+    def strip(self, spans: Iterable[Segment], indent: int = 0) -> Strip:
+        """Make a line for the screen."""
+        inside = [Segment(" " * indent, self.palette.text)] if indent else []
+        strip = Strip([*self.prefix, *inside, *spans])
+        # An emoji sequence that changes its style in the middle is wider than it was measured.
+        return strip if strip.cell_length <= self._full_width else strip.crop(0, self._full_width)
+
+
+class TextLayout:
+    """A section other than code. All its lines are drawn at once; its height is an estimate until then."""
+
+    def __init__(self, section: Section, settings: LayoutSettings) -> None:
+        self.section = section
+        self.is_exact = False
+        self.open_line: OpenLine | None = None  # the line that it was drawn as a continuation of
+        self.next_line: OpenLine | None = None  # the line that the next section continues
+        self._settings = settings
+        self._indent = settings.indent(section)
+        width = settings.width - self._indent
+        self._width = width if section.kind == "table" else min(width, MAX_PROSE_WIDTH)
+        self._strips: list[Strip] = []
+        self.height = self._estimate()
+
+    def _estimate(self) -> int:
+        section = self.section
+        if section.kind == "table":
+            return len(section.lines) + (0 if section.first else 2)
+        if section.kind == "plain":
+            return sum(1 + max(0, len(line) - 1) // self._width for line in section.lines)
+        return 1 + (section.size - 2) // self._width
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the lines are in memory."""
+        return bool(self._strips) or not self.height
+
+    def draw(self, references: References, table_start: Table | None, open_line: OpenLine | None) -> None:
+        """Draw the lines. `open_line` is the line that this section continues.
+
+        `table_start` is the first part of the table that this section continues.
+        """
+        spans, self.next_line = self._spans(references, table_start, open_line)
+        self._strips = [self._settings.strip(line, self._indent) for line in spans]
+        self.height = len(spans)
+        self.open_line = open_line
+        self.is_exact = True
+
+    def last_line(self, references: References, open_line: OpenLine | None) -> OpenLine | None:
+        """Return the line that the next section continues, without keeping the others."""
+        return self._spans(references, None, open_line)[1]
+
+    def drop(self) -> None:
+        """Free the memory of the lines. The height stays."""
+        self._strips = []
+
+    def strip(self, row: int) -> Strip:
+        """Return one of the lines. They must be in memory."""
+        return self._strips[row] if row < len(self._strips) else self._settings.blank
+
+    def _spans(
+        self, references: References, table_start: Table | None, open_line: OpenLine | None
+    ) -> tuple[list[Spans], OpenLine | None]:
+        palette = self._settings.palette
+        return draw_section(
+            self.section, palette, self._width, references, table_start=table_start, open_line=open_line
+        )
+
+
+class CodeLayout:
+    """A section of code. Its height is known at once; a line is highlighted when it is drawn.
+
+    While the code grows, new lines are highlighted as a continuation of those before, which keep their
+    colours. The complete code is highlighted as a whole.
+    """
+
+    is_exact = True
+    in_memory = True
+
+    def __init__(
+        self, section: Section, settings: LayoutSettings, *, growing: bool, before: CodeLayout | None = None
+    ) -> None:
+        self.section = section
+        self._settings = settings
+        self._growing = growing
+        self._indent = settings.indent(section)
+        self._width = settings.width - self._indent
+        info = section.fence.info if section.fence else ""
+        self._label = [] if section.first else language_label(info, settings.palette, self._width)
+        self._code: list[str] = []  # by the lines of the section
+        self._ends: list[int] = []  # the row after each line, below the label
+        self._carry = ""  # the incomplete last row of a part of a long line, which starts the next part
+        self._language = fence_language(info)
+        self._highlighter = Highlighter(self._language, settings.palette)
+        self._coloured: list[Spans] = []
+        self._strips: dict[int, list[Strip]] = {}
+        if growing and before is not None and before._growing:
+            self._continue(before)
+        self._count_rows()
+        self.height = max(1, len(self._label) + (self._ends[-1] if self._ends else 0))
+
+    def _continue(self, before: CodeLayout) -> None:
+        """Take over everything but the last line, which has changed."""
+        self._code, self._ends, self._carry = before._code, before._ends, before._carry
+        self._strips.update(before._strips)
+        self._highlighter, self._coloured = before._highlighter, before._coloured
+        if self._code:
+            self._code.pop()
+            self._ends.pop()
+            self._strips.pop(len(self._code), None)
+
+    def _count_rows(self) -> None:
+        width = self._width - 2 * MARGIN
+        last = len(self.section.lines) - 1
+        end = self._ends[-1] if self._ends else 0
+        for index in range(len(self._code), last + 1):
+            written = self.section.lines[index]
+            line = self._carry + expand_tabs(written.removesuffix("\n"))
+            if index < last:
+                self._carry = "" if written.endswith("\n") else _last_row(line, width)
+                line = line[: len(line) - len(self._carry)]
+            end += _row_count(line, width)
+            self._code.append(line)
+            self._ends.append(end)
+
+    def finish(self) -> None:
+        """Highlight the code as a whole when it is drawn again, because it is complete."""
+        self._growing = False
+        self.drop()
+
+    def drop(self) -> None:
+        """Free the memory of the lines."""
+        self._strips.clear()
+        if not self._growing:
+            self._coloured = []
+            self._highlighter = Highlighter(self._language, self._settings.palette)
+
+    def strip(self, row: int) -> Strip:
+        """Draw one line."""
+        if row < len(self._label):
+            return self._settings.strip(self._label[row], self._indent)
+        row -= len(self._label)
+        index = bisect_right(self._ends, row)
+        if index >= len(self._code):
+            return self._settings.strip(on_background([], self._settings.palette, self._width), self._indent)
+        if index not in self._strips:
+            rows = code_rows(self._spans(index), self._settings.palette, self._width)
+            self._strips[index] = [self._settings.strip(spans, self._indent) for spans in rows]
+        return self._strips[index][row - (self._ends[index - 1] if index else 0)]
+
+    def _spans(self, index: int) -> Spans:
+        if self._growing and index == len(self._code) - 1:
+            self._colour(index)
+            return copy.copy(self._highlighter).lines(self._code[index])[0]
+        if self._growing and index - len(self._coloured) > MAX_UNDRAWN_LINES:
+            plain = self._code[len(self._coloured) : index]
+            self._coloured += [[Segment(line, NO_STYLE)] for line in plain]
+        self._colour(len(self._code) - self._growing)
+        return self._coloured[index]
+
+    def _colour(self, end: int) -> None:
+        start = len(self._coloured)
+        if start < end:
+            self._coloured += self._highlighter.lines("\n".join(self._code[start:end]) + "\n")
+
+
+SectionLayout = TextLayout | CodeLayout
+
+
+def _row_count(line: str, width: int) -> int:
+    if len(line) * 2 <= width:
+        return 1
+    if line.isascii():
+        return max(1, -(-len(line) // width))
+    return 1 if cell_len(line) <= width else len(hard_wrap([Segment(line)], width))
+
+
+def _last_row(line: str, width: int) -> str:
+    return "".join(span.text for span in hard_wrap([Segment(line)], width)[-1])

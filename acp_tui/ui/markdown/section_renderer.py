@@ -1,0 +1,112 @@
+"""Draws a section, and hands the last line of a cut paragraph on to the next section."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from acp_tui.ui.drawing.wrap import wrap
+from acp_tui.ui.markdown.block_renderer import BlockRenderer
+from acp_tui.ui.markdown.inline import Inline
+from acp_tui.ui.markdown.parser import parse
+from acp_tui.ui.markdown.table import Table
+
+if TYPE_CHECKING:
+    from markdown_it.tree import SyntaxTreeNode
+    from rich.style import Style
+
+    from acp_tui.ui.drawing.body import Spans
+    from acp_tui.ui.markdown.parser import References
+    from acp_tui.ui.markdown.section import Section
+    from acp_tui.ui.theme.palette import Palette
+
+MAX_OPEN_LINE_LENGTH = 1000
+"""Characters of an open line. Only characters without a width could make it longer."""
+
+
+@dataclass(slots=True, frozen=True)
+class OpenLine:
+    """The incomplete last line of a section, which the next section of the same paragraph continues."""
+
+    spans: Spans  # without the prefix
+    prefix: Spans  # the quote bars, indents and list marks before it
+    next_prefix: Spans  # … and before the lines after it
+    width: int  # cells to the right of the prefix
+    style: Style  # of the paragraph
+
+    def extend(self, lines: list[Spans], separator: str | None) -> tuple[list[Spans], OpenLine | None]:
+        """Draw this line and the logical lines of the next section, of which the first continues it."""
+        first, *others = lines or [[]]
+        rows = [row for line in (_join(self.spans, first), *others) for row in wrap(line, self.width)]
+        prefixes = [self.prefix, *[self.next_prefix] * (len(rows) - 1)]
+        drawn = [[*prefix, *row] for prefix, row in zip(prefixes, rows, strict=True)]
+        if separator is None:
+            return drawn, None
+        return replace(self, spans=rows[-1], prefix=prefixes[-1]).leave_to_next(drawn, separator)
+
+    def leave_to_next(self, lines: list[Spans], separator: str) -> tuple[list[Spans], OpenLine]:
+        """Remove this line from the end of a section's lines, unless it ends there."""
+        if separator == "\n" or sum(len(span.text) for span in self.spans) > MAX_OPEN_LINE_LENGTH:
+            return lines, replace(self, spans=[], prefix=self.next_prefix)
+        space = [Segment(separator, self.style)] if separator else []
+        return lines[:-1], replace(self, spans=_join(self.spans, space))
+
+
+def draw_section(
+    section: Section,
+    palette: Palette,
+    width: int,
+    references: References,
+    *,
+    table_start: Table | None = None,
+    open_line: OpenLine | None = None,
+) -> tuple[list[Spans], OpenLine | None]:
+    """Return the lines of a section other than code, and the line that the next section continues.
+
+    `open_line` is the line that this section continues, and `table_start` the first part of its table.
+    """
+    nodes = _parse(section, references)
+    if nodes is None:  # plain, or nested too deeply
+        start = open_line or OpenLine([], [], [], width, palette.text)
+        return start.extend([[Segment(line, palette.text)] for line in section.lines], section.separator)
+    if open_line is not None:
+        inline = Inline(palette, open_line.style)
+        for node in nodes:
+            inline.add(node.children)
+        return open_line.extend(inline.lines, section.separator)
+    first = nodes[0].map[0] if nodes and nodes[0].map else 0 if nodes else len(section.lines)
+    lines = [row for line in section.lines[:first] for row in wrap([Segment(line, palette.dim)], width)]
+    renderer = BlockRenderer(palette, section.number, table_start)
+    lines += renderer.lines(nodes, width, palette.text)
+    paragraph = renderer.last_paragraph
+    if section.separator is None or paragraph is None:
+        return lines, None
+    prefix = lines[-1][: len(lines[-1]) - len(paragraph.last_row)]
+    last = OpenLine(paragraph.last_row, prefix, paragraph.prefix, paragraph.width, paragraph.style)
+    return last.leave_to_next(lines, section.separator)
+
+
+def _parse(section: Section, references: References) -> list[SyntaxTreeNode] | None:
+    match section.kind:
+        case "plain":
+            return None
+        case "rest":
+            return parse(section.text.rstrip(" "), references, inline=True)
+        case _:
+            return parse(section.text, references)
+
+
+def parse_table(section: Section, palette: Palette) -> Table | None:
+    """Return the table in a section."""
+    nodes = parse(section.text, {})
+    return Table.of(nodes[0], palette, palette.text) if nodes and nodes[0].type == "table" else None
+
+
+def _join(before: Spans, after: Spans) -> Spans:
+    """Join two parts of a line."""
+    if before and after and before[-1].style == after[0].style:
+        text = before[-1].text + after[0].text
+        return [*before[:-1], Segment(text, before[-1].style), *after[1:]]
+    return [*before, *after]
