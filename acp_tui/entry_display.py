@@ -48,6 +48,10 @@ _VERBS = {"read": "Read", "edit": "Edit", "delete": "Delete", "move": "Move", "s
 """Verbs for titles that are only a file name."""
 
 
+MIN_SECONDS = 0.1
+"""Shorter durations are not shown."""
+
+
 def format_duration(seconds: float) -> str:
     """`0.8 s`, `42 s`, `3:07`, `1:02:03`."""
     if seconds < 9.95 and seconds != int(seconds):

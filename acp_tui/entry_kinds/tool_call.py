@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.entry_display import (
     KIND_ICONS,
+    MIN_SECONDS,
     OTHER_ICON,
     call_command,
     call_title,
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 UNFOLDED_KINDS = ("edit", "delete", "move", "execute")
 """Calls that change or run something start unfolded."""
 STATUS_WORDS = {"completed": "done", "failed": "failed", "cancelled": "cancelled", "unfinished": "left open"}
-MIN_SECONDS = 0.1
-"""Shorter durations are not shown."""
 
 
 def starts_folded(call: ToolCall) -> bool:

@@ -68,11 +68,11 @@ async def test_it_runs_while_the_agent_works(open_desk: Open) -> None:
 async def test_escape_and_x_end_it(open_desk: Open) -> None:
     async with open_desk() as desk:
         await run(desk, "!sleep 1000")
-        await desk.sees("! sleep 1000", "x ends it")
+        await desk.sees("! sleep 1000", "x stops it")
         await desk.press("escape")
         await desk.sees("SIGTERM")
         await run(desk, "!sleep 2000")
-        await desk.sees("! sleep 2000", "x ends it")
+        await desk.sees("! sleep 2000", "x stops it")
         await desk.press("alt+up", "x")
         await desk.until(lambda: [entry.signal for entry in commands(desk)] == ["SIGTERM", "SIGTERM"])
         assert desk.app.is_running
@@ -106,7 +106,7 @@ def test_a_command_runs_on_a_real_terminal(tmp_path: Path) -> None:
         terminal.type("!echo $((6*7))-$(test -t 0 && echo tty)\r")
         terminal.wait_for("42-tty")
         terminal.type("!sleep 1000\r")
-        terminal.wait_for("x ends it")
+        terminal.wait_for("x stops it")
         terminal.type("\x11")
         assert terminal.ended() == 0
         assert terminal.left_behind() == []

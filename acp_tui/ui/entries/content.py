@@ -9,10 +9,10 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 
+from acp_tui.entry_display import relative_path
 from acp_tui.session.text import visible_excerpt, visible_line
 from acp_tui.ui.drawing.body import LinesBody, expander
 from acp_tui.ui.drawing.wrap import shorten, shorten_path
-from acp_tui.ui.entries.tool_call.headline import relative_path
 from acp_tui.ui.markdown.code import code_lines
 from acp_tui.ui.markdown.inline import link_style
 from acp_tui.ui.theme.syntax import language_of

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 from textual.strip import Strip
 
+from acp_tui.entry_display import format_duration
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.entries.message_parts import MessageParts
-from acp_tui.ui.entries.tool_call.headline import FOLDED, OPEN, format_duration
+from acp_tui.ui.entries.tool_call.headline import FOLDED, OPEN
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Thought

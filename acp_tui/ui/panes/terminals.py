@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 
-from acp_tui.entry_display import STATUS_ICONS, terminal_command
+from acp_tui.entry_display import STATUS_ICONS, relative_path, terminal_command
 from acp_tui.session.state import Terminal
 from acp_tui.session.text import visible_line
 from acp_tui.ui.drawing.wrap import make_strip, shorten, shorten_path
 from acp_tui.ui.entries.terminal.terminal import exit_text, runs_elsewhere, status_name
-from acp_tui.ui.entries.tool_call.headline import elapsed, relative_path
+from acp_tui.ui.entries.tool_call.headline import elapsed
 from acp_tui.ui.panes.item_builders import RIGHT_MARGIN, heading_item, justified_line, text_item
 from acp_tui.ui.panes.pane import Pane
 from acp_tui.ui.panes.pane_list import PaneItem

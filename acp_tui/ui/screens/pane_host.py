@@ -303,8 +303,8 @@ class PaneHost(TranscriptScreen):
         return Counts(found.added, found.removed)
 
     async def _show_file_diff(self, path: str) -> None:
+        from acp_tui.entry_display import relative_path
         from acp_tui.ui.entries.diff.diff_body import DiffBody
-        from acp_tui.ui.entries.tool_call.headline import relative_path
         from acp_tui.ui.screens.detail import DetailScreen
 
         try:
@@ -339,8 +339,8 @@ class PaneHost(TranscriptScreen):
         return "as reported by the agent", list(told.diffs.values()) if told is not None else []
 
     async def _revert_file(self, path: str) -> None:
+        from acp_tui.entry_display import relative_path
         from acp_tui.session.state import Choice
-        from acp_tui.ui.entries.tool_call.headline import relative_path
         from acp_tui.ui.panes.files import FilesPane
         from acp_tui.ui.screens.choose import ChooseScreen
 

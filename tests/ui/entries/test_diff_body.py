@@ -156,7 +156,7 @@ TEXTS = st.text(st.sampled_from("ab \t{}漢é👩‍👧\u0301\n\n\r\x1b\u202e")
 
 
 @properties
-@given(TEXTS, TEXTS, st.sampled_from([20, 41, 80, 130]))
+@given(TEXTS, TEXTS, st.sampled_from([20, 41, 80, 120, 131]))
 def test_any_texts_fit_the_width_and_the_height(old: str, new: str, width: int) -> None:
     body = DiffBody(Diff("a.py", old, new), context(width=width, whole=True))
     for strip in strips(body):

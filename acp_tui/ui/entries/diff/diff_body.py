@@ -1,4 +1,4 @@
-"""A diff, unified or side by side where there is room. Rows are drawn when they become visible."""
+"""The diff of one file. Rows are drawn when they become visible."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 MIN_SPLIT_WIDTH = 120
 """Width in cells from which old and new are shown side by side."""
 PREVIEW_ROWS = 40
-"""Rows of a long diff that a tool call shows in the transcript."""
+"""Rows of a long diff shown in the transcript."""
 LONG_LINE_PREFIX = MAX_LINE_LENGTH // 2
-"""Characters kept of a line that is too long."""
+"""Characters kept of a line that is too long to compare."""
 MAX_CACHED_ROWS = 400
 """Drawn rows kept in memory."""
 
@@ -37,14 +37,14 @@ _SIGNS = {"same": " ", "removed": "-", "added": "+"}
 def compute_difference(diff: Diff, first: int = 1) -> Difference:
     """Compare the two sides of a diff (cached). `first` is the number of the first line.
 
-    If that number is not known (0), rows are numbered from 1; callers hide the numbers.
+    If that number is not known (0), rows are numbered from 1, and callers hide the numbers.
     """
     if diff.patch is not None:
         return parse_patch(_prepare(diff.patch))
     return compare_texts(_prepare(diff.old), _prepare(diff.new), first or 1)
 
 
-_HIDDEN = re.compile("(?<![^\x00-\x7f])\u200d|\u200d(?![^\x00-\x7f])")
+_STRAY_JOINER = re.compile("(?<![^\x00-\x7f])\u200d|\u200d(?![^\x00-\x7f])")
 
 
 def _prepare(text: Text) -> Text:
@@ -57,7 +57,7 @@ def _prepare(text: Text) -> Text:
         return text
     if len(text) > MAX_LINE_LENGTH and any(len(line) > MAX_LINE_LENGTH for line in text.split("\n")):
         text = "\n".join(map(_cut_line, text.split("\n")))
-    return _HIDDEN.sub("‹200d›", text) if "\u200d" in text else text
+    return _STRAY_JOINER.sub("‹200d›", text) if "\u200d" in text else text
 
 
 def _cut_line(line: str) -> str:
@@ -75,8 +75,8 @@ class DiffBody:
         self.diff = diff
         self._difference = compute_difference(diff, first)
         self._numbered = first > 0
-        self._drawing = self._made_drawing(context)
-        rows = chain(_before(diff, self._difference, heading), self._difference.rows())
+        self._renderer = self._make_renderer(context)
+        rows = chain(_rows_above(diff, self._difference, heading), self._difference.rows())
         self._rows = list(rows if context.whole else islice(rows, PREVIEW_ROWS + 1))
         if not context.whole and len(self._rows) > PREVIEW_ROWS:
             shown = PREVIEW_ROWS - 1
@@ -84,22 +84,22 @@ class DiffBody:
             self._rows[shown:] = [Row("more", f"▸ {missing:,} more lines")]
         self._pairs = (
             list(_side_by_side(self._rows))
-            if isinstance(self._drawing, SplitRenderer)
+            if isinstance(self._renderer, SplitRenderer)
             else _single_column(self._rows)
         )
         self._heights = Heights()
-        self._heights.reset([self._drawing.height(pair) for pair in self._pairs])
+        self._heights.reset([self._renderer.height(pair) for pair in self._pairs])
         self._drawn: dict[int, list[Strip]] = {}
 
-    def _made_drawing(self, context: DrawContext) -> RowRenderer:
+    def _make_renderer(self, context: DrawContext) -> RowRenderer:
         # If one side is empty, two columns would waste half of the width.
         split = context.width >= MIN_SPLIT_WIDTH and not self._difference.one_sided
-        kind = SplitRenderer if split else UnifiedRenderer
-        return kind(self._difference, self.diff.path, context, numbered=self._numbered)
+        renderer = SplitRenderer if split else UnifiedRenderer
+        return renderer(self._difference, self.diff.path, context, numbered=self._numbered)
 
     @property
     def height(self) -> int:
-        """The height in lines, computed without drawing."""
+        """The number of lines, computed without drawing them."""
         return self._heights.total
 
     def line(self, number: int) -> Strip:
@@ -109,11 +109,11 @@ class DiffBody:
         if strips is None:
             if len(self._drawn) >= MAX_CACHED_ROWS:
                 self._drawn.clear()
-            strips = self._drawn[index] = self._drawing.strips(self._pairs[index])
+            strips = self._drawn[index] = self._renderer.strips(self._pairs[index])
         return strips[part]
 
     def copy_text(self) -> str:
-        """The diff in unified format."""
+        """Return the diff in unified format."""
         if self.diff.patch is not None:
             return self.diff.patch
         rows = (
@@ -123,20 +123,20 @@ class DiffBody:
         return "\n".join([f"--- {self.diff.path}", f"+++ {self.diff.path}", *rows])
 
     def update(self) -> bool:
-        """Return False: a diff never grows, it is replaced."""
+        """Return False: a diff is never changed, only replaced."""
         return False
 
 
-def _before(diff: Diff, found: Difference, heading: str) -> Iterator[Row]:
-    """Rows above the lines: the heading and notes about the whole file."""
+def _rows_above(diff: Diff, difference: Difference, heading: str) -> Iterator[Row]:
+    """Yield the heading and notes about the whole file."""
     if heading:
         yield Row("file", heading)
-    for note in found.notes:
+    for note in difference.notes:
         yield Row("note", note)
     if diff.line_ends is not None:
         old, new = diff.line_ends
         yield Row("note", f"line ends: {old} → {new}")
-    elif diff.patch is None and not (found.added or found.removed):
+    elif diff.patch is None and not (difference.added or difference.removed):
         yield Row("note", "an empty file" if None in (diff.old, diff.new) else "no text changes")
 
 

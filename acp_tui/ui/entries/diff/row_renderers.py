@@ -48,7 +48,7 @@ class RowRenderer(Protocol):
     ) -> None: ...
 
     def height(self, pair: Pair) -> int:
-        """The number of lines that the row takes."""
+        """Return the number of lines that the row takes."""
 
     def strips(self, pair: Pair) -> list[Strip]:
         """Draw the lines of the row."""
@@ -69,7 +69,7 @@ class _Column:
     ) -> None:
         self._palette = palette
         self._numbered = numbered
-        self._old_side = old_side  # unchanged lines are shown as those of the old text
+        self._old_side = old_side  # unchanged lines have the numbers of the old text
         self._digits = max(2, len(str(difference.last_number)))
         self._gutter = self._digits + 3
         self._text_width = max(MIN_TEXT_WIDTH, width - self._gutter)
@@ -97,13 +97,13 @@ class _Column:
         base, mark = self._looks[row.kind]
         number = row.old if self._is_old(row) else row.new
         lines = hard_wrap(self._text(row, base), self._text_width)
-        found: list[list[Segment]] = []
+        padded: list[list[Segment]] = []
         for at, line in enumerate(lines):
-            shown = f"{number if at == 0 and self._numbered else '':>{self._digits}}"
+            label = f"{number if at == 0 and self._numbered else '':>{self._digits}}"
             sign = SIGNS.get(row.kind, " ") if at == 0 else " "
-            gutter = [Segment(shown, mark), Segment(f" {sign} ", mark)]
-            found.append(list(padded_strip([*gutter, *line], self._width, base)))
-        return found
+            gutter = [Segment(label, mark), Segment(f" {sign} ", mark)]
+            padded.append(list(padded_strip([*gutter, *line], self._width, base)))
+        return padded
 
     def _is_old(self, row: Row) -> bool:
         return row.new is None or (self._old_side and row.old is not None)
@@ -116,12 +116,12 @@ class _Column:
         )
 
     def _text(self, row: Row, base: Style) -> list[Segment]:
-        """The text with syntax colours, changed words highlighted and tabs expanded."""
+        """Return the text with syntax colours, changed words highlighted and tabs expanded."""
         colours, number = (self._old, row.old) if self._is_old(row) else (self._new, row.new)
         assert number is not None
         marks = row.change.marks(row) if row.change is not None else []
         word = self._palette.diff_added_word if row.kind == "added" else self._palette.diff_removed_word
-        word += NOT_DIM  # a comment may be
+        word += NOT_DIM  # the colours of comments may be dim
         segments: list[Segment] = []
         column = 0
         for text, style, marked in _marked(colours.spans(number, row.text), marks):
@@ -141,7 +141,7 @@ class UnifiedRenderer:
         self._column = _Column(difference, path, context.palette, width, numbered=numbered)
 
     def height(self, pair: Pair) -> int:
-        """The number of lines that the row takes when wrapped."""
+        """Return the number of lines that the row takes when wrapped."""
         row, _ = pair
         assert row is not None
         return self._column.height(row)
@@ -166,7 +166,7 @@ class SplitRenderer:
         self._right = _Column(difference, path, palette, right, numbered=numbered)
 
     def height(self, pair: Pair) -> int:
-        """The height of the taller side."""
+        """Return the height of the taller side."""
         left, right = pair
         return max(self._left.height(left) if left else 1, self._right.height(right) if right else 1)
 
@@ -207,20 +207,20 @@ def _marked(
         return [(text, style, False) for text, style, _ in spans]
     edges = sorted({edge for mark in marks for edge in mark})
     starts = dict(marks)
-    found: list[tuple[str, Style | None, bool]] = []
-    at, until = 0, 0  # `until`: where the mark we are in ends
+    pieces: list[tuple[str, Style | None, bool]] = []
+    at, until = 0, 0  # `until`: the end of the current mark
     for text, style, _ in spans:
         end = at + len(text)
         cuts = [at, *(edge for edge in edges if at < edge < end), end]
         for start, stop in pairwise(cuts):
             until = starts.get(start, until)
-            found.append((text[start - at : stop - at], style, start < until))
+            pieces.append((text[start - at : stop - at], style, start < until))
         at = end
-    return found
+    return pieces
 
 
 def _without_tabs(text: str, column: int, *, visibly: bool) -> str:
-    """Expand tabs to spaces; with `visibly`, show each as an arrow."""
+    """Expand tabs to spaces, or to an arrow and spaces if `visibly`."""
     if "\t" not in text or not visibly:
         return expand_tabs(text, column)
     parts: list[str] = []

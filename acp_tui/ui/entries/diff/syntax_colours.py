@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 CHUNK_LINES = 32
 """Lines coloured together."""
 LEAD_LINES = 24
-"""Lines before a chunk that are lexed too, so that a string or comment begun there is recognised."""
+"""Lines before a chunk that are lexed too, so that a string or comment that begins there is recognised."""
 MAX_LINE_LENGTH = 2_000
 """Longer lines, such as minified code, are not coloured."""
 
@@ -26,27 +26,27 @@ class SyntaxColours:
         self._lines = lines
         self._path = path
         self._palette = palette
-        self._done: dict[int, dict[int, list[Segment]]] = {}
+        self._chunks: dict[int, dict[int, list[Segment]]] = {}
 
     def spans(self, number: int, text: str) -> list[Segment]:
-        """The coloured line with this number; plain if its text differs from `text`."""
+        """Return the coloured line with this number; plain if its text differs from `text`."""
         if not self._palette.syntax or len(text) > MAX_LINE_LENGTH:
             return [Segment(text)]
-        stretch = (number - 1) // CHUNK_LINES
-        if stretch not in self._done:
-            self._done[stretch] = self._coloured(stretch * CHUNK_LINES + 1)
-        spans = self._done[stretch].get(number)
-        # Lines of a patch may carry wrong numbers: never show another text than the row's.
+        chunk = (number - 1) // CHUNK_LINES
+        if chunk not in self._chunks:
+            self._chunks[chunk] = self._colour(chunk * CHUNK_LINES + 1)
+        spans = self._chunks[chunk].get(number)
+        # Lines of a patch may have wrong numbers. Never show another text than the row's.
         if spans is None or "".join(span.text for span in spans) != text:
             return [Segment(text)]
         return spans
 
-    def _coloured(self, first: int) -> dict[int, list[Segment]]:
+    def _colour(self, first: int) -> dict[int, list[Segment]]:
         from acp_tui.ui.theme.syntax import highlight, language_of  # loads Pygments
 
         lines = self._lines()
         numbers = range(max(1, first - LEAD_LINES), first + CHUNK_LINES)
         texts = [lines.get(number, "") for number in numbers]
         code = "\n".join(text if len(text) <= MAX_LINE_LENGTH else "" for text in texts)
-        shown = highlight(f"{code}\n", language_of(self._path), self._palette)
-        return {number: spans for number, spans in zip(numbers, shown, strict=True) if number >= first}
+        coloured = highlight(f"{code}\n", language_of(self._path), self._palette)
+        return {number: spans for number, spans in zip(numbers, coloured, strict=True) if number >= first}

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.entry_display import terminal_command
+from acp_tui.entry_display import relative_path, terminal_command
 from acp_tui.entry_kinds.terminal import is_shown_by_call
 from acp_tui.session.text import visible, visible_line
+from acp_tui.ui import keys
 from acp_tui.ui.drawing.ansi import line_segments
-from acp_tui.ui.drawing.body import expander
+from acp_tui.ui.drawing.body import LinesBody, expander
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, shorten
 from acp_tui.ui.entries.terminal.full_output import FullOutput
 from acp_tui.ui.entries.terminal.output_lines import OutputLines
-from acp_tui.ui.entries.tool_call.headline import Headline, elapsed, relative_path
+from acp_tui.ui.entries.tool_call.headline import elapsed, headline
 
 if TYPE_CHECKING:
     from textual.strip import Strip
@@ -29,7 +30,7 @@ TAIL_LINES = 12
 
 
 class OutputBody:
-    """The last lines of the output, without the command."""
+    """The last lines of the output."""
 
     def __init__(self, terminal: Terminal, context: DrawContext) -> None:
         self._context = context
@@ -38,8 +39,7 @@ class OutputBody:
 
     def _lines(self) -> list[Strip]:
         if self._strips is None:
-            output, context = self._output, self._context
-            self._strips = tail_strips(*output.last(TAIL_LINES), context)
+            self._strips = tail_strips(*self._output.last(TAIL_LINES), self._context)
         return self._strips
 
     @property
@@ -52,7 +52,7 @@ class OutputBody:
         return self._lines()[number]
 
     def copy_text(self) -> str:
-        """All the output, as plain text."""
+        """Return all output as plain text."""
         return "\n".join("".join(text for text, _ in line) for line in self._output.all())
 
     def update(self) -> bool:
@@ -77,19 +77,19 @@ class TerminalBody:
 
     @property
     def height(self) -> int:
-        """One line for the command, and the output."""
+        """The headline and the output."""
         return 1 + (self._output.height if self._output is not None else 0)
 
     def line(self, number: int) -> Strip:
-        """Draw one line. The first is the headline, redrawn each time while the command runs."""
+        """Draw one line. The headline is drawn again each time while the command runs."""
         if number:
             assert self._output is not None
             return self._output.line(number - 1)
         if self._headline is None or self._terminal.ended_at is None:
-            self._headline = self._drawn_headline()
+            self._headline = self._draw_headline()
         return self._headline
 
-    def _drawn_headline(self) -> Strip:
+    def _draw_headline(self) -> Strip:
         terminal, context = self._terminal, self._context
         palette = context.palette
         command = visible_line(terminal_command(terminal, context.cwd)) or "agent terminal"
@@ -99,14 +99,15 @@ class TerminalBody:
         )
         title = [(command, palette.tool), (where, palette.dim)]
         if terminal.owner == "user" and terminal.ended_at is None:
-            facts.append(("x ends it", palette.dim))
+            key = keys.KEYS["transcript.kill"].key_names(context.keymap)
+            facts.append((f"{key} stops it", palette.dim))
         facts.append((elapsed(terminal.at, terminal.ended_at, context.now), palette.dim))
         foldable = terminal.output.total > 0
-        headline = Headline.of_entry("!" if terminal.owner == "user" else "❯", context, foldable=foldable)
-        return headline.strip(title, facts, context, status_name(terminal))
+        icon, status = "!" if terminal.owner == "user" else "❯", status_name(terminal)
+        return headline(icon, title, facts, context, foldable=foldable, status=status)
 
     def copy_text(self) -> str:
-        """The command and its output."""
+        """Return the command and its output."""
         output = self._output or OutputBody(self._terminal, self._context)
         return f"$ {visible(self._terminal.command or '')}\n{output.copy_text()}"
 
@@ -120,43 +121,31 @@ class TerminalBody:
         return True
 
 
-class _EmptyBody:
-    """The body of a terminal that a tool call shows: no lines here."""
-
-    height = 0
-
-    def line(self, number: int) -> Strip:
-        raise IndexError(number)
-
-    def copy_text(self) -> str:
-        return ""
-
-    def update(self) -> bool:
-        return False
-
-
 def body(entry: Terminal, context: DrawContext) -> Body:
     """Draw a terminal; nothing if a tool call shows it."""
-    return _EmptyBody() if is_shown_by_call(entry, context.session) else TerminalBody(entry, context)
+    return LinesBody([], "") if is_shown_by_call(entry, context.session) else TerminalBody(entry, context)
 
 
 def tail_strips(lines: list[Line], hidden: int, context: DrawContext) -> list[Strip]:
-    """Wrap and indent lines of output; only the last ones, unless the context is `whole`."""
+    """Wrap and indent lines of output, of which `hidden` earlier ones are not given.
+
+    Only the last `TAIL_LINES` are kept unless the context is `whole`.
+    """
     width = context.width - INDENT
     indent = Segment(" " * INDENT)
     palette = context.palette
-    folded = [
+    wrapped = [
         (number, part)
         for number, line in enumerate(lines)
         for part in hard_wrap(line_segments(line, palette), width)
     ]
-    if not context.whole and len(folded) > TAIL_LINES:
-        folded = folded[-TAIL_LINES:]
-        hidden += folded[0][0]
-    strips = [make_strip(part, [indent]) for _, part in folded]
+    if not context.whole and len(wrapped) > TAIL_LINES:
+        wrapped = wrapped[-TAIL_LINES:]
+        hidden += wrapped[0][0]
+    strips = [make_strip(part, [indent]) for _, part in wrapped]
     if hidden > 0:
-        lines_word = "line" if hidden == 1 else "lines"
-        note = expander(shorten(f"▸ {hidden:,} more {lines_word}", width), palette.diff_fold)
+        noun = "line" if hidden == 1 else "lines"
+        note = expander(shorten(f"▸ {hidden:,} more {noun}", width), palette.diff_fold)
         strips.insert(0, make_strip([note], [indent]))
     return strips
 
@@ -168,14 +157,14 @@ def runs_elsewhere(terminal: Terminal, context: DrawContext) -> bool:
 
 
 def exit_text(terminal: Terminal) -> str:
-    """The signal or the non-zero exit code; an empty string on success."""
+    """Return the signal or the non-zero exit code; an empty string on success."""
     if terminal.signal:
         return visible_line(terminal.signal)
     return f"exit {terminal.exit_code}" if terminal.exit_code else ""
 
 
 def status_name(terminal: Terminal) -> str:
-    """The state, in the words of a tool call's status."""
+    """Return the state of the command as the status of a tool call."""
     if terminal.ended_at is None:
         return "in_progress"
     return "failed" if terminal.signal or terminal.exit_code else "completed"

@@ -1,4 +1,4 @@
-"""What a tool call shows below its headline, in order, and what it is called."""
+"""What a tool call shows below its headline, in order."""
 
 from __future__ import annotations
 
@@ -28,26 +28,29 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import DrawContext
 
 RESERVED_WIDTH = 24
-"""Cells that signs and facts may take from a title."""
+"""Cells of the headline that signs and facts may take from the title."""
 
 
 class Piece(NamedTuple):
-    """One thing that a call shows."""
+    """One part of a tool call."""
 
     sort: Literal["title", "locations", "command", "diff", "terminal", "content", "input", "output"]
     what: Any
-    label: str = ""  # what stands above or beside it; of content, the kind of call that it is drawn for
+    label: str = ""  # shown above or beside it; for content, the kind of call that it is drawn for
     first: int = 1  # the number of a diff's first line
 
-    def same(self, other: Piece) -> bool:
-        """Would it look the same? A terminal grows, and large values are not compared."""
+    def looks_like(self, other: Piece) -> bool:
+        """Return True if both look the same.
+
+        Terminals, which grow, and raw values, which may be large, are compared by identity.
+        """
         if self.what is not other.what and self.sort in ("terminal", "input", "output"):
             return False
         return self[2:] == other[2:] and self.sort == other.sort and bool(self.what == other.what)
 
 
 def pieces(call: ToolCall, context: DrawContext) -> Iterator[Piece]:
-    """All of it, in order."""
+    """Yield the pieces of a call. Raw input and output appear only if there is no other content."""
     if context.whole and not _title_fits(call, context):
         yield Piece("title", call_title(call, context.cwd))
     locations = _other_locations(call, context.cwd)
@@ -64,7 +67,7 @@ def pieces(call: ToolCall, context: DrawContext) -> Iterator[Piece]:
             yield command
         empty = False
         yield piece
-    if empty:  # all that is known of it then
+    if empty:
         if call.kind == "execute" and call_command(call):
             if (command := _command_piece(call, context)) is not None:
                 yield command
@@ -76,13 +79,10 @@ def pieces(call: ToolCall, context: DrawContext) -> Iterator[Piece]:
 
 def _piece(item: ToolContent, call: ToolCall, context: DrawContext, *, several: bool) -> Piece | None:
     if isinstance(item, Diff):
-        label = (
-            relative_path(item.path, context.cwd)
-            if several or not _says(call, item.path, context.cwd)
-            else ""
-        )
-        if label and (what := file_change(item, call.kind)):
-            label = f"{label}  ({what})"
+        named_in_title = not several and _title_names(call, item.path, context.cwd)
+        label = "" if named_in_title else relative_path(item.path, context.cwd)
+        if label and (change := file_change(item, call.kind)):
+            label = f"{label}  ({change})"
         return Piece("diff", item, label, first_line(call, item))
     if isinstance(item, TerminalRef):
         terminal = context.session.terminals.get(item.terminal_id)
@@ -94,7 +94,7 @@ def _piece(item: ToolContent, call: ToolCall, context: DrawContext, *, several: 
 
 
 def _command_piece(call: ToolCall, context: DrawContext, shown: Piece | None = None) -> Piece | None:
-    """The whole command, and where it runs, unless the headline says so much."""
+    """Return the command and its directory, unless the headline shows all of the command."""
     if shown is not None and shown.sort == "terminal":
         terminal: Terminal = shown.what
         command = terminal_command(terminal, context.cwd) or call_command(call)
@@ -102,17 +102,15 @@ def _command_piece(call: ToolCall, context: DrawContext, shown: Piece | None = N
     elif call.kind == "execute":
         command, given = call_command(call), call.raw_input
         cwd = visible_line(str(given.get("cwd") or "")) if isinstance(given, dict) else ""
-        where = (
-            relative_path(cwd, context.cwd) if cwd.rstrip("/") not in ("", context.cwd.rstrip("/")) else ""
-        )
+        elsewhere = cwd.rstrip("/") not in ("", context.cwd.rstrip("/"))
+        where = relative_path(cwd, context.cwd) if elsewhere else ""
     else:
         return None
     command = command or call_title(call, context.cwd)
-    return Piece("command", command, where) if where or not _said(command, call, context) else None
+    return Piece("command", command, where) if where or not _title_shows(command, call, context) else None
 
 
-def _said(command: str, call: ToolCall, context: DrawContext) -> bool:
-    """Does the headline tell all of it?"""
+def _title_shows(command: str, call: ToolCall, context: DrawContext) -> bool:
     return reveal_line(command) in call_title(call, context.cwd) and _title_fits(call, context)
 
 
@@ -120,23 +118,25 @@ def _title_fits(call: ToolCall, context: DrawContext) -> bool:
     return cell_len(call_title(call, context.cwd)) <= context.width - RESERVED_WIDTH
 
 
-def common_fate(call: ToolCall) -> str:
-    """What to say where files were made or deleted and nothing else was done to any."""
-    done = {file_change(item, call.kind) for item in call.content if isinstance(item, Diff)}
-    return done.pop() if len(done) == 1 else ""
+def common_change(call: ToolCall) -> str:
+    """Return `new`, `deleted` or `now empty` if that is true of all files of the call."""
+    changes = {file_change(item, call.kind) for item in call.content if isinstance(item, Diff)}
+    return changes.pop() if len(changes) == 1 else ""
 
 
 def _other_locations(call: ToolCall, cwd: str) -> tuple[Location, ...]:
-    """The files that neither the title nor a diff names."""
+    """Return the files that neither the title nor a diff names."""
     known = {item.path for item in call.content if isinstance(item, Diff)}
-    known.add(cwd)  # where a command runs is no file that it touches
+    known.add(cwd)  # the directory of a command is not a file that it touches
     return tuple(
-        place for place in call.locations if place.path not in known and not _says(call, place.path, cwd)
+        place
+        for place in call.locations
+        if place.path not in known and not _title_names(call, place.path, cwd)
     )
 
 
-def _says(call: ToolCall, path: str, cwd: str) -> bool:
-    """Does the title name the file? Of one outside the session's directory it has to say all of the path."""
+def _title_names(call: ToolCall, path: str, cwd: str) -> bool:
+    """Return True if the title names the file; by its whole path if that is outside `cwd`."""
     inside = not cwd or relative_path(path, cwd) != path or not path.startswith("/")
     title = call_title(call, cwd)
     return path in title or (inside and path.rstrip("/").rpartition("/")[2] in title)

@@ -1,4 +1,4 @@
-"""Text in a tool call's content: output of a command as such, a file's text as such, all else as Markdown."""
+"""Text in a tool call's content: command output, text of a file, or Markdown."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
 
 INDENT = 4
 FILE_KINDS = ("read", "search", "fetch")
-"""What they give is no text of the agent's: it is Markdown only when it is fenced."""
+"""Calls whose text comes from a file or a page. It is drawn as Markdown only if it is fenced."""
 FAILURE_MESSAGE = "message"
-"""In place of a kind: why a call failed. It is prose, also where an agent has put a fence around it."""
+"""Used instead of a kind for the reason why a call failed. It is prose, even if the agent fenced it."""
 MAX_LINES = 20
-"""Lines of text that a call shows; the rest is for a screen of its own."""
+"""Lines of text shown in the transcript."""
 MAX_LINES_FULL = 5_000
-"""… and on that screen, where all lines are made at once."""
+"""Lines shown on the screen of one entry, where all are drawn at once."""
 MAX_MARKDOWN_LINES_FULL = 400
-"""The same for Markdown, which costs more."""
+"""The same for Markdown, which takes longer to draw."""
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\1\s*", re.DOTALL)
 
 _NUMBERED = re.compile(r"^[-+ ]? *[0-9]+[|\t]", re.MULTILINE)
 
 
 def text_body(content: Content, kind: str, context: DrawContext) -> Body:
-    """One text block, drawn as what it is in a call of that kind."""
+    """Draw one text block of a call of this kind."""
     if kind == "execute":
         return _output(content, context)
     if kind == FAILURE_MESSAGE and _FENCED.fullmatch(content.text):
         text = strip_fence(content.text)
-        return LinesBody(plain_strips(text, context.palette.text, context, cut=wrap), content.text)
+        return LinesBody(plain_strips(text, context.palette.text, context, wrapper=wrap), content.text)
     if _is_listing(content.text):
         return LinesBody(plain_strips(content.text, context.palette.text, context), content.text)
     if kind in FILE_KINDS and not _FENCED.fullmatch(content.text):
@@ -53,36 +53,38 @@ def text_body(content: Content, kind: str, context: DrawContext) -> Body:
 
 
 def _is_listing(text: str) -> bool:
-    """Does it show numbered lines of a file? As Markdown they would run together into a paragraph."""
+    """Return True for numbered lines of a file, which Markdown would join into a paragraph."""
     return len(_NUMBERED.findall(text, 0, MAX_LINES * 200)) > 1
 
 
 def markdown_strips(text: str, context: DrawContext, indent_cells: int = INDENT) -> list[Strip]:
-    """The first lines of it as a document."""
+    """Draw the first lines of a text as Markdown."""
     from acp_tui.ui.markdown.document import Document
 
     limit = MAX_MARKDOWN_LINES_FULL if context.whole else MAX_LINES
-    whole = limit * context.width
+    length = limit * context.width
     indent = Segment(" " * indent_cells)
-    document = Document(GrowingText(text[:whole].strip("\n")), context.palette, context.width, [indent])
+    document = Document(GrowingText(text[:length].strip("\n")), context.palette, context.width, [indent])
     document.settle(0, limit)
     strips = [document.line(number) for number in range(min(document.height, limit))]
-    if len(strips) < document.height or whole < len(text):
+    if len(strips) < document.height or length < len(text):
         strips.append(make_strip([expander("▸ more", context.palette.diff_fold)], [indent]))
     return strips
 
 
 def strip_fence(text: str) -> str:
-    """Without the fence that many agents put around all they pass on."""
-    found = _FENCED.fullmatch(text)
-    return found[2] if found else text
+    """Remove the code fence that many agents put around everything they pass on."""
+    match = _FENCED.fullmatch(text)
+    return match[2] if match else text
 
 
-def plain_strips(text: str, style: Style, context: DrawContext, *, cut: Wrapper = hard_wrap) -> list[Strip]:
-    """The first lines of a text, cut where they are full, and a word about the rest."""
+def plain_strips(
+    text: str, style: Style, context: DrawContext, *, wrapper: Wrapper = hard_wrap
+) -> list[Strip]:
+    """Draw the first lines of a text, and the number of the others."""
     lines = text.strip("\n").split("\n")
     limit = MAX_LINES_FULL if context.whole else MAX_LINES
-    strips = list(_folded(lines[:limit], style, context, cut))
+    strips = list(_wrapped(lines[:limit], style, context, wrapper))
     missing = len(lines) - len(lines[:limit])
     if len(strips) > limit:
         del strips[limit:]
@@ -93,21 +95,21 @@ def plain_strips(text: str, style: Style, context: DrawContext, *, cut: Wrapper 
 
 
 def more_lines(lines: int, context: DrawContext) -> Strip:
-    """What stands for lines that are not shown."""
-    word = "line" if lines == 1 else "lines"
-    note = shorten(f"▸ {lines:,} more {word}", context.width - INDENT)
+    """Draw the line that stands for omitted lines."""
+    noun = "line" if lines == 1 else "lines"
+    note = shorten(f"▸ {lines:,} more {noun}", context.width - INDENT)
     return make_strip([expander(note, context.palette.diff_fold)], [Segment(" " * INDENT)])
 
 
-def _folded(lines: Iterable[str], style: Style, context: DrawContext, cut: Wrapper) -> Iterator[Strip]:
+def _wrapped(lines: Iterable[str], style: Style, context: DrawContext, wrapper: Wrapper) -> Iterator[Strip]:
     indent = [Segment(" " * INDENT)]
     for line in lines:
-        for part in cut([Segment(line, style)], context.width - INDENT):
+        for part in wrapper([Segment(line, style)], context.width - INDENT):
             yield make_strip(part, indent)
 
 
 def _output(content: Content, context: DrawContext) -> LinesBody:
-    """The end of it, in its colours."""
+    """Draw the last lines of a command's output in its colours."""
     from acp_tui.workspace.terminals.terminal_emulator import parse_styled_text
 
     text = strip_fence(content.coloured if content.coloured is not None else content.text).rstrip()

@@ -1,4 +1,4 @@
-"""A tool call: one line that says what it is and how it went, and below it what it did."""
+"""A tool call: a headline, and below it what the call did."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from acp_tui.ui.entries.content import content_lines
 from acp_tui.ui.entries.diff.diff_body import DiffBody, compute_difference
 from acp_tui.ui.entries.terminal.full_output import FullOutput
 from acp_tui.ui.entries.terminal.terminal import OutputBody, exit_text
-from acp_tui.ui.entries.tool_call.headline import Headline, elapsed, line_counts
-from acp_tui.ui.entries.tool_call.pieces import Piece, common_fate, pieces
+from acp_tui.ui.entries.tool_call.headline import elapsed, headline, line_counts
+from acp_tui.ui.entries.tool_call.pieces import Piece, common_change, pieces
 from acp_tui.ui.entries.tool_call.text_content import plain_strips, text_body
 
 if TYPE_CHECKING:
@@ -31,41 +31,41 @@ if TYPE_CHECKING:
 INDENT = 4
 MAX_LOCATIONS = 5
 MAX_COMMAND_LINES = 6
-"""Lines of a command."""
+_INDENT = Segment(" " * INDENT)
 
 
 def body(entry: ToolCall, context: DrawContext) -> Body:
-    """A tool call in the transcript."""
+    """Draw a tool call."""
     return ToolCallBody(entry, context)
 
 
 class ToolCallBody:
-    """Its headline, and a body for each thing it shows; a change makes only that anew which changed."""
+    """The headline and a body for each piece. A change draws only the pieces that have changed."""
 
     def __init__(self, call: ToolCall, context: DrawContext) -> None:
         self._call = call
         self._context = context
-        self._folded_by_rule = starts_folded(call)
+        self._started_folded = starts_folded(call)
         self._pieces: list[Piece] = []
         self._bodies: list[Body] = []
         self._headline: Strip | None = None
         if not context.folded:
-            self._arrange()
+            self._update_pieces()
 
-    # ---- what it shows
+    # ------------------------------------------------------------------------- pieces
 
-    def _arrange(self) -> None:
-        found = list(pieces(self._call, self._context))
+    def _update_pieces(self) -> None:
+        new = list(pieces(self._call, self._context))
         bodies: list[Body] = []
-        for index, piece in enumerate(found):
-            known = index < len(self._pieces) and piece.same(self._pieces[index])
-            if known and (piece.sort != "terminal" or self._bodies[index].update()):
+        for index, piece in enumerate(new):
+            unchanged = index < len(self._pieces) and piece.looks_like(self._pieces[index])
+            if unchanged and (piece.sort != "terminal" or self._bodies[index].update()):
                 bodies.append(self._bodies[index])
             else:
-                bodies.append(self._made(piece))
-        self._pieces, self._bodies = found, bodies
+                bodies.append(self._make_body(piece))
+        self._pieces, self._bodies = new, bodies
 
-    def _made(self, piece: Piece) -> Body:
+    def _make_body(self, piece: Piece) -> Body:
         context, what = self._context, piece.what
         match piece.sort:
             case "title":
@@ -87,18 +87,18 @@ class ToolCallBody:
             case _:
                 return json_body(what, context, label=piece.label)
 
-    # ---- the lines
+    # ------------------------------------------------------------------------- lines
 
     @property
     def height(self) -> int:
-        """The headline and everything below it."""
+        """The headline and all pieces."""
         return 1 + sum(part.height for part in self._bodies)
 
     def line(self, number: int) -> Strip:
-        """The headline of a call that goes on changes with the clock."""
+        """Draw one line. The headline of a running call is drawn again each time: it shows the time."""
         if not number:
             if self._headline is None or not self._call.done:
-                self._headline = self._drawn_headline()
+                self._headline = self._draw_headline()
             return self._headline
         number -= 1
         for part in self._bodies:
@@ -107,27 +107,27 @@ class ToolCallBody:
             number -= part.height
         raise IndexError(number)
 
-    def _drawn_headline(self) -> Strip:
+    def _draw_headline(self) -> Strip:
         call, context = self._call, self._context
-        palette = context.palette
         foldable = self.height > 1 or (context.folded and any(True for _ in pieces(call, context)))
-        lead = Headline.of_entry(KIND_ICONS.get(call.kind, OTHER_ICON), context, foldable=foldable)
-        title = [(call_title(call, context.cwd), palette.tool)]
-        return lead.strip(title, self._facts(), context, call.status)
+        icon = KIND_ICONS.get(call.kind, OTHER_ICON)
+        title = [(call_title(call, context.cwd), context.palette.tool)]
+        return headline(icon, title, self._facts(), context, foldable=foldable, status=call.status)
 
     def _facts(self) -> list[StyledText]:
-        """In short, how much changed, how it ended, how long it took."""
+        """Return what became of the files, the numbers of changed lines, the exit code and the duration."""
         call, context = self._call, self._context
         palette = context.palette
         facts: list[StyledText] = []
-        found = [
+        differences = [
             compute_difference(item, first_line(call, item))
             for item in call.content
             if isinstance(item, Diff)
         ]
-        if became := common_fate(call):
-            facts.append((became, palette.dim))
-        facts += line_counts(sum(one.added for one in found), sum(one.removed for one in found), palette)
+        if change := common_change(call):
+            facts.append((change, palette.dim))
+        added, removed = sum(one.added for one in differences), sum(one.removed for one in differences)
+        facts += line_counts(added, removed, palette)
         terminals = [piece.what for piece in pieces(call, context) if piece.sort == "terminal"]
         facts += [(exit_text(terminal), palette.error) for terminal in terminals if exit_text(terminal)]
         if call.exit_code and not terminals:
@@ -137,23 +137,23 @@ class ToolCallBody:
         return facts
 
     def copy_text(self) -> str:
-        """The title and all that it shows; of a folded call what it would show."""
-        bodies = self._bodies or [self._made(piece) for piece in pieces(self._call, self._context)]
+        """Return the title and the text of all pieces, also while folded."""
+        bodies = self._bodies or [self._make_body(piece) for piece in pieces(self._call, self._context)]
         texts = [call_title(self._call, self._context.cwd), *(part.copy_text() for part in bodies)]
         return "\n".join(text for text in texts if text)
 
     def update(self) -> bool:
-        """Takes in what changed. A call that failed opens: then it is another body."""
-        if starts_folded(self._call) != self._folded_by_rule:
+        """Apply a change. Return False if the call now starts folded or unfolded, as after a failure."""
+        if starts_folded(self._call) != self._started_folded:
             return False
         self._headline = None
         if not self._context.folded:
-            self._arrange()
+            self._update_pieces()
         return True
 
 
 def _command(command: str, where: str, context: DrawContext) -> LinesBody:
-    """All of a command, and the directory when it is not the session's."""
+    """Draw a command, and the directory it runs in if that is not the session's."""
     palette = context.palette
     first, follow = [_INDENT, Segment("$ ", palette.dim)], [_INDENT, Segment("  ")]
     lines = [
@@ -176,11 +176,11 @@ def _command(command: str, where: str, context: DrawContext) -> LinesBody:
     )
 
 
-def _locations(places: tuple[Location, ...], context: DrawContext) -> LinesBody:
+def _locations(locations: tuple[Location, ...], context: DrawContext) -> LinesBody:
     palette = context.palette
     texts = [
         f"{relative_path(place.path, context.cwd)}{f':{place.line}' if place.line is not None else ''}"
-        for place in places
+        for place in locations
     ]
     shown = texts if context.whole else texts[:MAX_LOCATIONS]
     room = context.width - INDENT - 2
@@ -193,6 +193,3 @@ def _locations(places: tuple[Location, ...], context: DrawContext) -> LinesBody:
             make_strip([expander(f"▸ {len(texts) - len(shown)} more files", palette.diff_fold)], [_INDENT])
         )
     return LinesBody(strips, "\n".join(texts))
-
-
-_INDENT = Segment(" " * INDENT)
