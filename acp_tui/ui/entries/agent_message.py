@@ -1,4 +1,4 @@
-"""A message of the agent."""
+"""A message of the agent, drawn as Markdown."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INDENT = "  "
 
 
 def body(entry: AgentMessage, context: DrawContext) -> Body:
-    """Draw the Markdown text and the other content of the message."""
+    """Draw the text and the other content of the message."""
     return MessageParts(entry, context, [Segment(INDENT, context.palette.text)])
 
 

@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Body, DrawContext
 
 _WORDS = {
-    "in_progress": "condensing the context …",
-    "completed": "condensed the context",
-    "failed": "could not condense the context",
-    "cancelled": "stopped condensing the context",
+    "in_progress": "compacting the context…",
+    "completed": "compacted the context",
+    "failed": "could not compact the context",
+    "cancelled": "stopped compacting the context",
 }
 
 
 def body(entry: Compaction, context: DrawContext) -> Body:
-    """Draw the status, an error, and the summary unless folded."""
+    """Draw the status, the error if any, and the summary unless folded."""
     palette, width = context.palette, context.width
     summary = str(entry.summary)
-    words = _WORDS.get(entry.status, f"condensing the context: {entry.status}")
+    words = _WORDS.get(entry.status, f"compacting the context: {entry.status}")
     fold = ("▸ " if context.folded else "▾ ") if summary else "· "
-    look = palette.error if entry.status == "failed" else palette.dim
-    lines = hanging_lines([Segment(fold, palette.faint)], [Segment(words, look)], width)
+    style = palette.error if entry.status == "failed" else palette.dim
+    lines = hanging_lines([Segment(fold, palette.faint)], [Segment(words, style)], width)
     if entry.error:
         lines += wrapped_lines(entry.error, palette.error, width)
     if summary and not context.folded:

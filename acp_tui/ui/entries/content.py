@@ -1,4 +1,4 @@
-"""Images, files, links and other content: one line that describes it, and its text, if any."""
+"""Images, files, links and other content: a line that describes it, and its text if it has any."""
 
 from __future__ import annotations
 
@@ -25,30 +25,31 @@ INDENT = "  "
 SIGNS = {"image": "▣", "audio": "♪", "resource_link": "↗", "resource": "▤"}
 WORDS = {"resource_link": "link", "resource": "file"}
 MAX_TEXT_LINES = 5
-"""Lines of an embedded text shown with a message; the full text is on its own screen."""
-EXCERPT_CHARACTERS = 2000
+"""Lines of an embedded text shown with a message."""
+MAX_RAW_CHARACTERS = 2000
+"""Characters shown of content of an unknown kind."""
 
 
 def body(content: Content, context: DrawContext) -> Body:
-    """One block of content by itself."""
+    """Draw one block of content by itself."""
     return LinesBody(content_lines(content, context, [Segment(INDENT)]), content.text)
 
 
 def content_lines(content: Content, context: DrawContext, before: Spans) -> list[Strip]:
-    """One block of content; `before` stands before each line."""
+    """Draw one block of content. Each line begins with `before`."""
     if content.for_assistant_only and not context.whole:
         return withheld_lines(WORDS.get(content.kind, content.kind), content.text, context, before)
     lines = [_headline(content, context, before)]
     text = content.text
     if not text and content.raw is not None:
-        text = visible_excerpt(content.raw, EXCERPT_CHARACTERS)
+        text = visible_excerpt(content.raw, MAX_RAW_CHARACTERS)
     if text and not context.folded:
         lines += _text_lines(text, language_of(visible_line(content.uri or "")), context, before)
     return lines
 
 
 def withheld_lines(what: str, text: str, context: DrawContext, before: Spans) -> list[Strip]:
-    """A line in place of content whose annotations address the agent only."""
+    """Draw a line in place of content whose annotations address the agent only."""
     size = f", {len(text):,} characters" if text else ""
     return [_note(f"▸ {visible_line(what)} for the agent only{size}", context, before)]
 
@@ -60,7 +61,7 @@ def _headline(content: Content, context: DrawContext, before: Spans) -> Strip:
     facts = [f'unknown content "{kind}"' if unknown else WORDS.get(kind, kind)]
     facts += [visible_line(content.mime)] if content.mime else []
     size = _size(content)
-    facts += [_readable(size)] if size is not None else []
+    facts += [_format_size(size)] if size is not None else []
     tail = "  ".join(facts)
     sign = SIGNS.get(content.kind, "?" if unknown else "▤")
     room = context.width - sum(span.cell_length for span in before) - len(sign) - 1
@@ -87,8 +88,8 @@ def _text_lines(text: str, language: str, context: DrawContext, before: Spans) -
         rows, missing = rows[: 2 * MAX_TEXT_LINES], max(1, missing)
     strips = [Strip([*before, *row]) for row in rows]
     if missing:
-        word = "line" if missing == 1 else "lines"
-        strips.append(_note(f"▸ {missing:,} more {word}", context, before))
+        noun = "line" if missing == 1 else "lines"
+        strips.append(_note(f"▸ {missing:,} more {noun}", context, before))
     return strips
 
 
@@ -98,7 +99,7 @@ def _note(text: str, context: DrawContext, before: Spans) -> Strip:
 
 
 def _path(uri: str) -> str:
-    """The URI as text; the path of a file: URI."""
+    """Return the path of a file: URI, or any other URI as it is."""
     return (
         visible_line(unquote(uri.removeprefix("file://")))
         if uri.startswith("file:///")
@@ -107,7 +108,7 @@ def _path(uri: str) -> str:
 
 
 def _size(content: Content) -> int | None:
-    """The size in bytes: as declared, else computed from the content."""
+    """Return the size in bytes as declared, else computed from the content."""
     if content.size is not None:
         return content.size
     if content.data is not None:
@@ -115,7 +116,7 @@ def _size(content: Content) -> int | None:
     return len(content.text.encode(errors="replace")) if content.text else None
 
 
-def _readable(size: int) -> str:
+def _format_size(size: int) -> str:
     if size < 1000:
         return f"{size} B"
     if size < 1_000_000:

@@ -1,4 +1,4 @@
-"""Questions of the agent, asked with a form or a URL. The answers are never shown."""
+"""A question of the agent, asked with a form or a URL. The answers are never shown."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 _HOST = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/*(?:[^/?#\\]*@)?(?P<host>[^/?#\\:]*)")
-"""The part of a URL before an @ is user information, not the host, even if it looks like one."""
+"""Skips what precedes an @: that is user information, even if it looks like a host."""
 
 
 def body(entry: Elicitation, context: DrawContext) -> Body:
-    """The question, its URL or fields, and the outcome."""
+    """Draw the question, its URL or fields, and the outcome."""
     palette, width = context.palette, context.width
     sign, outcome, look = _outcome(entry, palette)
     asks = Segment("the agent asks: ", palette.dim)
@@ -34,7 +34,7 @@ def body(entry: Elicitation, context: DrawContext) -> Body:
     url = visible_line(entry.url) if entry.url else ""
     if url:
         lines += _address(url, palette, width)
-    names = _asked_for(entry)
+    names = _field_titles(entry)
     if names:
         lines += hanging_lines([Segment("  ")], [Segment(f"for {names}", palette.dim)], width)
     lines += hanging_lines([Segment("  ")], [Segment(outcome, look)], width)
@@ -42,9 +42,9 @@ def body(entry: Elicitation, context: DrawContext) -> Body:
 
 
 def _address(url: str, palette: Palette, width: int) -> list[Strip]:
-    """The full URL with its host highlighted. Not a link, because opening it needs consent."""
-    found = _HOST.match(url)
-    start, end = found.span("host") if found else (0, 0)
+    """Draw the full URL with its host highlighted. It is not a link, because opening it needs consent."""
+    match = _HOST.match(url)
+    start, end = match.span("host") if match else (0, 0)
     parts = [(url[:start], palette.dim), (url[start:end], palette.strong), (url[end:], palette.dim)]
     pieces = hard_wrap([Segment(text, style) for text, style in parts], width - INDENT)
     return [make_strip(piece, [Segment(" " * INDENT)]) for piece in pieces]
@@ -63,8 +63,8 @@ def _outcome(entry: Elicitation, palette: Palette) -> tuple[str, str, Style]:
     return "✘", "answered with an error", palette.error
 
 
-def _asked_for(entry: Elicitation) -> str:
-    """The titles of the form's fields, separated by commas."""
+def _field_titles(entry: Elicitation) -> str:
+    """Return the titles of the form's fields, separated by commas."""
     properties = (entry.schema or {}).get("properties")
     if not isinstance(properties, dict):
         return ""

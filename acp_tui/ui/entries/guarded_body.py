@@ -35,15 +35,13 @@ class GuardedBody:
         self._entry = entry
         self._context = context
         self._replaced = replaced
-        self._failed = False
         try:
             self._body = make()
         except Exception as error:
-            self._fall_back(error)
+            self._replace(error)
 
-    def _fall_back(self, error: Exception) -> None:
+    def _replace(self, error: Exception) -> None:
         record(error, _counts, f"while drawing a {type(self._entry).__name__}")
-        self._failed = True
         context, text = self._context, raw_text(self._entry)
         note = wrapped_lines(failure_note(self._entry, error), context.palette.error, context.width)
         content = hard_wrapped_lines(text, context.palette.dim, context.width)
@@ -55,7 +53,7 @@ class GuardedBody:
             method = getattr(self._body, name, None)
             return method(*arguments) if method is not None else None
         except Exception as error:
-            self._fall_back(error)
+            self._replace(error)
             if self._replaced is not None:
                 self._replaced(self._entry.id)
             return None
@@ -65,7 +63,7 @@ class GuardedBody:
         try:
             return self._body.height
         except Exception as error:
-            self._fall_back(error)
+            self._replace(error)
             return self._body.height
 
     def line(self, number: int) -> Strip:
@@ -77,18 +75,18 @@ class GuardedBody:
         return text if text is not None else self._body.copy_text()
 
     def update(self) -> bool:
-        """Return False after a failure too: the entry has changed, so a new body may succeed."""
+        """Return False also after a failure: the entry has changed, so a new body may succeed."""
         return bool(self._call("update"))
 
     def settle(self, first: int, last: int) -> None:
-        """Settle a long body; does nothing for others."""
+        """Settle lines of a long body."""
         self._call("settle", first, last)
 
     def place_of(self, line: int) -> Any:
-        """A position in a long body; None for others."""
+        """Return a position in a long body; None for others."""
         return self._call("place_of", line)
 
     def line_of(self, place: Any) -> int:
-        """The current line number of a position in a long body."""
+        """Return the current line number of a position in a long body."""
         line: int | None = self._call("line_of", place)
         return line if line is not None else 0

@@ -1,4 +1,4 @@
-"""The parts of a message, one below the other: text, files, images."""
+"""The parts of a message below each other: text, files, images."""
 
 from __future__ import annotations
 
@@ -22,34 +22,35 @@ if TYPE_CHECKING:
 
 
 class MessageParts:
-    """Draws the parts of a message. `before` prefixes each line; `plain` text is not Markdown."""
+    """Draws the parts of a message."""
 
     def __init__(self, message: Message, context: DrawContext, before: Spans, *, plain: bool = False) -> None:
+        """Each line begins with `before`. `plain` text is not Markdown."""
         self._message = message
         self._context = context
         self._before = before
         self._plain = plain
         self._parts: list[Part] = []
-        self._gaps: list[int] = []
+        self._gaps: list[int] = []  # blank lines above each part
         self._heights = Heights()
         self.update()
 
     @property
     def height(self) -> int:
-        """The height, exact for settled parts and estimated for the others."""
+        """The number of lines: exact for settled parts, estimated for the others."""
         return self._heights.total
 
     def update(self) -> bool:
         """Read text appended to the last part, and new parts."""
-        known = len(self._parts)
-        if known:
-            if isinstance(self._message.parts[known - 1], AnnotatedText):
-                self._parts[-1] = self._drawn(self._message.parts[known - 1])
+        count = len(self._parts)
+        if count:
+            if isinstance(self._message.parts[count - 1], AnnotatedText):
+                self._parts[-1] = self._draw(self._message.parts[count - 1])
             elif isinstance(last := self._parts[-1], Document):
                 last.update()
-            self._measure(known - 1)
-        for part in self._message.parts[known:]:
-            self._parts.append(self._drawn(part))
+            self._measure(count - 1)
+        for part in self._message.parts[count:]:
+            self._parts.append(self._draw(part))
             self._gaps.append(self._gap(len(self._parts) - 1))
             self._heights.append(0)
             self._measure(len(self._parts) - 1)
@@ -77,24 +78,24 @@ class MessageParts:
         return Strip(self._before)
 
     def copy_text(self) -> str:
-        """The source text of the message."""
+        """Return the source text of the message."""
         return self._message.text
 
     def place_of(self, line: int) -> PartPosition:
-        """A position that stays valid when heights above it change."""
+        """Return a position that stays valid when heights above it change."""
         index, row = self._heights.at(line)
         part = self._parts[index] if index < len(self._parts) else None
         row -= self._gaps[index] if part is not None else 0
         return (index, part.place_of(row)) if row >= 0 and isinstance(part, Document) else (index, (0, row))
 
     def line_of(self, place: PartPosition) -> int:
-        """The current line number of a position."""
+        """Return the current line number of a position."""
         index, inside = place
         part = self._parts[index] if index < len(self._parts) else None
         row = part.line_of(inside) if inside[1] >= 0 and isinstance(part, Document) else inside[1]
         return self._heights.top(index) + (self._gaps[index] if part is not None else 0) + row
 
-    def _drawn(self, part: GrowingText | Content) -> Part:
+    def _draw(self, part: GrowingText | Content) -> Part:
         context, before = self._context, self._before
         if isinstance(part, AnnotatedText) and part.for_assistant_only:
             return LinesBody(withheld_lines("text", str(part), context, before), "")
@@ -103,7 +104,7 @@ class MessageParts:
         return Document(part, context.palette, context.width, before, plain=self._plain)
 
     def _gap(self, index: int) -> int:
-        """Blank lines above a part: none in a user message or between attachments."""
+        """Return the blank lines above a part: none in a user message or between attachments."""
         if index == 0 or self._plain:
             return 0
         return int(any(isinstance(part, Document) for part in self._parts[index - 1 : index + 1]))

@@ -21,13 +21,13 @@ def body(entry: Notice, context: DrawContext) -> Body:
     """Draw a notice of the client, the agent, a rule or a policy."""
     palette, width = context.palette, context.width
     sign = _SIGNS.get(entry.level, "·")
-    look = {"warning": palette.warning, "error": palette.error}.get(entry.level, palette.dim)
+    style = {"warning": palette.warning, "error": palette.error}.get(entry.level, palette.dim)
     spans = [Segment(_SOURCES.get(entry.source, ""), palette.faint)]
-    spans.append(Segment(" ".join(entry.text.split("\n")), palette.dim if entry.level == "info" else look))
+    spans.append(Segment(" ".join(entry.text.split("\n")), style))
     text = entry.text
     if entry.detail and context.folded:
         spans.append(Segment(" ▸", palette.faint))
-    lines = short_hanging_lines([Segment(f"{sign} ", look)], spans, context)
+    lines = short_hanging_lines([Segment(f"{sign} ", style)], spans, context)
     if entry.detail:
         text = f"{text}\n{entry.detail}"
         if not context.folded:

@@ -1,4 +1,4 @@
-"""A permission request: what was asked, the answer, and who gave it."""
+"""A permission request: the answer, what was asked, and who or which rule answered."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 
 
 def body(entry: Permission, context: DrawContext) -> Body:
-    """Draw the answer, its subject, and who or which rule gave it."""
-    sign, _, good = permission_verdict(entry)
-    look: Style = getattr(context.palette, good)
+    """Draw a permission request."""
+    sign, _, style_name = permission_verdict(entry)
+    style: Style = getattr(context.palette, style_name)
     spans = _spans(entry, context, None if context.whole else context.width)
-    lines = hanging_lines([Segment(f"{sign} ", look)], spans, context.width)
+    lines = hanging_lines([Segment(f"{sign} ", style)], spans, context.width)
     return LinesBody(lines, "".join(span.text for span in _spans(entry, context, None)))
 
 
-def _spans(entry: Permission, context: DrawContext, most: int | None) -> Spans:
-    """The text of the entry. `most` limits the agent's own words, in cells."""
-    _, words, good = permission_verdict(entry)
-    what, by = _what(entry, context), answered_by(entry, most)
-    if most is not None:
-        what = shorten(what, most)
+def _spans(entry: Permission, context: DrawContext, max_cells: int | None) -> Spans:
+    """Return the text of the entry. `max_cells` limits each part that comes from the agent."""
+    _, words, style_name = permission_verdict(entry)
+    title, by = _call_title(entry, context), answered_by(entry, max_cells)
+    if max_cells is not None:
+        title = shorten(title, max_cells)
     spans = [
-        Segment(words, getattr(context.palette, good)),
-        Segment(f": {what}" if what else "", context.palette.text),
+        Segment(words, getattr(context.palette, style_name)),
+        Segment(f": {title}" if title else "", context.palette.text),
     ]
     return [*spans, Segment(f" — {by}", context.palette.dim)] if by else spans
 
 
-def _what(entry: Permission, context: DrawContext) -> str:
+def _call_title(entry: Permission, context: DrawContext) -> str:
     call = context.session.tool_calls.get(entry.call_id)
     return call_title(call, context.cwd) if call is not None else entry.call_id

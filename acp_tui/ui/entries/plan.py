@@ -1,4 +1,4 @@
-"""The agent's plan: its progress and its steps."""
+"""The agent's plan: a line with its progress, and its steps."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 from rich.style import Style
 
+from acp_tui.entry_kinds.plan import CHECKBOXES
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import INDENT, hanging_lines, limit_lines, wrapped_lines
 from acp_tui.ui.drawing.wrap import shorten
@@ -18,21 +19,20 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.theme.palette import Palette
 
-_BOXES = {"pending": "☐", "in_progress": "◐", "completed": "☑"}
+_CHECKBOXES = {"pending": "☐", "in_progress": "◐", "completed": "☑"}
 _PRIORITIES = {"high": "↑", "low": "↓"}
-_COPIED = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]"}
 
 
 def body(entry: Plan, context: DrawContext) -> Body:
     """Draw a plan. One that a later plan replaces is folded to its first line."""
-    superseded = _superseded(entry, context)
+    superseded = _is_superseded(entry, context)
     lines = _header(entry, context, superseded=superseded)
     if not (context.folded or superseded or entry.removed):
         lines += steps(entry, context)
     return LinesBody(lines, _source(entry))
 
 
-def _superseded(entry: Plan, context: DrawContext) -> bool:
+def _is_superseded(entry: Plan, context: DrawContext) -> bool:
     """Return True if a later entry holds a newer version of this plan."""
     newest = context.session.plan
     return newest is not None and newest.id > entry.id and newest.plan_id == entry.plan_id
@@ -56,7 +56,7 @@ def _header(entry: Plan, context: DrawContext, *, superseded: bool) -> list[Stri
 
 
 def steps(entry: Plan, context: DrawContext) -> list[Strip]:
-    """The steps of the plan, then its Markdown text and link, if any."""
+    """Draw the steps of the plan, then its text and link, if any."""
     palette, width = context.palette, context.width
     lines: list[Strip] = []
     for item in entry.items:
@@ -70,15 +70,15 @@ def steps(entry: Plan, context: DrawContext) -> list[Strip]:
 
 
 def _step(item: PlanItem, palette: Palette, width: int) -> list[Strip]:
-    box = _BOXES.get(item.status, "☐")
-    look = {"in_progress": palette.strong, "completed": palette.dim}.get(item.status, palette.text)
+    box = _CHECKBOXES.get(item.status, "☐")
+    style = {"in_progress": palette.strong, "completed": palette.dim}.get(item.status, palette.text)
     first = [Segment(f"  {box} ", palette.signs.get(item.status, palette.dim))]
-    spans = [Segment(_one_line(item.content), look)]
-    if item.status not in _BOXES:
+    spans = [Segment(_one_line(item.content), style)]
+    if item.status not in _CHECKBOXES:
         spans.append(Segment(f" ({item.status})", palette.dim))
     if item.priority in _PRIORITIES and item.status != "completed":
-        mark = palette.warning if item.priority == "high" else palette.faint
-        spans.append(Segment(f" {_PRIORITIES[item.priority]}", mark))
+        colour = palette.warning if item.priority == "high" else palette.faint
+        spans.append(Segment(f" {_PRIORITIES[item.priority]}", colour))
     return hanging_lines(first, spans, width, indent=4)
 
 
@@ -87,5 +87,5 @@ def _one_line(text: str) -> str:
 
 
 def _source(entry: Plan) -> str:
-    lines = [f"{_COPIED.get(item.status, '[ ]')} {item.content}" for item in entry.items]
+    lines = [f"{CHECKBOXES.get(item.status, '[ ]')} {item.content}" for item in entry.items]
     return "\n".join([*lines, *filter(None, (entry.markdown, entry.uri))])

@@ -9,6 +9,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.entry_display import format_duration
+from acp_tui.entry_kinds.messages import thought_title
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.entries.message_parts import MessageParts
 from acp_tui.ui.entries.tool_call.headline import FOLDED, OPEN
@@ -40,7 +41,7 @@ class ThoughtBody:
 
     @property
     def height(self) -> int:
-        """The height of the headline and the text."""
+        """The number of lines: the headline and the text."""
         return 1 + (self._text.height if self._text is not None else 0)
 
     def settle(self, first: int, last: int) -> None:
@@ -54,37 +55,37 @@ class ThoughtBody:
             return self._text.line(number - 1)
         sign = FOLDED if self._text is None else OPEN
         style = self._context.palette.thought
-        return Strip([Segment(shorten(f"{sign} {self._summary()}", self._context.width), style)])
+        return Strip([Segment(shorten(f"{sign} {self._headline()}", self._context.width), style)])
 
     def copy_text(self) -> str:
-        """The text of the thought."""
+        """Return the text of the thought."""
         return self._thought.text
 
     def update(self) -> bool:
-        """Read new text. Return False when the thought has ended, because that may fold it."""
+        """Read new text. Return False once the thought has ended, because that may fold it."""
         if self._ended != (self._thought.ended_at is not None):
             return False
         return self._text is None or self._text.update()
 
     def place_of(self, line: int) -> PartPosition:
-        """A position that stays valid when heights above it change."""
+        """Return a position that stays valid when heights above it change."""
         return self._text.place_of(line - 1) if line > 0 and self._text is not None else (-1, (0, 0))
 
     def line_of(self, place: PartPosition) -> int:
-        """The current line number of a position."""
+        """Return the current line number of a position."""
         return 1 + self._text.line_of(place) if place[0] >= 0 and self._text is not None else 0
 
-    def _summary(self) -> str:
+    def _headline(self) -> str:
         thought, now = self._thought, self._context.now
         if thought.ended_at is not None:
-            return f"thought for {format_duration(max(1, round(thought.ended_at - thought.at)))}"
+            return thought_title(thought)
         if now is None:
             return "thinking"
         return f"thinking for {format_duration(max(1, round(now() - thought.at)))}"
 
 
 def muted(palette: Palette) -> Palette:
-    """A palette with one colour for everything but links."""
+    """Return a palette with one colour for everything but links."""
     own = palette.thought
     return replace(
         palette,

@@ -23,70 +23,75 @@ if TYPE_CHECKING:
     from acp_tui.session.state import RpcError, TurnEnd
     from acp_tui.ui.drawing.body import Body, DrawContext
 
-_REASONS = {
+_STOP_REASONS = {
     "cancelled": ("⊘", "stopped"),
     "max_tokens": ("!", 'stopped: token limit reached. Send "continue" to continue'),
     "max_turn_requests": ("!", "stopped: the agent reached its limit of model requests per turn"),
 }
 _REFUSAL = "The agent refused. Your prompt and what followed are not in its context."
 _EMPTY = "The agent returned nothing. Send the prompt again?"
+MAX_MESSAGE_LINES = 12
+"""Lines of an error message after its first."""
 
 
 def body(entry: TurnEnd, context: DrawContext) -> Body:
-    """The end of a turn."""
+    """Draw the end of a turn."""
     if entry.error is not None:
         return _failed(entry.error, context)
-    again = keys.KEYS["turn.again"].key_names(context.keymap)
+    key = keys.KEYS["turn.again"].key_names(context.keymap)
     if entry.stop_reason == "refusal":
-        return _offer("✘", _REFUSAL, [(again, "edit and send again")], context)
+        return _offer("✘", _REFUSAL, key, "edit and send again", context)
     if entry.empty:
-        return _offer("!", _EMPTY, [(again, "send again")], context)
+        return _offer("!", _EMPTY, key, "send again", context)
     if entry.stop_reason in (None, "end_turn"):
         return LinesBody([], "")
-    sign, words = _REASONS.get(entry.stop_reason, ("!", f"ended: {entry.stop_reason}"))
-    look = context.palette.warning if sign == "!" else context.palette.dim
-    return LinesBody(hanging_lines([Segment(f"{sign} ", look)], [Segment(words, look)], context.width), words)
+    sign, words = _STOP_REASONS.get(entry.stop_reason, ("!", f"ended: {entry.stop_reason}"))
+    style = context.palette.warning if sign == "!" else context.palette.dim
+    lines = hanging_lines([Segment(f"{sign} ", style)], [Segment(words, style)], context.width)
+    return LinesBody(lines, words)
 
 
-def _offer(sign: str, words: str, keys: list[tuple[str, str]], context: DrawContext) -> Body:
-    """The reason, and the keys that act on it."""
+def _offer(sign: str, words: str, key: str, action: str, context: DrawContext) -> Body:
+    """Draw the reason, and the key that acts on it."""
     palette = context.palette
     lines = hanging_lines(
         [Segment(f"{sign} ", palette.warning)], [Segment(words, palette.warning)], context.width
     )
-    spans: list[Segment] = []
-    for key, does in keys:
-        spans += [Segment(key, palette.key), Segment(f" {does}   ", palette.dim)]
+    spans = [Segment(key, palette.key), Segment(f" {action}", palette.dim)]
     return LinesBody([*lines, *hanging_lines([Segment("  ")], spans, context.width)], words)
 
 
 def _failed(error: RpcError, context: DrawContext) -> Body:
-    """The error message; the code and the raw error are shown when unfolded."""
+    """Draw the error message; the raw error only when unfolded."""
     palette, width = context.palette, context.width
-    what, *rest = (error.message or "the agent gave no reason").strip().split("\n")
-    lines = short_hanging_lines([Segment("✘ ", palette.error)], [Segment(what, palette.error)], context)
+    first, *rest = (error.message or "the agent gave no reason").strip().split("\n")
+    lines = short_hanging_lines([Segment("✘ ", palette.error)], [Segment(first, palette.error)], context)
     detail = "\n".join(rest).strip("\n")
     if detail:
-        lines += limit_lines(wrapped_lines(detail, palette.text, width), context, 12)
+        lines += limit_lines(wrapped_lines(detail, palette.text, width), context, MAX_MESSAGE_LINES)
     if error.raw is None and not error.detail:
         pass  # an error of acp-tui itself has no details
     elif context.folded:
-        lines += hanging_lines([Segment("▸ ", palette.faint)], [Segment(_code(error), palette.dim)], width)
+        lines += _details_line("▸", error, context)
     else:
-        lines += _everything(error, context)
+        lines += _details(error, context)
     return LinesBody(lines, "\n".join(filter(None, (error.message, error.detail))))
 
 
-def _code(error: RpcError) -> str:
+def _details_line(sign: str, error: RpcError, context: DrawContext) -> list[Strip]:
+    """Draw the line that can be unfolded."""
+    palette = context.palette
     if error.raw is None:
-        return "its last lines on stderr"
-    signed_out = "sign-in required · " if error.auth_required else ""
-    return f"{signed_out}{f'error {error.code}' if error.code else 'error without a code'}: details"
+        text = "its last lines on stderr"
+    else:
+        code = f"error {error.code}" if error.code else "error without a code"
+        text = f"{'sign-in required · ' if error.auth_required else ''}{code}: details"
+    return hanging_lines([Segment(f"{sign} ", palette.faint)], [Segment(text, palette.dim)], context.width)
 
 
-def _everything(error: RpcError, context: DrawContext) -> list[Strip]:
+def _details(error: RpcError, context: DrawContext) -> list[Strip]:
     palette, width = context.palette, context.width
-    lines = hanging_lines([Segment("▾ ", palette.faint)], [Segment(_code(error), palette.dim)], width)
+    lines = _details_line("▾", error, context)
     if error.detail:
         lines += wrapped_lines(error.detail, palette.text, width)
     if error.raw is not None:

@@ -155,8 +155,8 @@ def test_an_address_is_shown_whole_with_its_host_marked(url: str, host: str) -> 
 
 def test_a_summary_is_shown_when_it_is_unfolded() -> None:
     entry = Compaction(id=1, at=0, compaction_id="c", status="completed", summary=GrowingText("We did this"))
-    assert drawn(entry, folded=True) == ["▸ condensed the context"]
-    assert drawn(entry) == ["▾ condensed the context", "  We did this"]
+    assert drawn(entry, folded=True) == ["▸ compacted the context"]
+    assert drawn(entry) == ["▾ compacted the context", "  We did this"]
 
 
 def test_what_nobody_knows_is_named_shown_bounded_and_copied_whole() -> None:
