@@ -1,7 +1,7 @@
-"""What is taken out of frames before they are written to disk or exported. Never on the wire.
+"""Removes secrets from frames before they are written to disk or exported. Traffic is never altered.
 
-Beside what looks like a secret anywhere (see `secrets`): environment and headers by their names, the
-contents of sensitive files, and the answers to elicitations.
+Removed are texts that look like secrets (see `secret_patterns`), environment variables and headers with
+secret names, the contents of sensitive files, and the answers to elicitations.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Direction
 
 _ENVIRONMENTS = frozenset({"env", "environment", "headers"})
-"""Below these, names decide: as an object, or as a list of `{"name": …, "value": …}`."""
+"""Keys whose values are pairs with secret or harmless names: an object, or a list of `{"name", "value"}`."""
 
 _SECRET_KEYS = frozenset(
     {
@@ -31,22 +31,22 @@ _SECRET_KEYS = frozenset(
         "authorization",
     }
 )
-"""Keys of any object whose texts are secrets, in lower case and without `-` and `_`."""
+"""Keys whose strings are secret in any object, in lower case and without `-` and `_`."""
 
 _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{16,}\s*")
-_SHORTEST_VALUE = 6  # of a variable: shorter ones would be found in ordinary words
+_MIN_VALUE_LENGTH = 6  # of a variable's value: shorter ones occur in ordinary words
 
 _PATHS = ("path", "file_path", "filePath", "filepath", "abs_path", "absolute_path", "file", "filename", "uri")
 _HARMLESS_KEYS = frozenset(
     {*_PATHS, "type", "kind", "name", "toolName", "description", "terminalId", "terminal_id"}
 )
-"""Of a tool call on a sensitive file these stay: they say what was done, and where."""
+"""Keys that are kept in tool calls on sensitive files: they say what was done, and where."""
 
 
 class Redactor:
-    """Takes secrets out of the frames of one conversation, in wire order.
+    """Removes secrets from the frames of one conversation.
 
-    It remembers which answers will hold something secret, so each frame must pass exactly once.
+    It remembers which answers will contain secrets, so each frame must be passed exactly once, in wire order.
     """
 
     def __init__(self, is_sensitive: Callable[[str], object] = holds_secrets) -> None:
@@ -55,17 +55,19 @@ class Redactor:
         self._secret_calls: set[str] = set()  # tool calls on sensitive files
 
     def redact(self, direction: Direction, frame: Any, line: str | None = None) -> Any:
-        """The frame without secrets: the same object when there were none."""
+        """Return the frame without secrets: the same object if it has none.
+
+        `line` is the frame's JSON text, which is redacted instead if the frame is nested too deeply.
+        """
         text = _plain_chunk(frame)
         if text is not None and redact_text(text) is text:
             return frame
         try:
             return self._clean(self._without_contents(direction, frame))
         except RecursionError:
-            # Too deep to look into, so that nothing but its text can be kept.
             return redact_text(line) if line is not None else MASK
 
-    # --- what is secret because of the message it is in
+    # --- secret because of the kind of message
 
     def _without_contents(self, direction: Direction, frame: Any) -> Any:
         if not isinstance(frame, dict) or direction == "client":
@@ -121,7 +123,7 @@ class Redactor:
         return frame | {"params": params | {key: call | parts}}
 
     def _content(self, item: Any) -> Any:
-        """One of several diffs may be of a harmless file."""
+        """Mask an item of a tool call's content, unless it is the diff of another, harmless file."""
         if isinstance(item, dict) and item.get("type") == "diff" and not self._names_sensitive(item):
             return item
         return _masked(item, _HARMLESS_KEYS)
@@ -130,7 +132,7 @@ class Redactor:
         path = params.get("path")
         return isinstance(path, str) and self._is_sensitive(path)
 
-    # --- what is secret wherever it stands
+    # --- secret in any message
 
     def _clean(self, value: Any, below: str = "") -> Any:
         if isinstance(value, str):
@@ -171,23 +173,23 @@ class Redactor:
 
 
 def _without_variables(value: Any) -> Any:
-    """Without the values of our own secret variables: `${MY_TOKEN}` of a configuration has been filled in."""
+    """Mask the values of our own secret variables, which `${MY_TOKEN}` in the settings was replaced by."""
     values = [
-        text for name, text in os.environ.items() if is_secret_name(name) and len(text) >= _SHORTEST_VALUE
+        text for name, text in os.environ.items() if is_secret_name(name) and len(text) >= _MIN_VALUE_LENGTH
     ]
 
-    def cleaned(item: Any) -> Any:
+    def clean(item: Any) -> Any:
         if isinstance(item, str):
             return reduce(lambda text, secret: text.replace(secret, MASK), values, item)
         if isinstance(item, list):
-            return [cleaned(each) for each in item]
-        return {key: cleaned(each) for key, each in item.items()} if isinstance(item, dict) else item
+            return [clean(each) for each in item]
+        return {key: clean(each) for key, each in item.items()} if isinstance(item, dict) else item
 
-    return cleaned(value)
+    return clean(value)
 
 
 def _lines_of_keys(items: list[Any]) -> Iterator[int]:
-    """The positions of texts that are lines of one private key, such as the last lines of stderr."""
+    """Yield the positions of strings that are lines of a private key, such as in the last lines of stderr."""
     inside = -1
     for position, item in enumerate(items):
         if not isinstance(item, str) or "PRIVATE KEY" not in item:
@@ -195,7 +197,7 @@ def _lines_of_keys(items: list[Any]) -> Iterator[int]:
         if "-----BEGIN" in item and "-----END" not in item:
             inside = position
         elif "-----END" in item and "-----BEGIN" not in item:
-            # Where the first lines are missing, those before it that look like the key.
+            # If the first line is missing, take the lines before this one that look like a key.
             start = inside + 1 if inside >= 0 else position - _length_of_key(items[:position])
             yield from range(start, position)
             inside = -1
@@ -209,12 +211,12 @@ def _length_of_key(items: list[Any]) -> int:
 
 
 def redact_value(value: Any) -> Any:
-    """Any JSON value without what looks like a secret; for what belongs to no conversation's order."""
+    """Remove what looks like a secret from any JSON value that is not a frame of a conversation."""
     return Redactor().redact("client", value)
 
 
 def _plain_chunk(frame: Any) -> str | None:
-    """The text of a chunk that holds nothing else. Nearly every frame is one, so this has to be quick."""
+    """Return the text of a frame that is only a text chunk: a fast path for nearly every frame."""
     try:
         params = frame["params"]
         update = params["update"]
@@ -234,7 +236,7 @@ def _plain_chunk(frame: Any) -> str | None:
 
 
 def _paths_of(call: dict[str, Any]) -> list[str]:
-    """The files a tool call names: in its locations, diffs and arguments."""
+    """Return the files that a tool call names in its locations, diffs and arguments."""
     places = [call.get("rawInput")]
     for part in ("locations", "content"):
         if isinstance(items := call.get(part), list):
@@ -244,7 +246,7 @@ def _paths_of(call: dict[str, Any]) -> list[str]:
 
 
 def _path_in(uri: str) -> str:
-    """The path of a file's address; agents also give bare paths. Never fails, unlike `urlsplit`."""
+    """Return the path of a `file:` URI; agents also send plain paths. Never fails, unlike `urlsplit`."""
     if not uri.startswith("file:"):
         return uri
     return unquote(re.sub("^file:(//[^/]*)?|[?#].*", "", uri))
@@ -257,7 +259,7 @@ def _names_secret(key: str, below: str) -> bool:
 
 
 def _masked(value: Any, keep: frozenset[str] = frozenset()) -> Any:
-    """The same shape with everything hidden, but for the texts under some keys."""
+    """Mask every value but strings under the keys to `keep`. The structure stays the same."""
     if isinstance(value, dict):
         kept = {key for key, item in value.items() if key in keep and isinstance(item, str)}
         return {key: item if key in kept else _masked(item, keep) for key, item in value.items()}
