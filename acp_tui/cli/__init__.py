@@ -8,11 +8,13 @@ import importlib
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, cast
 
 from acp_tui import __version__
+from acp_tui.console.messages import print_message
 from acp_tui.console.streams import discard_stdout, prepare_streams
 from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _run(list(sys.argv[1:] if argv is None else argv))
         sys.stdout.flush()  # here, so that BrokenPipeError is handled below
     except UserError as error:
-        print(f"acp-tui: {error}", file=sys.stderr)
+        print_message(str(error))
         return error.exit_code
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
@@ -58,13 +60,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except FileNotFoundError:
         if _cwd_exists():
             raise
-        print("acp-tui: the current directory no longer exists: change to another one.", file=sys.stderr)
+        print_message("the current directory no longer exists: change to another one.")
         return 1
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
             raise
         discard_stdout()
-        print(f"acp-tui: cannot write the output: {error.strerror}.", file=sys.stderr)
+        print_message(f"cannot write the output: {error.strerror}.")
         return 1
     return code
 
@@ -104,11 +106,15 @@ def _with_command(words: list[str]) -> list[str]:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Prints help without colours, which argparse adds from Python 3.14 on: the stream would escape them."""
+    """Prints help without colours, which the stream would escape, and errors on one line."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.color = False
+        self.color = False  # Python 3.14 adds colours by default
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and the error on one line, and exit."""
+        super().error(visible_line(message))
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:

@@ -11,7 +11,7 @@ from logging.handlers import RotatingFileHandler
 from typing import IO, TYPE_CHECKING, cast
 
 from acp_tui.config.paths import paths, private_directory
-from acp_tui.session.text import visible
+from acp_tui.session.text import visible, visible_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,6 +30,10 @@ class _PrivateFile(RotatingFileHandler):
 
 class _PrintableLines(logging.Formatter):
     """Replaces control characters: messages and exceptions may quote an agent."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # the name in `logging`
+        """Format a record without its exception on one line, so that a newline cannot forge another one."""
+        return visible_line(super().formatMessage(record))
 
     def format(self, record: logging.LogRecord) -> str:
         """Format the record and replace its control characters."""

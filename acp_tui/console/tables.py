@@ -43,6 +43,7 @@ def labelled(
     fields: Sequence[tuple[str, str]], indent: str = "", commands: Collection[str] = ()
 ) -> list[str]:
     """Return labels in one column and wrapped texts in the other. `commands` stay on one line for copying."""
+    fields = [(visible_line(label), text) for label, text in fields]
     width = max((len(label) for label, _ in fields), default=0) + 2
     lines: list[str] = []
     for label, text in fields:

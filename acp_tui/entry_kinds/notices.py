@@ -50,7 +50,7 @@ def is_error(notice: Notice) -> bool:
 
 def notice_lines(notice: Notice, _context: TextContext) -> Iterator[str]:
     """Yield a notice and its details as plain text."""
-    yield from f"{PLAIN_SIGNS.get(notice.level, '-')} {notice.text}".splitlines()
+    yield f"{PLAIN_SIGNS.get(notice.level, '-')} {notice.text}"
     yield from indented((notice.detail or "").splitlines())
 
 
@@ -97,7 +97,7 @@ def turn_end_lines(end: TurnEnd, _context: TextContext) -> Iterable[str]:
     if end.error is None:
         return [f"-- {end.stop_reason}{empty} --"]
     first = f"!! The turn failed: {end.error.message} ({end.error.code}){empty}"
-    return [*first.splitlines(), *indented((end.error.detail or "").splitlines())]
+    return [first, *indented((end.error.detail or "").splitlines())]
 
 
 def turn_end_search_text(end: TurnEnd, _session: Session) -> Iterable[str]:

@@ -57,7 +57,7 @@ def permission_blocks(permission: Permission, context: TextContext) -> Iterable[
 
 def elicitation_lines(question: Elicitation, _context: TextContext) -> Iterator[str]:
     """Yield the question, its address and the outcome. Answers are not kept."""
-    yield from f"? Question ({question.mode}): {question.message}".splitlines()
+    yield f"? Question ({question.mode}): {question.message}"
     if question.url:
         yield f"  {question.url}"
     yield f"  {question.outcome or 'not answered'}" + (" and finished" if question.completed else "")

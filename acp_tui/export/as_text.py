@@ -29,7 +29,10 @@ def transcript_lines(session: Session, *, thoughts: bool = False) -> Iterator[st
             lines = [failure_note(entry, error), *indented(raw_text(entry).split("\n"))]
         if lines:
             # Make every line safe here, including the ones that come from `raw_*` fields.
-            yield from (visible(line) for line in [*_marks(entry), *lines, ""])
+            for line in [*_marks(entry), *lines, ""]:
+                first, *others = visible(line).split("\n")
+                yield first
+                yield from indented(others)  # so that a newline in a name cannot forge an entry
 
 
 def _marks(entry: Entry) -> Iterator[str]:

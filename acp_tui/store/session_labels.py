@@ -6,6 +6,8 @@ from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from acp_tui.session.text import visible_line
+
 if TYPE_CHECKING:
     from acp_tui.store.stored_sessions import StoredSession
 
@@ -14,7 +16,11 @@ MAX_RECORDS_SEARCHED = 200
 
 
 def session_title(session: StoredSession) -> str:
-    """Return the session's title, or its first prompt if it has none."""
+    """Return the session's title, or its first prompt if it has none, on one line."""
+    return visible_line(_raw_title(session))
+
+
+def _raw_title(session: StoredSession) -> str:
     if title := session.text("title"):
         return title
     for record in islice(session.records(), MAX_RECORDS_SEARCHED):

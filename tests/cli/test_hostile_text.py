@@ -19,6 +19,7 @@ from tests.support.hostile_world import MARKER, NAME, TEXT, World, assert_no_con
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 SESSION = "20260101-evil"
 HOSTILE_AGENT = agent("hostile")
@@ -127,6 +128,15 @@ def test_nor_into_a_pipe(command: str, world: World) -> None:
 @pytest.mark.parametrize("form", ["json", "ndjson"])
 def test_json_for_a_pipe_escapes_what_commands_a_terminal(form: str, world: World) -> None:
     assert_no_control(written(["exec", "--command", HOSTILE_AGENT, "show-all", "--output", form], world))
+
+
+@pytest.mark.parametrize("command", sorted(set(CASES) - {"run", "config path", "sessions path"}))
+def test_a_newline_in_a_name_does_not_begin_a_line(command: str, tmp_path: Path) -> None:
+    line = f"{MARKER}\n\nFORGED"
+    world = make_world(tmp_path, name=line, text=line)
+    for case in (case for case in CASES[command] if "--html" not in case):  # in HTML, newlines are spaces
+        words = [_argument(word, world).replace(NAME, line).replace(TEXT, line) for word in case]
+        assert b"\n\nFORGED" not in written([*command.split(), *words], world)
 
 
 def _argument(word: str, world: World) -> str:

@@ -74,3 +74,10 @@ def test_printing_the_file_never_commands_the_terminal(home: Path) -> None:
     assert path is not None
     ROOT.warning("the agent said \x1b]52;c;cHduZWQ=\x07 \x9b31m")
     assert "␛]52;c;cHduZWQ=␇ ‹9b›31m" in path.read_text()
+
+
+def test_a_newline_in_a_message_does_not_begin_another_record(home: Path) -> None:
+    path = log_to_file()
+    assert path is not None
+    ROOT.warning("the agent said %s", "nothing\n2026-01-01 forged")
+    assert len(path.read_text().splitlines()) == 1

@@ -17,16 +17,16 @@ NAME = "pwn\x1b]52;c;cHduZWQ=\x07\x1b[31;6666m\x9b6666m\u202e\u2066[red]\r\udcff
 """For files, folders and arguments: no slash, no NUL; the end is a byte that is not UTF-8."""
 TEXT = f"pwn{EVIL}[red][/red]"
 """For values in files of text."""
-ESCAPED = json.dumps(TEXT).replace("\x7f", "\\u007f")
-"""As a string of JSON; TOML takes it, too."""
 MARKER = "pwn"
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
 
 @dataclass
 class World:
-    """Where it is."""
+    """The folders and files, and the texts in them."""
 
+    name: str
+    text: str
     home: Path
     project: Path
     mcp_file: Path
@@ -36,28 +36,39 @@ class World:
     def environment(self) -> dict[str, str]:
         return {
             "ACP_TUI_HOME": str(self.home),
-            "ACP_TUI_POLICY": NAME,
-            "ACP_TUI_THEME": NAME,
-            "ACP_TUI_TIMEOUTS_SESION": NAME,
-            "ACP_TUI_NOTIFY": NAME,
+            "ACP_TUI_POLICY": self.name,
+            "ACP_TUI_THEME": self.name,
+            "ACP_TUI_TIMEOUTS_SESION": self.name,
+            "ACP_TUI_NOTIFY": self.name,
         }
 
 
-def make_world(folder: Path) -> World:
-    """Make it."""
-    home, project = folder / f"home {NAME}", folder / f"project {NAME}"
-    world = World(home, project, folder / f"mcp {NAME}.json", folder / f"log {NAME}.jsonl")
+def make_world(folder: Path, *, name: str = NAME, text: str = TEXT) -> World:
+    """Create the folders and files, with `name` in every file name and `text` in every value."""
+    world = World(
+        name,
+        text,
+        home=folder / f"home {name}",
+        project=folder / f"project {name}",
+        mcp_file=folder / f"mcp {name}.json",
+        foreign_log=folder / f"log {name}.jsonl",
+    )
     for directory in ("config/agents", "config/themes", "state", "data/sessions/20260101-evil"):
-        (home / directory).mkdir(parents=True)
-    project.mkdir()
-    _configuration(home / "config")
-    _repository(project)
-    _permissions(home / "state" / "permissions.json")
-    _session(home / "data" / "sessions" / "20260101-evil")
-    servers = {TEXT: {"command": TEXT, "args": [TEXT], "env": {TEXT: TEXT}, TEXT: TEXT}, "u": {"url": TEXT}}
+        (world.home / directory).mkdir(parents=True)
+    world.project.mkdir()
+    _write_settings(world)
+    _write_repository(world)
+    _write_permissions(world)
+    _write_session(world)
+    servers = {text: {"command": text, "args": [text], "env": {text: text}, text: text}, "u": {"url": text}}
     world.mcp_file.write_text(json.dumps({"mcpServers": servers}))
-    world.foreign_log.write_text("\n".join(map(json.dumps, _foreign_frames())) + "\n{torn\n")
+    world.foreign_log.write_text("\n".join(map(json.dumps, _foreign_frames(text))) + "\n{torn\n")
     return world
+
+
+def _escaped(text: str) -> str:
+    """Return the text as a string of JSON, which is also one of TOML."""
+    return json.dumps(text).replace("\x7f", "\\u007f")
 
 
 CONFIG = """
@@ -86,70 +97,74 @@ env = { @ = @ }
 """
 
 
-def _configuration(config: Path) -> None:
+def _write_settings(world: World) -> None:
     texts = {
         "config.toml": CONFIG,
-        f"agents/{NAME}.toml": "command = [@]\n",
+        f"agents/{world.name}.toml": "command = [@]\n",
         "agents/worse.toml": "title = @\ncommand = [@]\n@ = 1\n",
-        f"themes/{NAME}.toml": "base = @\n[colors]\n@ = @\n",
+        f"themes/{world.name}.toml": "base = @\n[colors]\n@ = @\n",
         "themes/evil.toml": "base = @\n[colors]\npage = @\n@ = 1\n",
     }
     for name, text in texts.items():
-        (config / name).write_text(text.replace("@", ESCAPED), encoding="utf-8")
+        file = world.home / "config" / name
+        file.write_text(text.replace("@", _escaped(world.text)), encoding="utf-8")
 
 
-def _repository(project: Path) -> None:
+def _write_repository(world: World) -> None:
+    project, value = world.project, _escaped(world.text)
     subprocess.run(["git", "init", "-q", project], check=True)
     (project / ".git" / "HEAD").write_text("ref: refs/heads/pwn\u202e\u009b31mred\n")
-    (project / NAME).write_text(TEXT)
+    (project / world.name).write_text(world.text)
     (project / ".acp-tui.toml").write_text(
-        f"{ESCAPED} = 1\nagent = {ESCAPED}\ntheme = {ESCAPED}\npanes = {ESCAPED}\n"
+        f"{value} = 1\nagent = {value}\ntheme = {value}\npanes = {value}\n"
     )
 
 
-def _permissions(file: Path) -> None:
+def _write_permissions(world: World) -> None:
+    text = world.text
     texts = {
-        "id": TEXT,
-        "origin": TEXT,
-        "project": TEXT,
-        "agent": TEXT,
+        "id": text,
+        "origin": text,
+        "project": text,
+        "agent": text,
         "scope": "project",
         "decision": "allow",
     }
     rules = [
-        {**texts, "kind": "edit", "path": TEXT},
-        {**texts, "kind": "execute", "command": [TEXT]},
-        {**texts, "kind": "mcp", "server": TEXT, "tool": TEXT, "id": "00000003"},
-        {TEXT: TEXT},
+        {**texts, "kind": "edit", "path": text},
+        {**texts, "kind": "execute", "command": [text]},
+        {**texts, "kind": "mcp", "server": text, "tool": text, "id": "00000003"},
+        {text: text},
     ]
-    file.write_text(json.dumps({"version": 1, "rules": rules}))
+    (world.home / "state" / "permissions.json").write_text(json.dumps({"version": 1, "rules": rules}))
 
 
-def _session(folder: Path) -> None:
+def _write_session(world: World) -> None:
+    folder, text = world.home / "data" / "sessions" / "20260101-evil", world.text
     names = ("agent", "agent_title", "cwd", "title", "session_id", "stop", "updated")
-    meta = dict.fromkeys(names, TEXT) | {"command": [TEXT], "directories": [TEXT]}
+    meta = dict.fromkeys(names, text) | {"command": [text], "directories": [text]}
     (folder / "meta.json").write_text(json.dumps(meta))
-    lines = [{"t": 1.0, "dir": frame["dir"], "frame": frame["msg"]} for frame in _foreign_frames()]
+    lines = [{"t": 1.0, "dir": frame["dir"], "frame": frame["msg"]} for frame in _foreign_frames(text)]
     for line in lines:
         line["dir"] = {"c2a": "sent", "a2c": "received"}[str(line["dir"])]
     (folder / "wire.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n{torn\n")
 
 
-def _foreign_frames() -> list[dict[str, object]]:
+def _foreign_frames(text: str) -> list[dict[str, object]]:
     """A log of another program: hostile folder, methods, errors."""
     frames: list[tuple[str, dict[str, object]]] = [
-        ("c2a", {"id": 0, "method": "initialize", "params": {"protocolVersion": 1, "clientInfo": TEXT}}),
-        ("a2c", {"id": 0, "result": {"protocolVersion": 1, "agentInfo": {"name": TEXT, "version": TEXT}}}),
-        ("c2a", {"id": 1, "method": "session/new", "params": {"cwd": f"/{TEXT}", "mcpServers": []}}),
-        ("a2c", {"id": 1, "result": {"sessionId": TEXT}}),
-        ("c2a", {"id": 2, "method": TEXT, "params": {"sessionId": TEXT}}),
-        ("a2c", {"id": 2, "error": {"code": -32000, "message": TEXT, "data": TEXT}}),
-        ("a2c", {"id": TEXT, "method": TEXT, "params": {TEXT: TEXT}}),
+        ("c2a", {"id": 0, "method": "initialize", "params": {"protocolVersion": 1, "clientInfo": text}}),
+        ("a2c", {"id": 0, "result": {"protocolVersion": 1, "agentInfo": {"name": text, "version": text}}}),
+        ("c2a", {"id": 1, "method": "session/new", "params": {"cwd": f"/{text}", "mcpServers": []}}),
+        ("a2c", {"id": 1, "result": {"sessionId": text}}),
+        ("c2a", {"id": 2, "method": text, "params": {"sessionId": text}}),
+        ("a2c", {"id": 2, "error": {"code": -32000, "message": text, "data": text}}),
+        ("a2c", {"id": text, "method": text, "params": {text: text}}),
         ("c2a", {"id": 3, "method": "session/prompt",
-                 "params": {"sessionId": TEXT, "prompt": [{"type": "text", "text": TEXT}]}}),
-        ("a2c", {"method": "session/update", "params": {"sessionId": TEXT, "update": {
+                 "params": {"sessionId": text, "prompt": [{"type": "text", "text": text}]}}),
+        ("a2c", {"method": "session/update", "params": {"sessionId": text, "update": {
             "sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": TEXT}}}}),
-        ("a2c", {"id": 3, "error": {"code": 1, "message": TEXT}}),
+        ("a2c", {"id": 3, "error": {"code": 1, "message": text}}),
     ]  # fmt: skip
     return [{"t": 1.0, "dir": way, "msg": {"jsonrpc": "2.0", **frame}} for way, frame in frames]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.console.messages import print_message
 from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     import argparse
@@ -88,7 +89,7 @@ def _list(rule_store: RuleStore) -> None:
         print("No remembered answers.")
     for number, rule in enumerate(rules, start=1):
         unused = "; unused: its agent cannot be identified" if rule_store.is_unused(rule) else ""
-        print(f"{number:>3}  {describe_rule(rule)}  ({rule.id}, {_day(rule)}{unused})")
+        print(f"{number:>3}  {describe_rule(rule)}  ({visible_line(rule.id)}, {_day(rule)}{unused})")
 
 
 def _revoke(number: str, rule_store: RuleStore) -> None:
@@ -121,7 +122,7 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
             agent=AgentIdentity(args.agent) if args.agent else None,
             project=context.cwd,
         )
-        print(f"{policy + ':':<15}{decision.answer:<8}{decision.why}")
+        print(f"{policy + ':':<15}{decision.answer:<8}{visible_line(decision.why)}")
     if args.policy is None:
         print('Under `acp-tui exec`, "ask" means "reject".')
 

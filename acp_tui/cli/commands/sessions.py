@@ -18,6 +18,7 @@ from acp_tui.console.quantities import format_size, pluralize
 from acp_tui.console.streams import replace_unencodable
 from acp_tui.console.tables import aligned, cells, labelled, truncate
 from acp_tui.errors import UserError
+from acp_tui.session.text import visible_line
 from acp_tui.store.prune import prune_candidates, remove_sessions
 from acp_tui.store.session_labels import format_moment, session_title
 from acp_tui.store.stored_sessions import find_session, list_sessions
@@ -131,7 +132,7 @@ def _prune(args: argparse.Namespace) -> int:
         return 0
     for one in chosen:
         title = truncate(session_title(one.session), 30)
-        print(f"{one.session.id}  {format_size(one.size)}  {title}".rstrip())
+        print(f"{visible_line(one.session.id)}  {format_size(one.size)}  {title}".rstrip())
     if not args.yes and not _confirm(len(chosen)):
         print("Nothing removed.")
         return 1
