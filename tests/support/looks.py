@@ -11,7 +11,7 @@ from acp_tui.session.state import Session
 from acp_tui.ui.drawing.body import DrawContext, LinesBody
 from acp_tui.ui.entries.renderers import make_body
 from acp_tui.ui.theme.themes import load
-from acp_tui.ui.widgets.page import Page
+from acp_tui.ui.widgets.body_scroller import BodyScroller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -76,7 +76,7 @@ def entries_app(theme: str, entries: Sequence[tuple[Entry, bool]], session: Sess
     """Entries below each other, each folded or not, as the transcript draws them."""
 
     def widgets(palette: Palette) -> list[Widget]:
-        page = Page(lambda width: _bodies(entries, session, palette, width))
+        page = BodyScroller(lambda width: _bodies(entries, session, palette, width))
         page.styles.height = "1fr"
         page.styles.padding = (0, 0, 0, 1)
         return [page]

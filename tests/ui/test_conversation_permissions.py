@@ -62,7 +62,7 @@ async def test_a_key_answers(open_desk: Open, keys: list[str], option: str) -> N
     async with open_desk() as desk:
         await desk.send(*asks())
         await desk.asked()
-        assert "waits for your answer" in desk.status()
+        assert "waiting for your answer" in desk.status()
         await desk.press(*keys)
         assert await answered(desk) == {"outcome": "selected", "optionId": option}
 
@@ -120,7 +120,7 @@ async def test_a_question_that_the_agent_takes_back_goes_away(open_desk: Open) -
         await desk.ready()
         assert desk.dialog is None
         assert desk.app.screen is desk.screen
-        assert "waits for your answer" not in desk.status()
+        assert "waiting for your answer" not in desk.status()
 
 
 async def test_a_question_outside_of_any_turn_waits_for_an_answer_too(open_desk: Open) -> None:
@@ -129,7 +129,7 @@ async def test_a_question_outside_of_any_turn_waits_for_an_answer_too(open_desk:
         await desk.send(["request", "session/request_permission", params, "one"])
         await desk.asked()
         await desk.ready()
-        assert "waits for your answer" in desk.status()
+        assert "waiting for your answer" in desk.status()
         await desk.press("a")
         await desk.until(lambda: "idle" in desk.status())
 

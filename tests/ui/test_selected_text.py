@@ -9,7 +9,7 @@ from rich.color import Color
 
 from acp_tui.ui.theme.themes import BUILT_IN
 from acp_tui.ui.transcript.view import TranscriptView
-from acp_tui.ui.widgets.page import Page
+from acp_tui.ui.widgets.body_scroller import BodyScroller
 from tests.support.looks import Show, entries_app
 from tests.ui.test_theme_looks import conversation
 from tests.ui.test_theming import contrast_of
@@ -33,7 +33,7 @@ def page_app(theme: str) -> Show:
     return entries_app(theme, [(entry, False) for entry in entries], session)
 
 
-async def drag(pilot: Pilot[None], widget: type[Page] | type[TranscriptView]) -> None:
+async def drag(pilot: Pilot[None], widget: type[BodyScroller] | type[TranscriptView]) -> None:
     await pilot.mouse_down(widget, offset=(1, 1))
     await pilot.hover(widget, offset=(70, 25))
     await pilot.mouse_up(widget, offset=(70, 25))
@@ -41,11 +41,11 @@ async def drag(pilot: Pilot[None], widget: type[Page] | type[TranscriptView]) ->
 
 
 @pytest.mark.parametrize("theme", BUILT_IN)
-@pytest.mark.parametrize("widget", [Page, TranscriptView])
+@pytest.mark.parametrize("widget", [BodyScroller, TranscriptView])
 async def test_selected_text_stands_out_from_its_background(
-    theme: str, widget: type[Page] | type[TranscriptView]
+    theme: str, widget: type[BodyScroller] | type[TranscriptView]
 ) -> None:
-    app = page_app(theme) if widget is Page else transcript_app(theme)
+    app = page_app(theme) if widget is BodyScroller else transcript_app(theme)
     async with app.run_test(size=(100, 56)) as pilot:
         await pilot.pause()
         if widget is TranscriptView:

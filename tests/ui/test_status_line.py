@@ -84,7 +84,7 @@ def test_the_loud_mark_outlasts_all_but_who_and_what() -> None:
 
 
 def test_an_agent_that_never_asks_is_marked() -> None:
-    assert "! acts without asking" in said(replace(FACTS, acts_unasked=True))
+    assert "! acts without asking" in said(replace(FACTS, acts_without_asking=True))
 
 
 @pytest.mark.parametrize(
@@ -92,11 +92,11 @@ def test_an_agent_that_never_asks_is_marked() -> None:
     [
         (replace(FACTS, phase="idle"), "○ idle"),
         (replace(FACTS, phase="connecting", since=110.0), "◐ connecting "),
-        (replace(FACTS, phase="connecting", awaited="starting npx"), "◐ starting npx 0:12"),
+        (replace(FACTS, phase="connecting", phase_detail="starting npx"), "◐ starting npx 0:12"),
         (replace(FACTS, phase="loading"), "◐ loading 0:12"),
-        (replace(FACTS, phase="asking"), "? waits for your answer"),
+        (replace(FACTS, phase="asking"), "? waiting for your answer"),
         (replace(FACTS, phase="cancelling"), "⊘ stopping 0:12"),
-        (replace(FACTS, phase="dead", awaited="ended with code 3"), "✘ ended with code 3"),
+        (replace(FACTS, phase="dead", phase_detail="ended with code 3"), "✘ ended with code 3"),
         (replace(FACTS, phase="dead"), "✘ the agent has ended"),
         (replace(FACTS, since=None), "● working 0:00"),
     ],

@@ -21,8 +21,8 @@ from acp_tui.ui.permission.question import action_phrase, question_bodies, raw_i
 from acp_tui.ui.permission.typing_guard import TypingGuard
 from acp_tui.ui.screens.dialog import Dialog
 from acp_tui.ui.widgets.bar import Bar, KeyHints
+from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.long_text import LongText
-from acp_tui.ui.widgets.page import Page
 from acp_tui.ui.widgets.select_list import Row, SelectList
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         """Head, what is asked, the options, the keys."""
         with Vertical(id="dialog", classes="dangerous" if self.question.subject.dangerous else ""):
             yield Bar(self._head(), self._where(), id="head")
-            yield Page(self._bodies, id="what")
+            yield BodyScroller(self._bodies, id="what")
             yield SelectList(self._rows(), self._palette, selected=self._first_choice(), id="options")
             yield KeyHints(self._hints(), self._palette, id="keys")
 
@@ -161,7 +161,7 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         calls = [change for change in changes if isinstance(change.entry, ToolCall)]
         if not (calls and self.is_mounted and names_nothing(self.question)):
             return
-        self.query_one(Page).show(self._bodies)
+        self.query_one(BodyScroller).show(self._bodies)
         self._fit()
         if any(change.kind == "added" for change in calls):
             self._typing_guard = TypingGuard(self._clock)
@@ -203,7 +203,7 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
 
     def _hint(self) -> None:
         """Show the keys that count; look again when that will have changed."""
-        self.query_one("#keys", KeyHints).tell(self._hints(), self._palette)
+        self.query_one("#keys", KeyHints).set_hints(self._hints(), self._palette)
         if not self._typing_guard.armed:
             self.set_timer(max(0.05, self._typing_guard.left), self._hint)
 
@@ -214,7 +214,7 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         width, height = self.app.size
         roomy = height >= ROOMY_HEIGHT
         self.query_one("#dialog").set_class(roomy, "roomy")
-        page, options = self.query_one(Page), self.query_one(SelectList)
+        page, options = self.query_one(BodyScroller), self.query_one(SelectList)
         inner = width - 4  # border and padding
         spared = 0 if self._full else height // 4 if roomy else MIN_CONVERSATION_ROWS
         limit = height - spared
@@ -308,7 +308,7 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
     def action_raw(self) -> None:
         """With the raw input, or without."""
         self._raw = not self._raw
-        page = self.query_one(Page)
+        page = self.query_one(BodyScroller)
         page.show(self._bodies)
         self._fit()
         self._hint()
@@ -320,7 +320,7 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
 
     def action_page(self, step: int) -> None:
         """Scroll what is asked."""
-        page = self.query_one(Page)
+        page = self.query_one(BodyScroller)
         page.scroll_relative(y=step * max(1, page.size.height - 1), animate=False)
 
     def use_palette(self, palette: Palette) -> None:
@@ -328,7 +328,7 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         self._palette = palette
         options = self.query_one(SelectList)
         self.query_one("#head", Bar).show(self._head(), self._where())
-        self.query_one(Page).show(self._bodies)
+        self.query_one(BodyScroller).show(self._bodies)
         options.use_palette(palette)
         options.show(self._rows(), options.selected)
         self._hint()

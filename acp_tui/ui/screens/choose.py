@@ -68,7 +68,7 @@ class ChooseScreen(Dialog[str | None]):
             if self._can_filter:
                 yield InputLine(placeholder="type to filter", id="filter")
             rows = SelectList(self._rows(), self._palette, selected=at, id="choices")
-            rows.nothing = "No matches"
+            rows.empty_text = "No matches"
             yield rows
             yield KeyHints(self._hints(), self._palette, id="keys")
 
@@ -105,7 +105,7 @@ class ChooseScreen(Dialog[str | None]):
         rows.use_palette(self._palette)
         rows.show(self._rows(), rows.selected)
         self.query_one("#head", Bar).show([Segment(self._title, self._palette.strong)], self._count())
-        self.query_one("#keys", KeyHints).tell(self._hints(), self._palette)
+        self.query_one("#keys", KeyHints).set_hints(self._hints(), self._palette)
 
     def _rows(self) -> list[Row]:
         return [self._row(choice) for choice in self._shown]

@@ -11,8 +11,8 @@ from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.screens.dialog import Dialog
 from acp_tui.ui.widgets.bar import Bar, KeyHints
+from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.long_text import LongText
-from acp_tui.ui.widgets.page import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ class DetailScreen(Dialog[None]):
     CSS = """
     DetailScreen { background: $background; layout: vertical; }
     DetailScreen Bar { padding: 0 1; background: $surface; }
-    DetailScreen Page { height: 1fr; padding: 0 0 0 1; }
+    DetailScreen BodyScroller { height: 1fr; padding: 0 0 0 1; }
     """
     BINDINGS: ClassVar = keys.bindings("detail")
     AUTO_FOCUS = ""
@@ -51,12 +51,12 @@ class DetailScreen(Dialog[None]):
     def compose(self) -> ComposeResult:
         """Title, text, keys."""
         yield Bar([Segment(self._title, self._palette.strong)], id="head")
-        yield Page(self._bodies, id="text")
+        yield BodyScroller(self._bodies, id="text")
         yield KeyHints(self._hints(), self._palette, id="keys")
 
     def on_mount(self) -> None:
         """Tell how far it has been scrolled."""
-        self.watch(self.query_one(Page), "scroll_y", self._tell_place)
+        self.watch(self.query_one(BodyScroller), "scroll_y", self._tell_place)
         self.call_after_refresh(self._tell_place)
 
     def on_resize(self) -> None:
@@ -76,7 +76,7 @@ class DetailScreen(Dialog[None]):
         return [(close, "close"), (copy, "copy all"), ("↑↓ PgUp PgDn", "scroll")]
 
     def _tell_place(self) -> None:
-        page = self.query_one(Page)
+        page = self.query_one(BodyScroller)
         height = page.virtual_size.height
         if not page.size.height or not height:
             return
@@ -87,22 +87,22 @@ class DetailScreen(Dialog[None]):
 
     def action_scroll(self, lines: int) -> None:
         """Up (negative) or down."""
-        self.query_one(Page).scroll_relative(y=lines, animate=False)
+        self.query_one(BodyScroller).scroll_relative(y=lines, animate=False)
 
     def action_page(self, step: int) -> None:
         """A page; the last line stays in sight."""
-        page = self.query_one(Page)
+        page = self.query_one(BodyScroller)
         page.scroll_relative(y=step * max(1, page.size.height - 1), animate=False)
 
     def action_home(self) -> None:
         """To the beginning."""
-        self.query_one(Page).scroll_home(animate=False)
+        self.query_one(BodyScroller).scroll_home(animate=False)
 
     def action_end(self) -> None:
         """To the end."""
-        self.query_one(Page).scroll_end(animate=False)
+        self.query_one(BodyScroller).scroll_end(animate=False)
 
     def action_copy(self) -> None:
         """What is selected, else all of it."""
-        text = self.get_selected_text() or self.query_one(Page).copy_text()
+        text = self.get_selected_text() or self.query_one(BodyScroller).copy_text()
         self.app.copy_to_clipboard(text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from acp_tui.entry_kinds.registry import kind_of
 from acp_tui.ui.entries.renderers import make_body
 from acp_tui.ui.screens.detail import DetailScreen
-from acp_tui.ui.widgets.page import Page
+from acp_tui.ui.widgets.body_scroller import BodyScroller
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ class FullEntryScreen(DetailScreen):
     def _look(self) -> None:
         if not self._goes_on and self._complete and self._timer is not None:
             self._timer.stop()
-        self.query_one(Page).update()
+        self.query_one(BodyScroller).update()
         self.call_after_refresh(self._tell_place)
 
     def _drawn(self, context: DrawContext) -> Sequence[Body]:

@@ -139,7 +139,7 @@ class LauncherScreen(BaseScreen):
                 self._shown.append(one)
                 above = ()
         list_ = self.query_one(SelectList)
-        list_.nothing = self._nothing()
+        list_.empty_text = self._nothing()
         list_.show(rows)
 
     def _nothing(self) -> str:

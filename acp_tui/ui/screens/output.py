@@ -12,7 +12,7 @@ from acp_tui.ui.entries.terminal.full_output import FullOutput
 from acp_tui.ui.entries.terminal.terminal import exit_text, status_name
 from acp_tui.ui.screens.detail import DetailScreen
 from acp_tui.ui.widgets.bar import Bar
-from acp_tui.ui.widgets.page import Page
+from acp_tui.ui.widgets.body_scroller import BodyScroller
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -47,7 +47,7 @@ class OutputScreen(DetailScreen):
         ended = self._terminal.ended_at is not None
         if self._terminal.version != self._seen:
             self._seen = self._terminal.version
-            self.query_one(Page).update()
+            self.query_one(BodyScroller).update()
             self.call_after_refresh(self._tell_place)
         if ended:
             assert self._timer is not None

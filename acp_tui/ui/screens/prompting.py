@@ -63,7 +63,7 @@ class Prompting(SessionScreen):
     def _draft_changed(self, event: Prompt.Changed) -> None:
         self.runner.save_draft(event.text)
 
-    @on(QueueStrip.Left)
+    @on(QueueStrip.Leave)
     def _queue_left(self) -> None:
         self.prompt.focus()
 

@@ -94,7 +94,7 @@ class TranscriptScreen(BaseScreen):
         self.transcript.focus()
 
     def _tell_hits(self) -> None:
-        self.query_one(FindLine).tell(self.finder.number, self.finder.total)
+        self.query_one(FindLine).show_position(self.finder.number, self.finder.total)
 
     # ------------------------------------------------------------------------- one entry
 

@@ -1,1 +1,1 @@
-"""The widgets, named after what the user sees."""
+"""Small widgets that several screens use: lists, bars, lines and scrollers."""

@@ -1,4 +1,4 @@
-"""One row of text with two ends: the head of a dialog, or the keys that work in it."""
+"""A row of text with a left and a right part, such as a dialog's title or its key hints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Bar(Widget):
-    """What stands at the right is always whole; what stands at the left gives way."""
+    """Shows a left and a right part. The left part is shortened if both do not fit."""
 
     DEFAULT_CSS = """
     Bar { height: 1; background: transparent; color: $foreground; }
@@ -31,42 +31,41 @@ class Bar(Widget):
         self._right = right
 
     def show(self, left: Spans | None = None, right: Spans | None = None) -> None:
-        """Say something else; None: as before."""
+        """Replace the parts; None keeps the current one."""
         self._left = self._left if left is None else left
         self._right = self._right if right is None else right
         self.refresh()
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002  # there is one line only
-        """Both ends."""
         width, style = self.size.width, self.rich_style
         right = Strip(self._right).crop(0, width)
-        left = _shorten(Strip(self.left(width)), width - right.cell_length)
+        left = _shorten(Strip(self.left_part(width)), width - right.cell_length)
         return Strip([*left, *right]).apply_style(style)
 
-    def left(self, width: int) -> Spans:  # noqa: ARG002  # for bars that choose
-        """What stands at the left where there are so many cells."""
+    def left_part(self, width: int) -> Spans:  # noqa: ARG002  # for subclasses
+        """Return the left part for this many cells."""
         return self._left
 
 
 class KeyHints(Bar):
-    """Keys and what they do: as many as there is room for, none of them cut."""
+    """Shows keys and what they do, as many as fit."""
 
     def __init__(self, hints: Sequence[Hint], palette: Palette, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__([], id=id)
         self._hints = hints
         self._palette = palette
 
-    def tell(self, hints: Sequence[Hint], palette: Palette) -> None:
-        """Others, or in other colours."""
+    def set_hints(self, hints: Sequence[Hint], palette: Palette) -> None:
+        """Replace the hints and their colours."""
         self._hints, self._palette = hints, palette
         self.refresh()
 
-    def left(self, width: int) -> Spans:
-        """The first ones matter most."""
+    def left_part(self, width: int) -> Spans:
+        """Return the first hints that fit."""
         spans: Spans = []
         used = 0
-        for key, does in self._hints:
-            hint = [Segment(f"{key} ", self._palette.key), Segment(does, self._palette.dim)]
+        for key, label in self._hints:
+            hint = [Segment(f"{key} ", self._palette.key), Segment(label, self._palette.dim)]
             if (used := used + sum(span.cell_length for span in hint)) > width:
                 break
             spans += [*hint, Segment("  ")]
@@ -75,7 +74,7 @@ class KeyHints(Bar):
 
 
 def _shorten(strip: Strip, width: int) -> Strip:
-    """In exactly so many cells, with a sign where it was cut."""
+    """Cut or pad to exactly `width` cells; a cut is marked with an ellipsis."""
     if 0 < width < strip.cell_length:
         strip = Strip(
             [*strip.crop(0, width - 1), Segment("…", next(iter(strip.crop(width - 1, width))).style)]

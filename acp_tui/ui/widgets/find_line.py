@@ -1,4 +1,4 @@
-"""The line of the search in the transcript: what is looked for, and which hit is looked at."""
+"""The search line of the transcript: the search text and the position among the matches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FindLine(Horizontal):
-    """Hidden until it is wanted."""
+    """Hidden until `open` or `show` is called."""
 
     BINDINGS: ClassVar = keys.bindings("find")
     DEFAULT_CSS = """
@@ -28,68 +28,68 @@ class FindLine(Horizontal):
     """
 
     class Changed(Message):
-        """Something else is looked for."""
+        """The search text changed."""
 
         def __init__(self, needle: str) -> None:
             super().__init__()
             self.needle = needle
 
     class Moved(Message):
-        """The next or the previous hit is wanted."""
+        """The user goes to the next (1) or previous (-1) match."""
 
         def __init__(self, step: int) -> None:
             super().__init__()
             self.step = step
 
     class Closed(Message):
-        """The search is over."""
+        """The user closed the search."""
 
     def open(self) -> None:
-        """Show it, with what was looked for before. Until the first time it has nothing in it: that would
-        cost every start."""
+        """Show the line with the previous search text and focus it.
+
+        Its children are created at first use, because creating them would slow down every start.
+        """
         if not self.children:
             self.mount(Static("Search "), InputLine(), Static("", id="hits"))
         if not self.shown and self.needle:
             self.post_message(self.Changed(self.needle))
         self.show()
-        self.screen.set_focus(self.query_one(InputLine))  # at once: the next key is for it
+        self.screen.set_focus(self.query_one(InputLine))  # immediately, because the next key belongs to it
 
     def show(self) -> None:
-        """Have it there, while the user stays elsewhere."""
+        """Show the line without focusing it."""
         self.add_class("shown")
 
     @property
     def needle(self) -> str:
-        """What is or was looked for."""
+        """The current or previous search text."""
         return self.query_one(InputLine).value if self.children else ""
 
     @property
     def shown(self) -> bool:
-        """Is it there?"""
+        """True while the line is visible."""
         return self.has_class("shown")
 
-    def tell(self, number: int, total: int) -> None:
-        """Which hit of how many."""
+    def show_position(self, number: int, total: int) -> None:
+        """Show the number of matches and of the current one, or 0 if none is current."""
         if not self.children:
             return
         if not self.needle:
-            words = ""
+            position = ""
         elif not total:
-            words = "no matches"
+            position = "no matches"
         else:
-            words = f"{number} of {total}" if number else f"{total} found"
-        self.query_one("#hits", Static).update(words)
+            position = f"{number} of {total}" if number else f"{total} found"
+        self.query_one("#hits", Static).update(position)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Looked for while it is typed."""
+        """Search while typing."""
         event.stop()
         self.post_message(self.Changed(event.value))
 
     def action_find_next(self, step: int) -> None:
-        """On, or back."""
         self.post_message(self.Moved(step))
 
     def action_close(self) -> None:
-        """Enough."""
         self.remove_class("shown")
         self.post_message(self.Closed())

@@ -1,4 +1,4 @@
-"""One line to type into: for a search, or for what narrows a list."""
+"""A one-line text input, for searches and filters."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ if TYPE_CHECKING:
 EDITING_BINDINGS: list[BindingType] = [
     binding for binding in Input.BINDINGS if isinstance(binding, Binding) and binding.key != "enter"
 ]
-"""The keys of any such line. Enter is not among them, nor are the arrows that scroll every other widget: they
-are for whoever has the line, and stand in the table of keys."""
+"""The editing keys of the line. Enter is left to the parent, which binds it in the table of keys."""
 
 
 class InputLine(Input, inherit_bindings=False):
-    """It stands still, and what is pasted into it reaches the terminal as nothing but text."""
+    """An input with a steady cursor that removes control characters from its value."""
 
     BINDINGS: ClassVar[list[BindingType]] = EDITING_BINDINGS
 
@@ -35,5 +34,5 @@ class InputLine(Input, inherit_bindings=False):
         self.cursor_blink = False
 
     def validate_value(self, value: str) -> str:
-        """Without control characters."""
+        """Remove control characters."""
         return strip_controls(value)

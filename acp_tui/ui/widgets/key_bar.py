@@ -1,4 +1,4 @@
-"""The footer: the keys that do something right now."""
+"""The footer: the keys that currently do something."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
 GAP = 2
-PAIRS = {"pane.down": "pane.up"}
-"""Keys that are shown together with the one that does the opposite."""
+PAIRED_KEYS = {"pane.down": "pane.up"}
+"""Keys that are shown together with their opposite, such as ↑↓."""
 
 
 @runtime_checkable
 class DynamicLabels(Protocol):
-    """A screen or widget on which a key does now this, now that."""
+    """A screen or widget on which the meaning of a key changes."""
 
     def label_of(self, key_id: str) -> str | None:
-        """What it does now, in a word or two; None: what the table says."""
+        """Return what the key does now, in one or two words; None for the label in the table of keys."""
 
 
 class _Item(NamedTuple):
@@ -42,7 +42,7 @@ class _Item(NamedTuple):
 
 
 class KeyBar(Widget):
-    """One line. It follows the focus, what is open and how keys were rebound; a click is as good as a key."""
+    """Shows the active bindings of the focused widget and its screen. A click runs the action."""
 
     DEFAULT_CSS = """
     KeyBar {
@@ -60,12 +60,12 @@ class KeyBar(Widget):
         self._stale = False
 
     def on_mount(self) -> None:
-        """Follow the bindings of the screen."""
+        """Update whenever the active bindings change."""
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
         self._bindings_changed(self.screen)
 
     def _bindings_changed(self, _: Screen[object]) -> None:
-        if not self._stale:  # several changes at once are one
+        if not self._stale:  # combine several changes
             self._stale = True
             self.call_later(self._update)
 
@@ -82,14 +82,14 @@ class KeyBar(Widget):
             key = KEYS.get(active.binding.id or "")
             if key is not None and key.rank and active.enabled and key.id not in found:
                 name, node = key_name(active.binding.key), active.node
-                if key.id in PAIRS:
-                    name = f"{bound_keys(node, PAIRS[key.id])}{name}"
-                own = node.label_of(key.id) if isinstance(node, DynamicLabels) else None
-                found[key.id] = _Item(name, own or key.label, active.binding.action, node)
+                if key.id in PAIRED_KEYS:
+                    name = f"{bound_keys(node, PAIRED_KEYS[key.id])}{name}"
+                dynamic = node.label_of(key.id) if isinstance(node, DynamicLabels) else None
+                found[key.id] = _Item(name, dynamic or key.label, active.binding.action, node)
         return [found[name] for name in sorted(found, key=lambda name: KEYS[name].rank)]
 
-    def _placed(self) -> list[tuple[int, _Item]]:
-        """The items that fit, and where."""
+    def _layout_items(self) -> list[tuple[int, _Item]]:
+        """Return the items that fit, with their columns."""
         placed = []
         at = 0
         for item in self._items:
@@ -100,18 +100,17 @@ class KeyBar(Widget):
         return placed
 
     def render_line(self, _: int) -> Strip:
-        """The line."""
         key_style = foreground_style(self, "key-bar--key")
         segments: list[Segment] = []
-        for at, item in self._placed():
+        for at, item in self._layout_items():
             if at:
                 segments.append(Segment(" " * GAP))
             segments += (Segment(item.key, key_style), Segment(f" {item.label}"))
         return Strip(segments).crop_extend(0, self.size.width, self.rich_style).apply_style(self.rich_style)
 
     async def on_click(self, event: events.Click) -> None:
-        """Do what the key does."""
+        """Run the action of the key that was clicked."""
         x = event.x - self.gutter.left
-        for at, item in self._placed():
+        for at, item in self._layout_items():
             if at <= x < at + item.width:
                 await self.app.run_action(item.action, item.node)

@@ -1,4 +1,4 @@
-"""Text of any length, of which only the lines that are seen are made."""
+"""A body for text of any length, which renders visible lines only."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ if TYPE_CHECKING:
 
 
 class LongText:
-    """A body whose lines are cut where the width ends. The text is safe already."""
+    """Wraps lines at the width, even inside words. The text must be safe to display."""
 
     def __init__(self, text: str, style: Style, width: int) -> None:
         self._text = text
         self._style = style
         self._width = width
         self._source = text.split("\n")
-        self._folded: tuple[int, list[Spans]] = (-1, [])  # the last one: it may fill many screens
+        self._last_wrapped: tuple[int, list[Spans]] = (-1, [])  # cached, as one line may fill many screens
         self._heights = Heights()
         self._heights.reset([hard_wrap_count(line, width) for line in self._source])
 
     @property
     def height(self) -> int:
-        """All of it."""
+        """The number of wrapped lines."""
         return self._heights.total
 
     def line(self, number: int) -> Strip:
-        """Made when it is asked for."""
+        """Render one line."""
         index, part = self._heights.at(number)
-        if index != self._folded[0]:
+        if index != self._last_wrapped[0]:
             segment = Segment(self._source[index], self._style)
-            self._folded = index, hard_wrap([segment], self._width)
-        return make_strip(self._folded[1][part])
+            self._last_wrapped = index, hard_wrap([segment], self._width)
+        return make_strip(self._last_wrapped[1][part])
 
     def copy_text(self) -> str:
-        """As it came."""
+        """Return the text without wrapping."""
         return self._text
 
     def update(self) -> bool:
-        """Another text takes its place."""
+        """Return False: a new text needs a new body."""
         return False

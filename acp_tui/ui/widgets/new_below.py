@@ -1,4 +1,4 @@
-"""Says how much has come below what is on the screen."""
+"""A mark that counts new lines below the visible part of the transcript."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 RIGHT_MARGIN = 2
-"""Cells kept free at the right, for the scrollbar and before it."""
+"""Cells kept free at the right, for the scrollbar and a gap."""
 
 
 class NewBelow(Static):
-    """A mark over the end of the transcript's last line, while that can be seen; a click goes to the end."""
+    """A mark over the end of the transcript's last visible line; a click scrolls to the end."""
 
     DEFAULT_CSS = """
     NewBelow {
@@ -31,35 +31,34 @@ class NewBelow(Static):
     """
 
     class Clicked(Message):
-        """The user wants to the end."""
+        """The user clicked the mark."""
 
     def __init__(self, over: Widget, covered: Callable[[], bool]) -> None:
-        """`covered`: does something else lie over that now?"""
+        """`covered` returns True while something else covers the transcript."""
         super().__init__()
         self._over = over
         self._covered = covered
-        self._place = Offset()
+        self._position = Offset()
 
     def on_mount(self) -> None:
-        """Stay where the transcript ends, whatever grows below it."""
-        self.screen.screen_layout_refresh_signal.subscribe(self, lambda _: self._follow())
+        """Move with the end of the transcript."""
+        self.screen.screen_layout_refresh_signal.subscribe(self, lambda _: self._reposition())
 
     def show(self, lines: int) -> None:
-        """So many lines."""
+        """Show the number of new lines; hide the mark if there are none."""
         self.display = lines > 0
         if lines > 0:
             self.update(f"↓ {lines} new · {bound_keys(self, 'conversation.end')}")
-            self._follow()
+            self._reposition()
 
-    def _follow(self) -> None:
+    def _reposition(self) -> None:
         self.visible = not self._covered()
         region = self._over.region
         width = self.content_size.width + 2 if self.content_size.width else len(str(self.render())) + 2
-        place = Offset(max(region.x, region.right - width - RIGHT_MARGIN), max(0, region.bottom - 1))
-        if self.display and place != self._place:
-            self._place = place
-            self.styles.offset = (place.x, place.y)
+        position = Offset(max(region.x, region.right - width - RIGHT_MARGIN), max(0, region.bottom - 1))
+        if self.display and position != self._position:
+            self._position = position
+            self.styles.offset = (position.x, position.y)
 
     def on_click(self) -> None:
-        """To the end."""
         self.post_message(self.Clicked())

@@ -1,4 +1,4 @@
-"""Where a recording is: takes the place of the prompt when a session is replayed."""
+"""The player bar, which replaces the prompt during a replay."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MIN_TRACK_CELLS = 8
-"""Cells; with less room there is none."""
+"""Minimum width of the progress track; if it does not fit, it is not shown."""
 
 
 class PlayerBar(Widget):
-    """One line: whether it plays, the time, how far it is, the speed, the records."""
+    """Shows the state, the time, a progress track, the speed and the record number."""
 
     DEFAULT_CSS = """
     PlayerBar { height: 2; border-top: solid $foreground 20%; padding: 0 1; }
@@ -32,29 +32,28 @@ class PlayerBar(Widget):
         self._player = player
         self._palette = palette
         self._paused = False
-        self._said: tuple[str, str, int] | None = None  # what was drawn last, and in how many cells
+        self._last_drawn: tuple[str, str, int] | None = None  # both texts and the length of the track
 
     def show(self, *, paused: bool) -> None:
-        """The player has moved on; only what looks different is drawn."""
+        """Show the player's position; redraw only if something visible changed."""
         self._paused = paused
-        said = (self._left(), self._right(), self._reached(self._track_width()))
-        if said != self._said:
-            self._said = said
+        current = (self._left(), self._right(), self._played_cells(self._track_width()))
+        if current != self._last_drawn:
+            self._last_drawn = current
             self.refresh()
 
     def use_palette(self, palette: Palette) -> None:
-        """The theme has changed."""
+        """Use the colours of another theme."""
         self._palette = palette
         self.refresh()
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002  # there is one line only
-        """The line."""
         palette, width = self._palette, self.size.width
         segments = [Segment(self._left(), palette.text)]
         if track := self._track_width():
-            reached = self._reached(track)
-            segments.append(Segment("━" * reached, palette.accent))
-            segments.append(Segment("─" * (track - reached), palette.faint))
+            played = self._played_cells(track)
+            segments.append(Segment("━" * played, palette.accent))
+            segments.append(Segment("─" * (track - played), palette.faint))
         segments.append(Segment(self._right(), palette.dim))
         return Strip(segments).crop_extend(0, width, self.rich_style).apply_style(self.rich_style)
 
@@ -66,20 +65,20 @@ class PlayerBar(Widget):
     def _right(self) -> str:
         player = self._player
         if (pause := player.shortened) is not None and not self._paused:
-            said = f"a pause of {duration(pause)}, shortened"
+            pauses = f"pause of {duration(pause)} shortened"
         elif player.left_out >= 1:
-            said = f"pauses of {duration(player.left_out)} left out"
+            pauses = f"pauses of {duration(player.left_out)} skipped"
         else:
-            said = ""
-        speed = "at once" if player.speed == float("inf") else f"×{player.speed:g}"
-        words = [f"  {speed}", f"record {player.played} of {player.total}", said]
-        return " · ".join(word for word in words if word)
+            pauses = ""
+        speed = "instant" if player.speed == float("inf") else f"×{player.speed:g}"
+        parts = [f"  {speed}", f"record {player.played} of {player.total}", pauses]
+        return " · ".join(part for part in parts if part)
 
     def _track_width(self) -> int:
         left = self.size.width - cell_len(self._left()) - cell_len(self._right())
         return left if left >= MIN_TRACK_CELLS else 0
 
-    def _reached(self, track: int) -> int:
+    def _played_cells(self, track: int) -> int:
         player = self._player
-        share = player.elapsed / player.length if player.length else float(player.ended)
-        return round(track * share)
+        fraction = player.elapsed / player.length if player.length else float(player.ended)
+        return round(track * fraction)

@@ -1,4 +1,4 @@
-"""The prompts that wait for the agent, above the one that is being written."""
+"""The queued prompts, shown above the prompt."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from acp_tui.session.state import QueuedPrompt
 
 MAX_ROWS = 5
-"""Never more are shown at once."""
+"""Maximum height; longer queues scroll."""
 EXCERPT_CHARS = 400
-"""Characters of a prompt that can show in a line."""
+"""Characters of a prompt that are considered; a line shows no more."""
 
 
 class QueueStrip(Widget, can_focus=True):
-    """One line for each; nothing at all when none waits."""
+    """Shows a line for each queued prompt; hidden if there are none."""
 
     DEFAULT_CSS = """
     QueueStrip {
@@ -47,24 +47,24 @@ class QueueStrip(Widget, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"queue--label", "queue--paused", "queue--current"}
     BINDINGS: ClassVar[list[BindingType]] = bindings("queue")
 
-    class Wish(Message):
-        """Something to be done with one of them."""
+    class PromptAction(Message):
+        """A request to do something with a queued prompt."""
 
         def __init__(self, queued: str) -> None:
             super().__init__()
             self.queued = queued  # its id
 
-    class SendNow(Wish):
-        """Stop the agent and send this one."""
+    class SendNow(PromptAction):
+        """Send this prompt now, before the turn ends."""
 
-    class Edit(Wish):
-        """Take this one back into the prompt."""
+    class Edit(PromptAction):
+        """Move this prompt back into the editor."""
 
-    class Remove(Wish):
-        """Forget this one."""
+    class Remove(PromptAction):
+        """Remove this prompt from the queue."""
 
-    class Left(Message):
-        """The cursor wants back to the prompt."""
+    class Leave(Message):
+        """The user goes back to the prompt."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  as in Textual
         super().__init__(id=id)
@@ -74,40 +74,40 @@ class QueueStrip(Widget, can_focus=True):
         self._first = 0
 
     def show(self, queue: Sequence[QueuedPrompt], *, paused: bool) -> None:
-        """Show these. It costs nothing when they are shown already."""
+        """Show the queue. Does nothing if it is shown already."""
         shown = [(prompt.id, visible_line(prompt.text[:EXCERPT_CHARS].strip())) for prompt in queue]
         if (shown, paused) == (self._shown, self._paused):
             return
         current = self._shown[self._current][0] if self._shown else None
         layout = len(shown) != len(self._shown)
         self._shown, self._paused = shown, paused
-        places = [place for place, (prompt, _) in enumerate(shown) if prompt == current]
-        self._mark(places[0] if places else min(self._current, len(shown) - 1))
+        indexes = [index for index, (prompt_id, _) in enumerate(shown) if prompt_id == current]
+        self._select(indexes[0] if indexes else min(self._current, len(shown) - 1))
         if self.has_focus and not shown:
-            self.post_message(self.Left())
+            self.post_message(self.Leave())
         self.display = bool(shown)
         self.refresh(layout=layout)
 
-    def _mark(self, place: int) -> None:
-        self._current = max(0, place)
+    def _select(self, index: int) -> None:
+        self._current = max(0, index)
         rows = min(MAX_ROWS, len(self._shown))
         self._first = max(self._current - rows + 1, min(self._first, self._current, len(self._shown) - rows))
 
     def get_content_height(self, *_: object) -> int:
-        """One line for each, up to a limit."""
+        """Return one line per prompt, up to `MAX_ROWS`."""
         return min(MAX_ROWS, len(self._shown))
 
     def render_line(self, y: int) -> Strip:
-        """One line: its place, the text, and on the last line what the queue waits for."""
-        width, place = self.size.width, self._first + y
-        if place >= len(self._shown):
+        """Draw the number and the text of a prompt; the first line also shows the state of the queue."""
+        width, index = self.size.width, self._first + y
+        if index >= len(self._shown):
             return Strip.blank(width, self.rich_style)
-        current = self.has_focus and place == self._current
-        lead = f"{'❯' if current else ' '}{place + 1} "  # the text begins where that of the prompt does
+        current = self.has_focus and index == self._current
+        lead = f"{'❯' if current else ' '}{index + 1} "  # aligns the text with that of the prompt
         segments = [Segment(lead, foreground_style(self, "queue--label"))]
         state = self._state() if y == 0 else ""
         room = width - len(lead) - 2 - cell_len(state)
-        text = shorten(self._shown[place][1], room)
+        text = shorten(self._shown[index][1], room)
         segments.append(Segment(text))
         if state:
             name = "queue--paused" if self._paused else "queue--label"
@@ -127,40 +127,36 @@ class QueueStrip(Widget, can_focus=True):
     # ------------------------------------------------------------------------- keys
 
     def action_move(self, step: int) -> None:
-        """Another one; below the last is the prompt."""
+        """Select another prompt; below the last one, go back to the editor."""
         if self._current + step >= len(self._shown):
-            self.post_message(self.Left())
+            self.post_message(self.Leave())
         else:
-            self._mark(self._current + step)
+            self._select(self._current + step)
             self.refresh()
 
     def action_edit(self) -> None:
-        """Edit it."""
-        self._tell(self.Edit)
+        self._post(self.Edit)
 
     def action_send_now(self) -> None:
-        """Send it."""
-        self._tell(self.SendNow)
+        self._post(self.SendNow)
 
     def action_remove(self) -> None:
-        """Remove it."""
-        self._tell(self.Remove)
+        self._post(self.Remove)
 
     def action_leave(self) -> None:
-        """Back to the prompt."""
-        self.post_message(self.Left())
+        self.post_message(self.Leave())
 
-    def _tell(self, message: type[SendNow | Edit | Remove]) -> None:
+    def _post(self, message: type[SendNow | Edit | Remove]) -> None:
         if self._shown:
             self.post_message(message(self._shown[self._current][0]))
 
     def on_focus(self) -> None:
-        """Begin at the one next to the prompt."""
-        self._mark(len(self._shown) - 1)
+        """Select the last prompt, which is next to the editor."""
+        self._select(len(self._shown) - 1)
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        """Mark the one that was clicked."""
+        """Select the prompt that was clicked."""
         if self._first + event.y < len(self._shown):
-            self._mark(self._first + event.y)
+            self._select(self._first + event.y)
             self.refresh()

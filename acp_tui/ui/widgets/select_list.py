@@ -1,4 +1,4 @@
-"""A list of rows to choose from. The chosen one has a sign before it, so it shows without colours too."""
+"""A list of rows to choose from. A sign marks the selected row, so that it shows without colours."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MARKER_WIDTH = 2
-"""Cells before a row, for the sign."""
+"""Cells before a row, for the sign of the selected row."""
 RIGHT_MARGIN = 2
-"""Cells after a row: the scrollbar may be there, and nothing touches it."""
+"""Cells after a row, for the scrollbar and a gap."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One thing to choose. The lead (a number, a mark) stands before the first line only."""
+    """A row to choose. The lead, such as a number, is shown before its first line only."""
 
     lead: Spans
     text: Spans
-    note: Spans | None = None  # on lines of its own below
+    note: Spans | None = None  # on separate lines below the text
     tail: Spans | None = None  # at the right end of the first line
-    above: Sequence[Spans] = ()  # lines that come before it and do not belong to it, such as a heading
-    cut: bool = False  # what is too long for its line is cut, not wrapped
+    above: Sequence[Spans] = ()  # lines before the row that are not part of it, such as a heading
+    cut: bool = False  # shorten long text instead of wrapping it
 
     def lines(self, width: int) -> list[Spans]:
-        """Wrapped to so many cells."""
+        """Return the lines of the row at a width."""
         indent = Segment(" " * _cells(self.lead))
         room = width - indent.cell_length
         end = _cells(self.tail or []) + 1 if self.tail else 0
@@ -56,7 +56,7 @@ class Row:
 
 
 def _cut(spans: Spans, width: int) -> list[Spans]:
-    """The one line, with a sign where it was cut."""
+    """Return the text as one line, shortened with an ellipsis if it is too long."""
     strip = Strip(spans)
     if strip.cell_length <= width:
         return [spans]
@@ -69,7 +69,7 @@ def _cells(spans: Spans) -> int:
 
 
 class SelectList(ScrollView):
-    """Shows rows. The mouse takes; keys are those of its screen, which moves `selected`."""
+    """Shows rows. A click chooses a row; the screen binds the keys and calls `move`."""
 
     DEFAULT_CSS = """
     SelectList {
@@ -83,7 +83,7 @@ class SelectList(ScrollView):
     ALLOW_SELECT = False
 
     selected: reactive[int] = reactive(0)
-    """The row that Enter takes; -1: none."""
+    """Index of the selected row; -1 for none."""
 
     class Chosen(Message):
         """The user clicked a row."""
@@ -98,44 +98,44 @@ class SelectList(ScrollView):
         palette: Palette,
         *,
         selected: int = 0,
-        id: str | None = None,  # noqa: A002  # Textual's word
+        id: str | None = None,  # noqa: A002  # as in Textual
     ) -> None:
         super().__init__(id=id)
         self._rows = list(rows)
-        self.nothing = ""
-        """What stands there without any row."""
+        self.empty_text = ""
+        """Shown if there are no rows."""
         self._palette = palette
-        # Of which row it is (none: it is above one), whether its first, and what it shows.
+        # For each line: the index of its row (None above a row), whether it is the first, and its text.
         self._lines: list[tuple[int | None, bool, Spans]] = []
         self._width = 0
         self.set_reactive(SelectList.selected, selected)
 
     def show(self, rows: Sequence[Row], selected: int = 0) -> None:
-        """Other rows."""
+        """Replace the rows."""
         self._rows = list(rows)
         self._width = 0
         self.height_at(self.size.width)
         self.selected = max(0, min(selected, len(self._rows) - 1))
-        self._reveal()
+        self._scroll_to_selected()
         self.refresh(layout=True)
 
     def use_palette(self, palette: Palette) -> None:
-        """The theme has changed; rows in the new colours are to follow."""
+        """Use the colours of another theme. The caller then replaces the rows."""
         self._palette = palette
 
     def move(self, step: int) -> None:
-        """To another row; past an end: to the other one."""
+        """Select another row; wraps around at the ends."""
         if self._rows:
             start = self.selected if self.selected >= 0 or step > 0 else 0  # -1: none is chosen
             self.selected = (start + step) % len(self._rows)
 
     def height_at(self, width: int) -> int:
-        """How many lines there are in so many cells."""
+        """Return the number of lines at a width."""
         if width != self._width and width > 0:
             self._width = width
             self._lines = []
-            if self.nothing and not self._rows:
-                self._lines.append((None, False, [Segment(self.nothing, self._palette.dim)]))
+            if self.empty_text and not self._rows:
+                self._lines.append((None, False, [Segment(self.empty_text, self._palette.dim)]))
             for index, row in enumerate(self._rows):
                 self._lines += [(None, False, line) for line in row.above]
                 texts = row.lines(max(8, width - MARKER_WIDTH - RIGHT_MARGIN))
@@ -144,22 +144,22 @@ class SelectList(ScrollView):
         return len(self._lines)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """As high as its lines, unless the style says otherwise."""
+        """Return the number of lines."""
         return self.height_at(width)
 
     def on_resize(self) -> None:
-        """Lines break elsewhere now."""
+        """Wrap lines at the new width."""
         self.height_at(self.size.width)
-        self._reveal()
+        self._scroll_to_selected()
         self.refresh()
 
     def watch_selected(self) -> None:
-        """Keep it on the screen."""
-        self._reveal()
+        """Scroll to the selected row."""
+        self._scroll_to_selected()
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        """The row under the mouse."""
+        """Choose the row that was clicked."""
         row = self.scroll_offset.y + event.y
         index = self._lines[row][0] if row < len(self._lines) else None
         if index is not None:
@@ -168,7 +168,6 @@ class SelectList(ScrollView):
             self.post_message(self.Chosen(index))
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
         row, width, base = self.scroll_offset.y + y, self.size.width, self.rich_style
         if row >= len(self._lines):
             return Strip.blank(width, base)
@@ -180,9 +179,9 @@ class SelectList(ScrollView):
             return strip.apply_style(base)
         return highlight_row(strip, base + self._palette.selected)
 
-    def _reveal(self) -> None:
-        of_row = [number for number, line in enumerate(self._lines) if line[0] == self.selected]
-        if of_row and self.size.height:
+    def _scroll_to_selected(self) -> None:
+        positions = [number for number, line in enumerate(self._lines) if line[0] == self.selected]
+        if positions and self.size.height:
             above = len(self._rows[self.selected].above)
-            region = Region(0, of_row[0] - above, self.size.width, len(of_row) + above)
+            region = Region(0, positions[0] - above, self.size.width, len(positions) + above)
             self.scroll_to_region(region, animate=False, force=True, immediate=True)

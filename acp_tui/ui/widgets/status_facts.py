@@ -1,4 +1,4 @@
-"""What the status line says: the facts, and which of them find room."""
+"""The facts of the status line, and the layout that decides which of them fit."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from rich.cells import cell_len
 from acp_tui.ui.drawing.wrap import shorten
 
 SILENCE_SECONDS = 60.0
-"""Seconds after which it is said what an agent was last heard with."""
+"""Seconds without a message after which the agent's last message is shown."""
 CANCEL_GRACE_SECONDS = 5.0
-"""Seconds after a cancel in which an agent may end its turn."""
+"""Seconds an agent has to end its turn after a cancel."""
 MIN_AGENT_CELLS = 12
-"""Cells that are left of an agent's title before anything that is needed goes."""
+"""Cells to which the agent's title is shortened before essential items are dropped."""
 ESSENTIAL_RANK = 4
-"""The rank of what is needed while one works: a mark, the context, the mode."""
+"""The highest rank of essential items: the warning mark, the context, mode and policy."""
 NEARLY_FULL = 0.8
-"""Of the context: from here on it stands out."""
+"""Share of the context window from which the context stands out."""
 
 Phase = Literal["connecting", "loading", "idle", "working", "asking", "cancelling", "dead"]
 Part = Literal["agent", "project", "branch", "mark", "mode", "policy", "model", "context", "cost", "phase"]
@@ -26,46 +26,46 @@ Part = Literal["agent", "project", "branch", "mark", "mode", "policy", "model", 
 
 @dataclass(frozen=True, slots=True)
 class StatusFacts:
-    """Everything the status line may say. Texts are safe to display."""
+    """Everything the status line may show. Texts are safe to display."""
 
     agent: str  # its title
     project: str = ""  # the folder's name
     branch: str = ""
     mode: str = ""  # the agent's mode, by its name
     model: str = ""
-    policy: str = ""  # what we allow without asking; `yolo` is loud; empty: unknown, or a replay
-    acts_unasked: bool = False  # it edits or runs without ever having asked
+    policy: str = ""  # the permission policy; empty if unknown, or in a replay
+    acts_without_asking: bool = False  # the agent edits or runs commands without having asked
     used: int | None = None  # tokens in the context
     size: int | None = None
     cost: float | None = None
     currency: str = "USD"
     phase: Phase = "idle"
-    awaited: str = ""  # connecting, loading: what for; dead: why; cancelling: what to do when it takes long
-    since: float | None = None  # when the phase began
-    heard: str = ""  # the last word of the agent
+    phase_detail: str = ""  # the current step, why the agent ended, or advice if a cancel takes long
+    since: float | None = None  # start of the phase
+    heard: str = ""  # describes the agent's last message
     heard_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of the line."""
+    """A part of the line in one style."""
 
     text: str
-    style: str = "dim"  # a field of the palette
-    part: Part | None = None  # what it tells, for clicks
+    style: str = "dim"  # a field of `Palette`
+    part: Part | None = None  # identifies the fact, for clicks
 
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """One fact: shown whole or not at all, the least important goes first."""
+    """A fact that is shown in full or not at all."""
 
     piece: Piece
-    rank: int  # the higher, the earlier it goes
+    rank: int  # items with the highest rank are dropped first; 0 is never dropped
     left: bool = False
 
 
 def layout(facts: StatusFacts, width: int, now: float) -> list[Piece]:
-    """The line in exactly so many cells: who and where at the left, the rest at the right."""
+    """Lay out the line in exactly `width` cells: agent and folder at the left, the rest at the right."""
     items = [*_left(facts, width), *_right(facts, now)]
     room = width - 2  # a blank cell at both ends
     while (over := _cells(items) - room) > 0 and any(item.rank for item in items):
@@ -89,7 +89,7 @@ def _agent(facts: StatusFacts, width: int) -> _Item:
 
 
 def _left(facts: StatusFacts, width: int) -> list[_Item]:
-    items = [_agent(facts, max(MIN_AGENT_CELLS, width // 3))]  # some tell their life in their title
+    items = [_agent(facts, max(MIN_AGENT_CELLS, width // 3))]  # some titles are very long
     if facts.project:
         items.append(_Item(Piece(shorten(facts.project, 30), "text", "project"), 5, left=True))
     if facts.branch:
@@ -99,7 +99,7 @@ def _left(facts: StatusFacts, width: int) -> list[_Item]:
 
 def _right(facts: StatusFacts, now: float) -> list[_Item]:
     items: list[_Item] = []
-    if facts.acts_unasked and facts.policy != "yolo":
+    if facts.acts_without_asking and facts.policy != "yolo":
         items.append(_Item(Piece("! acts without asking", "warning", "mark"), 2))
     if facts.mode:
         items.append(_Item(Piece(f"mode: {shorten(facts.mode, 20)} ▾", "accent", "mode"), 4))
@@ -128,26 +128,26 @@ def _context(used: int, size: int | None) -> Piece:
 
 def _phase(facts: StatusFacts, now: float) -> Piece:
     since = facts.since if facts.since is not None else now
-    gone = duration(now - since)
+    elapsed = duration(now - since)
     match facts.phase:
         case "connecting" | "loading":
-            text = facts.awaited or ("connecting" if facts.phase == "connecting" else "loading")
-            waited = f" {gone}" if now - since >= 3 else ""
+            text = facts.phase_detail or ("connecting" if facts.phase == "connecting" else "loading")
+            waited = f" {elapsed}" if now - since >= 3 else ""
             return Piece(f"◐ {text}{waited}", "warning", "phase")
         case "working":
             return _working(facts, now, since)
         case "asking":
-            return Piece("? waits for your answer", "warning", "phase")
+            return Piece("? waiting for your answer", "warning", "phase")
         case "cancelling":
-            stuck = facts.awaited and now - since >= CANCEL_GRACE_SECONDS
-            return Piece(f"⊘ {facts.awaited if stuck else f'stopping {gone}'}", "warning", "phase")
+            stuck = facts.phase_detail and now - since >= CANCEL_GRACE_SECONDS
+            return Piece(f"⊘ {facts.phase_detail if stuck else f'stopping {elapsed}'}", "warning", "phase")
         case "dead":
-            return Piece(f"✘ {facts.awaited or 'the agent has ended'}", "error", "phase")
+            return Piece(f"✘ {facts.phase_detail or 'the agent has ended'}", "error", "phase")
     return Piece("○ idle", "dim", "phase")
 
 
 def _working(facts: StatusFacts, now: float, since: float) -> Piece:
-    """After a while without a word, what was last heard is more interesting than how long it has worked."""
+    """Show the time spent; after a silence, show the agent's last message instead."""
     heard_at = max(facts.heard_at if facts.heard_at is not None else since, since)
     if now - heard_at < SILENCE_SECONDS:
         return Piece(f"● working {duration(now - since)}", "success", "phase")
@@ -158,14 +158,14 @@ def _working(facts: StatusFacts, now: float, since: float) -> Piece:
 
 
 def duration(seconds: float) -> str:
-    """`0:12`, `3:05`, `1:02:03`."""
+    """Format seconds as `0:12`, `3:05` or `1:02:03`."""
     minutes, rest = divmod(max(0, int(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def money(amount: float, currency: str) -> str:
-    """`$0.05`; a currency without a sign follows the amount."""
+    """Format an amount as `$0.05`, or as `0.05 CHF` for currencies without a sign."""
     sign = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥"}.get(currency.upper())
     figure = "<0.01" if 0 < amount < 0.01 else f"{amount:.2f}"
     if sign is None:
@@ -180,7 +180,7 @@ def _short_count(count: int) -> str:
 
 
 def _cells(items: list[_Item]) -> int:
-    """What they take, with what stands between them."""
+    """Return the width of the items with their separators."""
     left = [item for item in items if item.left]
     right = [item for item in items if not item.left]
     together = {"mode", "policy"} <= {item.piece.part for item in right}
@@ -189,7 +189,7 @@ def _cells(items: list[_Item]) -> int:
 
 
 def _shorten(items: list[_Item], room: int) -> list[_Item]:
-    """Only the agent and the phase are left, and even they are too long."""
+    """Shorten the agent and the phase, which are never dropped."""
     agent, phase = items[0].piece, items[-1].piece
     text = shorten(phase.text, max(2, room - min(cell_len(agent.text), 12) - 2))
     title = shorten(agent.text, max(0, room - cell_len(text) - 2))

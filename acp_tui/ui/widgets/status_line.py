@@ -1,4 +1,4 @@
-"""The line at the top: who, where, how, and what is going on. One row, drawn anew in place."""
+"""The status line at the top: agent, folder, mode, policy and what is going on."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 TICKING_PHASES = frozenset({"connecting", "loading", "working", "cancelling"})
-"""Phases that tell how long they have lasted."""
+"""Phases that show their duration."""
 
 
 class StatusLine(Widget):
-    """Shows `StatusFacts`. Nothing it does moves anything else on the screen."""
+    """Shows `StatusFacts` in one row."""
 
     DEFAULT_CSS = """
     StatusLine { height: 1; background: $surface; color: $foreground; }
@@ -37,13 +37,13 @@ class StatusLine(Widget):
         """The user clicked a part of the line."""
 
     class ModeClicked(Clicked):
-        """The mode: wants the menu of modes."""
+        """The mode was clicked: open the list of modes."""
 
     class PolicyClicked(Clicked):
-        """The policy: wants the menu of policies."""
+        """The policy was clicked: open the list of policies."""
 
     class ModelClicked(Clicked):
-        """The model: wants the menu of models."""
+        """The model was clicked: open the list of models."""
 
     class PhaseClicked(Clicked):
         """The phase was clicked: scroll to the end of the conversation."""
@@ -61,7 +61,7 @@ class StatusLine(Widget):
         palette: Palette,
         *,
         clock: Callable[[], float] = time.time,
-        id: str | None = None,  # noqa: A002  # Textual's word
+        id: str | None = None,  # noqa: A002  # as in Textual
     ) -> None:
         super().__init__(id=id)
         self._facts = facts
@@ -72,7 +72,7 @@ class StatusLine(Widget):
 
     @property
     def facts(self) -> StatusFacts:
-        """What it says."""
+        """The facts that are shown."""
         return self._facts
 
     @facts.setter
@@ -83,21 +83,21 @@ class StatusLine(Widget):
             self.refresh()
 
     def use_palette(self, palette: Palette) -> None:
-        """The theme has changed."""
+        """Use the colours of another theme."""
         self._palette = palette
         self.refresh()
 
     def on_mount(self) -> None:
-        """Time may be running already."""
+        """Start the clock if the phase needs it."""
         self._tick_while_needed()
 
     @property
     def ticking(self) -> bool:
-        """Does it look at the clock every second?"""
+        """True while the line is redrawn every second."""
         return self._timer is not None
 
     def _tick_while_needed(self) -> None:
-        """An idle conversation costs nothing."""
+        """Redraw every second only in phases that show their duration."""
         needed = self._facts.phase in TICKING_PHASES and self.is_mounted
         if needed and self._timer is None:
             self._timer = self.set_interval(1, self.refresh)
@@ -106,13 +106,12 @@ class StatusLine(Widget):
             self._timer = None
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002  # there is one line only
-        """The line as it is now."""
         base = self.rich_style
         pieces = layout(self._facts, self.size.width, self._clock())
-        line = Strip([Segment(piece.text, base + self._look(piece)) for piece in pieces])
+        line = Strip([Segment(piece.text, base + self._style(piece)) for piece in pieces])
         return line.adjust_cell_length(self.size.width, base)
 
-    def _look(self, piece: Piece) -> Style:
+    def _style(self, piece: Piece) -> Style:
         style: Style = getattr(self._palette, piece.style)
         if piece.part not in self._CLICKS:
             return style
@@ -120,18 +119,17 @@ class StatusLine(Widget):
         return style + Style(underline=True) if piece.part == self._hovered else style
 
     def on_click(self, event: events.Click) -> None:
-        """A part with something behind it."""
+        """Post the message of the clicked part."""
         message = self._CLICKS.get(event.style.meta.get("part", ""))
         if message is not None:
             event.stop()
             self.post_message(message())
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """What can be clicked is underlined."""
+        """Underline the part under the mouse if it can be clicked."""
         self._hover(event.style.meta.get("part"))
 
     def on_leave(self) -> None:
-        """The mouse is elsewhere."""
         self._hover(None)
 
     def _hover(self, part: str | None) -> None:

@@ -1,6 +1,6 @@
-"""Which texts fit what was typed: whole words before beginnings of words before parts of words.
+"""Filters texts by typed words: whole words rank before prefixes, and prefixes before other substrings.
 
-Every word typed must occur. Letters that are merely scattered over a text do not count here.
+Every typed word must occur in a text. If no text matches, letters in the right order count as a match.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 Rank = tuple[int, int]
-"""How well a text fits, smaller is better; then in which field it was found."""
+"""The quality of the match (smaller is better), then the index of the field."""
 
 
 def word_rank(query: str, *fields: str) -> Rank | None:
-    """How well fields fit a query, the most important field first; None if they do not."""
+    """Rank fields, the most important first, by how well they match; None if they do not."""
     ranks: list[Rank] = []
     for typed in query.lower().split():
         found = [
-            (rank, place)
-            for place, field in enumerate(fields)
+            (rank, index)
+            for index, field in enumerate(fields)
             if (rank := _rank(typed, field.lower())) is not None
         ]
         if not found:
@@ -43,7 +43,10 @@ def _rank(typed: str, text: str) -> int | None:
 
 
 def best_matches(query: str, items: Sequence[Item], fields: Callable[[Item], Sequence[str]]) -> list[Item]:
-    """The items that fit, the best first; if none does, those whose first field has the letters in order."""
+    """Return the matching items, best first.
+
+    If none matches, return those whose first field contains the letters in order.
+    """
     ranked = [(rank, item) for item in items if (rank := word_rank(query, *fields(item))) is not None]
     if ranked:
         return [item for _, item in sorted(ranked, key=lambda pair: pair[0])]

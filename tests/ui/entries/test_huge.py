@@ -13,7 +13,7 @@ from acp_tui.ui.drawing.wrap import MAX_LINE_LENGTH
 from acp_tui.ui.entries.renderers import make_body
 from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.screens.full_entry import STEP_LINES, MeasuredBody
-from acp_tui.ui.widgets.page import Page
+from acp_tui.ui.widgets.body_scroller import BodyScroller
 from tests.support.bodies import call, context, lines, terminal
 from tests.support.looks import Show
 from tests.ui.screens.questions import permission
@@ -89,7 +89,7 @@ async def test_the_middle_of_a_command_of_megabytes_is_left_out_of_the_question(
     async with app.run_test(size=(100, 40)) as pilot:
         await pilot.press("i")
         await pilot.pause()
-        page = app.screen.query_one(Page)
+        page = app.screen.query_one(BodyScroller)
         assert page.height_at(90) < 3_000
         shown = "\n".join(page._line(row).text for row in range(page.height_at(90)))
         assert "characters in the middle of this command are not shown" in " ".join(shown.split())

@@ -16,7 +16,7 @@ from acp_tui.ui.panes.terminals import TerminalsPane
 from acp_tui.ui.screens.choose import ChooseScreen
 from acp_tui.ui.screens.detail import DetailScreen
 from acp_tui.ui.screens.output import OutputScreen
-from acp_tui.ui.widgets.page import Page
+from acp_tui.ui.widgets.body_scroller import BodyScroller
 from tests.support.desk import offers
 from tests.ui.panes.sample_screen import panes_of
 
@@ -160,7 +160,7 @@ async def test_terminal_output_is_followed_and_kill_ends_the_command(open_desk: 
         await desk.sees("Running")
         await desk.press("enter")
         await desk.until(lambda: isinstance(desk.app.screen, OutputScreen))
-        page = desk.app.screen.query_one(Page)
+        page = desk.app.screen.query_one(BodyScroller)
         await desk.until(lambda: "ready" in page.copy_text())
         await asyncio.to_thread(gate.write_text, "a word\n")
         await desk.until(lambda: "got a word" in page.copy_text())

@@ -100,7 +100,7 @@ class Host(App[None]):
     on_prompt_submitted = on_prompt_send_now = on_prompt_resume = on_prompt_take_back = _tell
     on_prompt_changed = on_queue_strip_send_now = on_queue_strip_edit = on_queue_strip_remove = _tell
 
-    def on_queue_strip_left(self) -> None:
+    def on_queue_strip_leave(self) -> None:
         self.prompt.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -50,7 +50,7 @@ async def test_keys_send_edit_and_remove_the_marked_one() -> None:
         app.queue.focus()
         await pilot.press("up", "s", "up", "e", "down", "down", "d")
         await pilot.pause()
-        wishes = [(type(told), told.queued) for told in app.told if isinstance(told, QueueStrip.Wish)]
+        wishes = [(type(told), told.queued) for told in app.told if isinstance(told, QueueStrip.PromptAction)]
         assert wishes == [(QueueStrip.SendNow, "q2"), (QueueStrip.Edit, "q1"), (QueueStrip.Remove, "q3")]
 
 

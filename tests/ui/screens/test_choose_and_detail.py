@@ -12,7 +12,7 @@ from acp_tui.session.state import Choice, Diff
 from acp_tui.ui.entries.diff.diff_body import DiffBody
 from acp_tui.ui.screens.choose import ChooseScreen
 from acp_tui.ui.screens.detail import DetailScreen
-from acp_tui.ui.widgets.page import Page
+from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList
 from tests.support.looks import Show
 
@@ -130,7 +130,7 @@ def showing_text(text: str = TEXT) -> Callable[[Palette], Screen[object]]:
 
 
 def _top(app: Show) -> str:
-    return app.screen.query_one(Page).render_line(0).text.strip()
+    return app.screen.query_one(BodyScroller).render_line(0).text.strip()
 
 
 @pytest.mark.parametrize(
@@ -174,9 +174,9 @@ async def test_details_are_copied_whole() -> None:
 
 async def test_a_selection_is_copied_alone() -> None:
     async with showing(showing_text()) as (app, pilot):
-        await pilot.mouse_down(Page, offset=(1, 2))
-        await pilot.hover(Page, offset=(6, 3))
-        await pilot.mouse_up(Page, offset=(6, 3))
+        await pilot.mouse_down(BodyScroller, offset=(1, 2))
+        await pilot.hover(BodyScroller, offset=(6, 3))
+        await pilot.mouse_up(BodyScroller, offset=(6, 3))
         await pilot.press("y")
         assert app.clipboard == "line 2\nline 3"
 
@@ -184,7 +184,7 @@ async def test_a_selection_is_copied_alone() -> None:
 async def test_long_lines_are_folded_and_follow_the_width() -> None:
     wide = "漢字" * 100
     async with showing(showing_text(f"{wide}\nend"), size=(60, 24)) as (app, pilot):
-        page = app.screen.query_one(Page)
+        page = app.screen.query_one(BodyScroller)
         assert page.virtual_size.height == 8
         assert all(page.render_line(y).cell_length == page.inner_width for y in range(8))
         await pilot.resize_terminal(110, 24)
@@ -198,7 +198,7 @@ async def test_details_show_bodies_too() -> None:
         return [DiffBody(Diff("a.py", "one\n", "two\n"), context)]
 
     async with showing(lambda palette: DetailScreen("a.py", bodies, palette)) as (app, _):  # type: ignore[arg-type, return-value]
-        page = app.screen.query_one(Page)
+        page = app.screen.query_one(BodyScroller)
         text = "\n".join(page.render_line(y).text for y in range(4))
         assert "one" in text
         assert "two" in text
@@ -206,7 +206,7 @@ async def test_details_show_bodies_too() -> None:
 
 async def test_ctrl_c_copies_what_is_selected_then_closes() -> None:
     async with showing(showing_text()) as (app, pilot):
-        page = app.screen.query_one(Page)
+        page = app.screen.query_one(BodyScroller)
         await pilot.mouse_down(page, offset=(1, 2))
         await pilot.hover(page, offset=(7, 2))
         await pilot.mouse_up(page, offset=(7, 2))

@@ -179,11 +179,11 @@ FACTS = StatusFacts(
 LINES = [
     FACTS,
     replace(FACTS, phase="idle", used=170_000),
-    replace(FACTS, phase="connecting", awaited="starting npx", mode="", model="", used=None, cost=None),
+    replace(FACTS, phase="connecting", phase_detail="starting npx", mode="", model="", used=None, cost=None),
     replace(FACTS, since=0.0, heard_at=40.0),
     replace(FACTS, phase="asking", policy="yolo"),
-    replace(FACTS, phase="cancelling", acts_unasked=True),
-    replace(FACTS, phase="dead", awaited="the agent ended with code 3"),
+    replace(FACTS, phase="cancelling", acts_without_asking=True),
+    replace(FACTS, phase="dead", phase_detail="the agent ended with code 3"),
     replace(FACTS, agent="An Agent With A Very Long Name Indeed", project="漢字の計画"),
 ]
 

@@ -13,7 +13,7 @@ from acp_tui.session.state import Content, Diff, Location, PermissionOption
 from acp_tui.ui.permission.dialog import PermissionAnswer, PermissionScreen
 from acp_tui.ui.permission.typing_guard import PAUSE_SECONDS
 from acp_tui.ui.theme.themes import load
-from acp_tui.ui.widgets.page import Page
+from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList
 from tests.support.looks import Show
 from tests.ui.screens import questions
@@ -69,7 +69,7 @@ class Dialog:
 
     def text(self) -> str:
         """All that is asked, also what is not in sight, and the head, the options, the keys."""
-        page = self.screen.query_one(Page)
+        page = self.screen.query_one(BodyScroller)
         parts = [self._drawn(name) for name in ("#head", "#options", "#keys")]
         lines = [page._line(row).text.rstrip() for row in range(page.virtual_size.height)]
         return "\n".join([*lines, *parts])
@@ -141,7 +141,7 @@ async def test_escape_and_ctrl_c_put_it_away(key: str) -> None:
 
 async def test_ctrl_c_copies_what_is_selected_of_it() -> None:
     async with shown(permission("Go", "execute")) as dialog:
-        page = dialog.screen.query_one(Page)
+        page = dialog.screen.query_one(BodyScroller)
         row = next(y for y in range(page.size.height) if "Go" in page.render_line(y).text)
         column = page.render_line(row).text.index("Go")
         await dialog.pilot.mouse_down(page, offset=(column, row))
@@ -514,7 +514,7 @@ async def test_full_size_and_back() -> None:
 
 async def test_what_is_asked_scrolls() -> None:
     async with shown(questions.edit(), size=(80, 24)) as dialog:
-        page = dialog.screen.query_one(Page)
+        page = dialog.screen.query_one(BodyScroller)
         await dialog.press("pagedown")
         assert page.scroll_offset.y == page.size.height - 1
         await dialog.press("pageup")

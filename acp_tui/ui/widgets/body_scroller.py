@@ -1,4 +1,4 @@
-"""Bodies below each other in a scroller of their own: what is asked, raw JSON, a whole diff."""
+"""Scrolls through drawn bodies, such as a permission request, raw JSON or a whole diff."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
     from acp_tui.ui.drawing.body import Body
 
-    Maker = Callable[[int], Sequence[Body]]
+    BodyFactory = Callable[[int], Sequence[Body]]
 
 MIN_WIDTH = 20
 
 
-class Page(ScrollView):
-    """Draws the lines that are seen, whatever the length of it all. Its keys are those of its screen."""
+class BodyScroller(ScrollView):
+    """Shows bodies below each other and draws visible lines only. The screen binds the keys."""
 
     DEFAULT_CSS = """
-    Page {
+    BodyScroller {
         background: transparent;
         color: $foreground;
         scrollbar-size-vertical: 1;
@@ -36,15 +36,15 @@ class Page(ScrollView):
     }
     """
 
-    def __init__(self, make: Maker, *, id: str | None = None) -> None:  # noqa: A002  # Textual's word
+    def __init__(self, make: BodyFactory, *, id: str | None = None) -> None:  # noqa: A002  # as in Textual
         super().__init__(id=id)
         self._make = make
         self._width = 0
         self._bodies: list[Body] = []
         self._heights = Heights()
 
-    def show(self, make: Maker) -> None:
-        """Other bodies, or the same in other colours."""
+    def show(self, make: BodyFactory) -> None:
+        """Replace the bodies, for example after the theme changed."""
         self._make = make
         self._width = 0
         if self.inner_width:
@@ -52,7 +52,7 @@ class Page(ScrollView):
         self.refresh(layout=True)
 
     def update(self) -> None:
-        """Bodies may have grown. Whoever is at the end stays there."""
+        """Update bodies that have grown. If the view is at the end, it stays there."""
         at_end = self.scroll_offset.y >= self.max_scroll_y
         if not all(body.update() for body in self._bodies):
             self._bodies = list(self._make(self._width))
@@ -63,17 +63,17 @@ class Page(ScrollView):
         self.refresh()
 
     def scroll_to_last(self, count: int) -> None:
-        """Scroll to where the last `count` bodies begin."""
+        """Scroll to the start of the last `count` bodies."""
         below = sum(body.height for body in self._bodies[-count:])
         self.scroll_to(y=self._heights.total - below, animate=False, force=True)
 
     @property
     def inner_width(self) -> int:
-        """Without the scrollbar, which `size` counts in."""
+        """The width without the scrollbar."""
         return self.scrollable_content_region.width
 
     def height_at(self, width: int) -> int:
-        """How many lines there are in so many cells."""
+        """Return the height of all bodies at a width, and draw them at that width from now on."""
         width = max(MIN_WIDTH, width)
         if width != self._width:
             self._width = width
@@ -83,12 +83,11 @@ class Page(ScrollView):
         return self._heights.total
 
     def on_resize(self) -> None:
-        """Lines break elsewhere now."""
+        """Wrap lines at the new width."""
         self.height_at(self.inner_width)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
         row, width, style = self.scroll_offset.y + y, self.inner_width, self.rich_style
         if not self._bodies or row >= self._heights.total:
             return Strip.blank(width, style)
@@ -100,7 +99,7 @@ class Page(ScrollView):
         return strip.apply_offsets(0, row)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The selected text, as it is drawn."""
+        """Return the selected text as it is drawn."""
         lines: list[str] = []
         first = selection.start.y if selection.start else 0
         last = selection.end.y if selection.end else self._heights.total - 1
@@ -112,11 +111,11 @@ class Page(ScrollView):
         return "\n".join(lines), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002  # Textual's signature
-        """Draw it."""
+        """Draw the changed selection."""
         self.refresh()
 
     def copy_text(self) -> str:
-        """The source of everything."""
+        """Return the source text of all bodies."""
         return "\n\n".join(text for body in self._bodies if (text := body.copy_text()))
 
     def _line(self, row: int) -> Strip:
