@@ -68,12 +68,12 @@ class AppContext:
     @classmethod
     def open(cls, cwd: Path) -> AppContext:
         """Load the settings for a folder."""
-        bench = cls(load(cwd))
-        bench.rule_store.catalogue = lambda: known_agents(bench.settings)
-        return bench
+        context = cls(load(cwd))
+        context.rule_store.catalogue = lambda: known_agents(context.settings)
+        return context
 
     def launch(self, agent: str | None, program: str | None = None) -> Launch:
-        """Return how to start an agent, given by name or by command line."""
+        """Return how to start an agent, given by name or by command line. Without either, the default."""
         if program is not None:
             return launch_from_command(program)
         name = agent or self.settings.agent
@@ -86,21 +86,21 @@ class AppContext:
 
         Raises `UserError` if the user names a different agent.
         """
-        held_with = stored.text("agent")
+        recorded_agent = stored.text("agent")
         command = stored.meta.get("command")
         command = [str(word) for word in command] if isinstance(command, list) else []
         ad_hoc = bool(command) and self._was_ad_hoc(stored, command)
         if program is not None:
             launch = self.launch(None, program)
             if command and redact_value(launch.command) != redact_value(command):
-                agent = shlex.join(command) if ad_hoc else held_with
+                agent = shlex.join(command) if ad_hoc else recorded_agent
                 raise UserError(f"The session {stored.id} belongs to {agent}, not to {program}.")
             return launch
-        if agent is not None and (ad_hoc or agent != held_with):
-            other = shlex.join(command) if agent == held_with else held_with
+        if agent is not None and (ad_hoc or agent != recorded_agent):
+            other = shlex.join(command) if agent == recorded_agent else recorded_agent
             raise UserError(f"The session {stored.id} belongs to {other}, not to {agent}.")
         if not ad_hoc:
-            return self.launch(held_with)
+            return self.launch(recorded_agent)
         if any(MASK in word for word in command):
             raise UserError(
                 f"The command of session {stored.id} contained a secret, which was not recorded; "
@@ -142,9 +142,11 @@ class AppContext:
     def conversation(
         self, launch: Launch, options: Options, *, keep_log: bool = True, resumed: StoredSession | None = None
     ) -> Conversation:
-        """Create a conversation, recorded in a new folder or in that of the resumed session."""
+        """Create a conversation. It is recorded in a new folder, or in that of the resumed session."""
         past: Iterable[Record] = resumed.records() if resumed is not None else ()
-        folder = self._folder(launch, options, resumed) if self._logs(keep_log) else NullFolder()
+        folder = (
+            self._folder(launch, options, resumed) if keep_log and self.settings.log.enabled else NullFolder()
+        )
         return Conversation(launch, options, self.settings, folder, rule_store=self.rule_store, past=past)
 
     def history(self, project: Path) -> ProjectHistory:
@@ -152,7 +154,7 @@ class AppContext:
         return ProjectHistory(History(paths().state, str(project)))
 
     def draft(self, conversation: Conversation) -> str:
-        """Return the unsent prompt of this session, or an empty string."""
+        """Return the unsent prompt of a session, or an empty string."""
         return self._drafts.load(conversation.folder.id) if conversation.folder.id else ""
 
     def save_draft(self, conversation: Conversation, text: str) -> None:
@@ -177,9 +179,12 @@ class AppContext:
         stored = read_session(conversation.folder.path)
         path = paths().data / "exports" / f"{stored.id}.{form}"
         try:
-            hides = self.is_sensitive_in(conversation.cwd)
             text = export(
-                stored.records(), form, SessionMetadata.from_folder(stored), theme=theme, is_sensitive=hides
+                stored.records(),
+                form,
+                SessionMetadata.from_folder(stored),
+                theme=theme,
+                is_sensitive=self.is_sensitive_in(conversation.cwd),
             )
             write_private(path, text)
         except OSError as error:
@@ -187,15 +192,15 @@ class AppContext:
         return path
 
     def is_sensitive_in(self, cwd: Path) -> Callable[[str], bool]:
-        """Return a predicate for files whose contents must not be logged or exported.
+        """Return a function that tells whether the contents of a file must not be logged or exported.
 
-        It also checks the target of a link, whose own name may be harmless.
+        It also checks the target of a symbolic link, whose own name may be harmless.
         """
         patterns = tuple(self.settings.workspace.sensitive)
 
         def is_sensitive(path: str) -> bool:
             real = path
-            with suppress(OSError, ValueError):  # an agent may name anything
+            with suppress(OSError, ValueError):  # an agent may send any text as a path
                 real = os.path.realpath(cwd / path)
             return any(holds_secrets(name, patterns) for name in {path, real})
 
@@ -206,16 +211,13 @@ class AppContext:
         limits = self.settings.log
         prune.prune(paths().data, keep=limits.keep_sessions, max_bytes=limits.keep_bytes)
 
-    def _logs(self, wanted: bool) -> bool:
-        return wanted and self.settings.log.enabled
-
     def _folder(
         self, launch: Launch, options: Options, resumed: StoredSession | None
     ) -> SessionFolder | NullFolder:
-        hides = self.is_sensitive_in(options.cwd)
+        is_sensitive = self.is_sensitive_in(options.cwd)
         max_bytes = self.settings.log.max_session_bytes
         if resumed is not None:
-            return reopen_session_folder(resumed, is_sensitive=hides, max_bytes=max_bytes)
+            return reopen_session_folder(resumed, is_sensitive=is_sensitive, max_bytes=max_bytes)
         try:
             return create_session_folder(
                 paths().data,
@@ -224,9 +226,9 @@ class AppContext:
                 cwd=str(options.cwd),
                 command=launch.command,
                 ad_hoc=launch.ad_hoc,
-                is_sensitive=hides,
+                is_sensitive=is_sensitive,
                 max_bytes=max_bytes,
             )
-        except UserError as error:  # a full disk must not keep anybody from working
+        except UserError as error:  # the user can work without a log, for example on a full disk
             self.notices.append(str(error))
             return NullFolder()

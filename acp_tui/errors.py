@@ -6,15 +6,15 @@ from typing import Any
 
 
 class UserError(Exception):
-    """One clear sentence that says what happened and what to do; shown without a traceback."""
+    """An error shown to the user as one sentence, without a traceback."""
 
     def __init__(self, sentence: str, *, exit_code: int = 1) -> None:
         super().__init__(sentence)
         self.exit_code = exit_code
 
 
-class Refusal(Exception):  # noqa: N818  # an answer, not a fault
-    """A JSON-RPC error with which a request of the agent is answered."""
+class Refusal(Exception):  # noqa: N818  # an answer rather than a fault
+    """A request of the agent is answered with this JSON-RPC error."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)

@@ -1,6 +1,7 @@
-"""Export a recorded session as a document: Markdown, a single HTML file or JSON; also as plain text.
+"""Exports of a recorded session: Markdown, a single HTML file, JSON, or plain text.
 
-The session is rebuilt from its wire log and redacted before it is written.
+A session is rebuilt from its wire log and redacted before it is written. What an entry shows comes from
+`entry_kinds`; the modules here know no kinds of entries. May import `entry_kinds` and what is below it.
 """
 
 from __future__ import annotations
@@ -28,9 +29,14 @@ def export(
     theme: str = "dark",
     is_sensitive: Callable[[str], object] = holds_secrets,
 ) -> str:
-    """Return the whole conversation as a document in one of `FORMATS`.
+    """Return the whole conversation as a document.
 
-    `theme` applies to HTML only. The contents of files for which `is_sensitive(path)` is true are left out.
+    Args:
+        records: The records of the session's log.
+        form: One of `FORMATS`.
+        metadata: Facts for the header that the log does not hold.
+        theme: The colours of an HTML document.
+        is_sensitive: Tells from a path whether the contents of the file are left out.
     """
     session = build_redacted_session(records, is_sensitive)
     metadata = metadata or SessionMetadata()

@@ -1,4 +1,4 @@
-"""Export a conversation as a single HTML file, without scripts or external resources.
+"""A conversation as a single HTML file, without scripts or external resources.
 
 Entries that are folded on the screen become closed `<details>` elements.
 """

@@ -1,4 +1,4 @@
-"""Export a session as JSON: its state, entry by entry.
+"""A session as JSON: its state, entry by entry.
 
     {"format": 1, "about": {…}, "session": {facts}, "entries": [{"type": "ToolCall", "at": …, …}, …]}
 

@@ -1,4 +1,4 @@
-"""Export a conversation as Markdown, for GitHub and similar renderers and for reading as plain text."""
+"""A conversation as Markdown, for GitHub and similar renderers, readable as plain text too."""
 
 from __future__ import annotations
 

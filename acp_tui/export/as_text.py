@@ -1,4 +1,4 @@
-"""Show a session as plain text, for pipes, pagers and bug reports."""
+"""A session as plain text, for pipes, pagers and bug reports."""
 
 from __future__ import annotations
 

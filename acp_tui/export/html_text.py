@@ -1,4 +1,4 @@
-"""Convert Markdown, code, diffs and terminal output to HTML. All of it is untrusted and gets escaped."""
+"""HTML of Markdown, code, diffs and terminal output. All of it is untrusted and escaped."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ SAFE_SCHEMES = ("http://", "https://", "mailto:")
 """Schemes of the links that stay links."""
 CHECKBOXES = {"[ ] ": "☐", "[x] ": "☑"}
 """The characters shown for the task list markers of Markdown."""
-MAX_LINE_LENGTH = 4000
-"""Longest line that is coloured: on longer ones a lexer may take very long."""
+MAX_COLOURED_LINE_LENGTH = 4000
+"""Code with a longer line is not coloured: a lexer may take very long on it."""
 MAX_COLOURED_CHARACTERS = 200_000
-"""Longest code block that is coloured."""
+"""Longer code blocks are not coloured."""
+MAX_UNSCROLLED_LINES = 40
+"""Longer blocks get a scrollbar of their own."""
 
 
 # --------------------------------------------------------------------------- Markdown
@@ -42,7 +44,7 @@ def markdown(text: str) -> str:
         if token.children:
             _disarm_links(token.children)
             if before is not None and before.type == "list_item_open":
-                _show_box(token.children[0])
+                _show_checkbox(token.children[0])
         elif token.type == "heading_open":
             token.attrs["class"] = f"heading{min(int(token.tag[1:]), 3)}"
     return f'<div class="md">{_renderer().render(tokens, parser().options, {})}</div>'
@@ -52,10 +54,10 @@ def markdown(text: str) -> str:
 def _renderer() -> RendererHTML:
     from markdown_it.renderer import RendererHTML
 
-    made = RendererHTML()
-    rules: Any = made.rules
+    renderer = RendererHTML()
+    rules: Any = renderer.rules
     rules |= {"fence": _fence, "code_block": _fence, "code_inline": _inline_code, "image": _image}
-    return made
+    return renderer
 
 
 def _fence(tokens: Sequence[Token], number: int, *_: Any) -> str:
@@ -70,12 +72,12 @@ def _inline_code(tokens: Sequence[Token], number: int, *_: Any) -> str:
 def _image(tokens: Sequence[Token], number: int, *_: Any) -> str:
     """Render an image as a link to it, because the document must not load anything."""
     token = tokens[number]
-    where = str(token.attrs.get("src", ""))
-    name = f"[image: {token.content or where}]"
-    return escape(name) if token.meta.get("in link") else link(where, name)
+    url = str(token.attrs.get("src", ""))
+    name = f"[image: {token.content or url}]"
+    return escape(name) if token.meta.get("in link") else link(url, name)
 
 
-def _show_box(first: Token) -> None:
+def _show_checkbox(first: Token) -> None:
     """Replace the marker of a task list item with a checkbox."""
     box = CHECKBOXES.get(first.content[:4].lower()) if first.type == "text" else None
     if box is not None:
@@ -87,28 +89,28 @@ def _disarm_links(tokens: Sequence[Token]) -> None:
     opened: list[bool] = []
     for token in tokens:
         if token.type == "link_open":
-            where = str(token.attrs.get("href", ""))
-            opened.append(is_safe_link(where))
+            url = str(token.attrs.get("href", ""))
+            opened.append(is_safe_link(url))
             if opened[-1]:
-                token.attrs = {"href": where, "rel": "noopener noreferrer nofollow", "class": "link"}
+                token.attrs = {"href": url, "rel": "noopener noreferrer nofollow", "class": "link"}
             else:
-                token.tag, token.attrs = "span", {"title": where}
+                token.tag, token.attrs = "span", {"title": url}
         elif token.type == "link_close" and opened and not opened.pop():
             token.tag = "span"
         elif token.type == "image":
             token.meta["in link"] = bool(opened)
 
 
-def is_safe_link(where: str) -> bool:
+def is_safe_link(url: str) -> bool:
     """Return True if the link has one of the `SAFE_SCHEMES`."""
-    return where.lower().startswith(SAFE_SCHEMES)
+    return url.lower().startswith(SAFE_SCHEMES)
 
 
-def link(where: str, text: str) -> str:
+def link(url: str, text: str) -> str:
     """Render a safe link; otherwise the text, with the target as its tooltip."""
-    if not is_safe_link(where):
-        return f'<span title="{escape(where)}">{escape(text)}</span>'
-    return f'<a class="link" rel="noopener noreferrer nofollow" href="{escape(where)}">{escape(text)}</a>'
+    if not is_safe_link(url):
+        return f'<span title="{escape(url)}">{escape(text)}</span>'
+    return f'<a class="link" rel="noopener noreferrer nofollow" href="{escape(url)}">{escape(text)}</a>'
 
 
 # --------------------------------------------------------------------------- code
@@ -122,11 +124,12 @@ def plain(text: str) -> str:
 def code(text: str, language: str = "") -> str:
     """Render code in the colours of the theme, labelled with its language."""
     label = f'<span class="label">{escape(language)}</span>' if language else ""
-    return f'{label}<pre class="code{_length_class(text)}">{_highlight(text.rstrip(chr(10)), language)}</pre>'
+    highlighted = _highlight(text.rstrip("\n"), language)
+    return f'{label}<pre class="code{_length_class(text.count(chr(10)))}">{highlighted}</pre>'
 
 
-def _length_class(text: str) -> str:
-    return " long" if text.count("\n") > 40 else ""
+def _length_class(lines: int) -> str:
+    return " long" if lines > MAX_UNSCROLLED_LINES else ""
 
 
 def _highlight(text: str, language: str) -> str:
@@ -134,14 +137,14 @@ def _highlight(text: str, language: str) -> str:
     if (
         lexer is None
         or len(text) > MAX_COLOURED_CHARACTERS
-        or any(len(line) > MAX_LINE_LENGTH for line in text.split("\n"))
+        or any(len(line) > MAX_COLOURED_LINE_LENGTH for line in text.split("\n"))
     ):
         return escape(text)
     pieces: list[str] = []
-    for sort, piece in lexer.get_tokens(text):
-        name = _name_of(sort)
-        words = escape(piece, quote=False)
-        pieces.append(f'<span class="s-{name}">{words}</span>' if name and not piece.isspace() else words)
+    for token_type, piece in lexer.get_tokens(text):
+        name = _style_name(token_type)
+        escaped = escape(piece, quote=False)
+        pieces.append(f'<span class="s-{name}">{escaped}</span>' if name and not piece.isspace() else escaped)
     return "".join(pieces)
 
 
@@ -158,8 +161,8 @@ def _lexer(language: str) -> Lexer | None:
 
 
 @lru_cache(maxsize=512)
-def _name_of(sort: TokenType) -> str:
-    names = list(sort)
+def _style_name(token_type: TokenType) -> str:
+    names = list(token_type)
     while names:
         if name := TOKEN_NAMES.get(".".join(names)):
             return name
@@ -177,43 +180,43 @@ def diff(lines: Iterable[str]) -> str:
     rows = [
         f'<span class="{_DIFF_CLASSES.get(line[:1], "diff-context")}">{escape(line)}</span>' for line in lines
     ]
-    return f'<pre class="diff{" long" if len(rows) > 40 else ""}"><code>{"".join(rows)}</code></pre>'
+    return f'<pre class="diff{_length_class(len(rows))}"><code>{"".join(rows)}</code></pre>'
 
 
 def terminal(lines: Iterable[Line], before: str, after: str) -> str:
-    """Render the output of a command in its colours."""
-    rows = ["".join(_span(text, look) for text, look in line) for line in lines]
+    """Render the output of a command in its colours, between two lines of HTML."""
+    rows = ["".join(_span(text, style) for text, style in line) for line in lines]
     body = "".join(f"{row}\n" for row in rows)
-    return f'<pre class="terminal{" long" if len(rows) > 40 else ""}">{before}\n{body}{after}</pre>'
+    return f'<pre class="terminal{_length_class(len(rows))}">{before}\n{body}{after}</pre>'
 
 
-def _span(text: str, look: Style) -> str:
-    opening = _opening(look)
-    words = escape(text, quote=False)
-    return f"{opening}{words}</span>" if opening else words
+def _span(text: str, style: Style) -> str:
+    tag = _opening_tag(style)
+    escaped = escape(text, quote=False)
+    return f"{tag}{escaped}</span>" if tag else escaped
 
 
 @lru_cache(maxsize=4096)
-def _opening(look: Style) -> str:
+def _opening_tag(style: Style) -> str:
     classes: list[str] = []
     rules: list[str] = []
-    front, back = (look.bg, look.fg) if look.reverse else (look.fg, look.bg)
+    front, back = (style.bg, style.fg) if style.reverse else (style.fg, style.bg)
     for colour, letter, name in ((front, "f", "color"), (back, "b", "background")):
         if isinstance(colour, int) and colour < 16:
             classes.append(f"{letter}{colour}")
         elif colour is not None:
             rules.append(f"{name}:#{_rgb(colour)}")
-        elif look.reverse:  # swap the default colours of the page
+        elif style.reverse:  # swap the default colours of the page
             rules.append(f"{name}:var(--{'page' if letter == 'f' else 'ink'})")
-    rules += [rule for name, rule in _STYLE_RULES.items() if getattr(look, name)]
-    if look.underline or look.strike:
-        lines = [word for word, on in (("underline", look.underline), ("line-through", look.strike)) if on]
+    rules += [rule for name, rule in _STYLE_RULES.items() if getattr(style, name)]
+    if style.underline or style.strike:
+        lines = [word for word, on in (("underline", style.underline), ("line-through", style.strike)) if on]
         rules.append(f"text-decoration:{' '.join(lines)}")
     if not classes and not rules:
         return ""
-    of_class = f' class="{" ".join(classes)}"' if classes else ""
-    style = f' style="{";".join(rules)}"' if rules else ""
-    return f"<span{of_class}{style}>"
+    class_attribute = f' class="{" ".join(classes)}"' if classes else ""
+    style_attribute = f' style="{";".join(rules)}"' if rules else ""
+    return f"<span{class_attribute}{style_attribute}>"
 
 
 _STYLE_RULES = {"bold": "font-weight:bold", "dim": "opacity:.7", "italic": "font-style:italic"}

@@ -1,4 +1,4 @@
-"""What a document says of its session besides the log: title, agent and folder."""
+"""Facts about a session that its log does not hold: title, agent and folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SessionMetadata:
-    """Facts from the session's folder. All are empty for a recording that has no folder."""
+    """Facts from the session's folder; empty for a recording without one."""
 
     id: str = ""
     agent: str = ""
@@ -22,7 +22,7 @@ class SessionMetadata:
 
     @classmethod
     def from_folder(cls, stored: StoredSession) -> SessionMetadata:
-        """Read the facts that the session's folder holds."""
+        """Return the facts that the session's folder holds."""
         return cls(
             stored.id,
             visible_line(stored.text("agent_title") or stored.text("agent") or ""),

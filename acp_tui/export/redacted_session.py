@@ -1,4 +1,4 @@
-"""Rebuild a session from its wire log, without secrets, for export."""
+"""A session rebuilt from its wire log, without secrets."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Embed untrusted Markdown in a document so that it cannot affect what surrounds it.
 
-HTML is disabled (an agent's `</details>` would close one of the document's), and a code fence left open is
-closed. The text is parsed with HTML switched off to find out where code is; everywhere else `<` is replaced
-with `&lt;`, so that a renderer that allows HTML finds none.
+HTML is disabled, because an agent's `</details>` would close one of the document's, and an open code fence is
+closed. The text is parsed to find its code. Everywhere else `<` becomes `&lt;`, so that a renderer that
+allows HTML finds none.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MAX_NESTING = 60
+"""Levels of quotes and lists in each other."""
 _SPECIAL = re.compile(r"[\\`*\[\]|<>~$]|&(?=[#\w])|(?<!\w)_|_(?!\w)")
 _SPECIAL_AT_START = re.compile(r"(?:[#+=:-]|\d+(?=[.)]))")
 _STEP = re.compile(r"\\.|(?P<ticks>`+)|(?P<less><)|[^\\`<]+|.", re.DOTALL)
@@ -28,18 +29,18 @@ def parser() -> MarkdownIt:
     """Return a parser for CommonMark with tables and strikethrough, without HTML."""
     from markdown_it import MarkdownIt
 
-    made = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
-    made.validateLink = _any_link  # type: ignore[method-assign]
-    return made.enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
+    parser.validateLink = _accept_link  # type: ignore[method-assign]
+    return parser.enable(["table", "strikethrough"])
 
 
-def _any_link(url: str) -> bool:  # noqa: ARG001 - the parser's signature
+def _accept_link(url: str) -> bool:  # noqa: ARG001  # the parser's signature
     """Accept every link: `html_text.is_safe_link` decides which of them stay links."""
     return True
 
 
 def parse_blocks(text: str) -> list[Token] | None:
-    """Parse the text; None if it is nested more deeply than `MAX_NESTING`."""
+    """Parse a text. Return None if it is nested more deeply than `MAX_NESTING`."""
     tokens = parser().parse(text)
     return None if any(token.level >= MAX_NESTING - 1 for token in tokens) else tokens
 
@@ -64,8 +65,8 @@ def contain(text: str) -> str:
             in_table += token.nesting
         elif token.type == "inline" and first not in done:
             done.update(range(first, end))
-            together = "\n".join(lines[first:end])
-            escaped = _cells(together) if in_table else _without_html(together)
+            block = "\n".join(lines[first:end])
+            escaped = _escape_cells(block) if in_table else _escape_html(block)
             lines[first:end] = escaped.split("\n")
     for number, line in enumerate(lines):
         if number not in code and number not in done:
@@ -74,24 +75,24 @@ def contain(text: str) -> str:
 
 
 def _closing_fence(tokens: list[Token], lines: list[str]) -> list[str]:
-    """Return the fence that closes a code block left open, which would swallow the rest of the document."""
+    """Return the fence that closes an open code block, which would swallow the rest of the document."""
     fences = [token for token in tokens if token.type == "fence"]
     if not fences or fences[-1].map is None:
         return []
-    token, mark = fences[-1], fences[-1].markup
+    token, fence = fences[-1], fences[-1].markup
     first, end = fences[-1].map
     last = next((number for number in range(len(lines) - 1, -1, -1) if lines[number].strip()), 0)
-    closes = re.fullmatch(rf" {{0,3}}{mark[0]}{{{len(mark)},}}[ \t]*", lines[end - 1])
+    closes = re.fullmatch(rf" {{0,3}}{fence[0]}{{{len(fence)},}}[ \t]*", lines[end - 1])
     closed = end - 1 > first and closes is not None
-    return [mark] if token.level == 0 and end > last and not closed else []
+    return [fence] if token.level == 0 and end > last and not closed else []
 
 
-def _cells(rows: str) -> str:
+def _escape_cells(rows: str) -> str:
     """Escape table rows cell by cell: a code span ends with its cell."""
-    return "\n".join("|".join(map(_without_html, _CELL.split(row))) for row in rows.split("\n"))
+    return "\n".join("|".join(map(_escape_html, _CELL.split(row))) for row in rows.split("\n"))
 
 
-def _without_html(text: str) -> str:
+def _escape_html(text: str) -> str:
     pieces: list[str] = []
     at = 0
     while at < len(text):
@@ -116,7 +117,7 @@ def _code_span_end(text: str, start: int, ticks: str) -> int:
 
 
 def escape_markdown(text: str) -> str:
-    """Escape a text so that Markdown shows it literally, on one line."""
+    """Return a text on one line, escaped so that Markdown shows it literally."""
     line = _SPECIAL.sub(r"\\\g<0>", " ".join(text.split()))
     start = _SPECIAL_AT_START.match(line)
     if start is None:

@@ -1,4 +1,4 @@
-"""Generate the style sheet of the HTML export from a theme file, the same that colours the screen."""
+"""The style sheet of the HTML export, made from the theme file that also colours the screen."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TABLES = ("colors", "styles", "syntax", "terminal")
 
 
 def style_sheet(theme: str) -> str:
-    """Return the CSS for a theme. Invalid values in a user's theme fall back to those of its base."""
+    """Return the CSS of a theme. Invalid values in a user's theme fall back to those of its base."""
     data = _read(theme, own=True)
     rules = [*_rules(data), _LAYOUT]
     if data["dark"]:  # print in light colours
@@ -60,16 +60,16 @@ def _read(name: str, *, own: bool) -> dict[str, Any]:
         base = "light" if data.get("dark") is False else "dark"
     if base is None:
         return data
-    below = _read(base, own=False)
+    fallback = _read(base, own=False)
     if data.get("ansi") is True:  # its colours are those of the terminal, which CSS does not know
-        return below
-    merged: dict[str, Any] = {table: _over(below[table], data.get(table)) for table in _TABLES}
+        return fallback
+    merged: dict[str, Any] = {table: _merge(fallback[table], data.get(table)) for table in _TABLES}
     dark = data.get("dark")
-    return merged | {"dark": dark if isinstance(dark, bool) else below["dark"]}
+    return merged | {"dark": dark if isinstance(dark, bool) else fallback["dark"]}
 
 
-def _over(below: dict[str, Any], own: Any) -> dict[str, Any]:
-    return below | own if isinstance(own, dict) else below
+def _merge(fallback: dict[str, Any], own: Any) -> dict[str, Any]:
+    return fallback | own if isinstance(own, dict) else fallback
 
 
 def _own_themes() -> Path:
@@ -90,16 +90,16 @@ def _file(name: str, *, own: bool) -> Path:
 
 def _declarations(style: Any, colours: dict[str, str]) -> str:
     """Translate a style such as `bold blue on panel` to CSS declarations."""
-    found: list[str] = []
-    behind = False
+    declarations: list[str] = []
+    is_background = False
     for word in style.split() if isinstance(style, str) else ():
         if word == "on":
-            behind = True
+            is_background = True
         elif word in _ATTRIBUTES:
-            found.append(_ATTRIBUTES[word])
+            declarations.append(_ATTRIBUTES[word])
         elif colour := _colour(word, colours):
-            found.append(f"{'background' if behind else 'color'}:{colour}")
-    return ";".join(found)
+            declarations.append(f"{'background' if is_background else 'color'}:{colour}")
+    return ";".join(declarations)
 
 
 def _colour(value: Any, colours: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""The stored output of a terminal, as styled lines or plain text."""
+"""The output of a terminal as styled lines or plain text, redacted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def output_lines(output: TerminalText, *, styles: bool = True) -> Iterator[Line]:
-    """Yield the lines of the output. Secrets are redacted per line, as a chunk may end within one."""
+    """Yield the lines of the output. Lines are redacted here too: a chunk may have ended within a secret."""
     if not output.skipped:
         yield from _lines(output.head + output.tail, styles=styles)
         return
@@ -32,12 +32,12 @@ def output_text(output: TerminalText) -> str:
 
 
 def _lines(raw: str, *, styles: bool) -> Iterator[Line]:
-    model = TerminalEmulator(styles=styles, head=1 << 62)
-    model.feed(raw)
-    lines = model.lines
+    emulator = TerminalEmulator(styles=styles, head=1 << 62)  # keep all lines
+    emulator.feed(raw)
+    lines = emulator.lines
     while lines and not any(text.strip() for text, _ in lines[-1]):
         lines.pop()
     for line in lines:
         text = "".join(piece for piece, _ in line)
-        clean = redact_text(text)
-        yield line if clean == text else ((clean, PLAIN),)
+        redacted = redact_text(text)
+        yield line if redacted == text else ((redacted, PLAIN),)
