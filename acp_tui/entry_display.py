@@ -1,4 +1,4 @@
-"""Titles, icons and labels of entries, for the screen and for exports."""
+"""Titles, icons and labels of entries, for the screen and the exports."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KIND_ICONS = {
     "fetch": "↧",
     "switch_mode": "⇆",
 }
-"""By the kind of a tool call."""
+"""Icons of tool calls by kind."""
 OTHER_ICON = "·"
 STATUS_ICONS = {
     "pending": "○",
@@ -43,29 +43,27 @@ STATUS_ICONS = {
     "cancelled": "⊘",
     "unfinished": "–",
 }
-"""Signs for the status of a tool call, or of a step of a plan."""
+"""Signs for the status of a tool call or of a step of a plan."""
 _VERBS = {"read": "Read", "edit": "Edit", "delete": "Delete", "move": "Move", "search": "Search"}
-"""Verbs for titles that are only a file name."""
-
-
+"""Verbs put before titles that are only a file name."""
 MIN_SECONDS = 0.1
 """Shorter durations are not shown."""
 
 
 def format_duration(seconds: float) -> str:
-    """`0.8 s`, `42 s`, `3:07`, `1:02:03`."""
+    """Format a duration: `0.8 s`, `42 s`, `3:07`, `1:02:03`."""
     if seconds < 9.95 and seconds != int(seconds):
         return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
+    total = round(seconds)
+    if total < 60:
+        return f"{total} s"
+    minutes, left = divmod(total, 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
 
 
 def folder_label(path: str) -> str:
-    """The name of a folder in a header: its last part, `/` for the root, `~` for the home directory."""
+    """Return the last part of a path; `/` for the root and `~` for the home directory."""
     if path == os.path.expanduser("~"):  # noqa: PTH111  # Path.home() raises where there is none
         return "~"
     return reveal_line(PurePath(path).name or path)
@@ -78,14 +76,14 @@ def relative_path(path: str | None, cwd: str) -> str:
     return path[len(base) :] if cwd and path.startswith(base) and len(path) > len(base) else path
 
 
-_PRECISE = frozenset({"read", "edit", "delete", "move", "execute"})
+_LITERAL_TITLES = frozenset({"read", "edit", "delete", "move", "execute"})
 """Kinds of calls whose title is a command or a path rather than prose."""
 
 
 def call_title(call: ToolCall, cwd: str) -> str:
     """Return the title of a call; paths below the session's directory are relative to that."""
-    shown = reveal_line if call.kind in _PRECISE else visible_line
-    title = shown(call.title).strip()
+    make_safe = reveal_line if call.kind in _LITERAL_TITLES else visible_line
+    title = make_safe(call.title).strip()
     if len(title) > 2 and title[0] == title[-1] == "`" and "`" not in title[1:-1]:
         title = title[1:-1]
     if not title:
@@ -94,10 +92,10 @@ def call_title(call: ToolCall, cwd: str) -> str:
         )
     if call.kind == "execute":
         return title  # a command is shown as it is
-    if _only_names_a_file(title, call):
+    if _is_file_name(title, call):
         title = f"{_verb(call)} {title}".strip()
     elif call.kind in _VERBS and _BARE_NAME.fullmatch(title):
-        title = f"{title} {_only_file(call)}".strip()
+        title = f"{title} {_single_file(call)}".strip()
     if not cwd.strip("/"):
         return title
     base = re.escape(f"{cwd.rstrip('/')}/")
@@ -105,10 +103,10 @@ def call_title(call: ToolCall, cwd: str) -> str:
 
 
 _BARE_NAME = re.compile("[A-Za-z_]+")
-"""The name of a tool and nothing else: `read`, `read_text_file`."""
+"""A title that is only the name of a tool: `read`, `read_text_file`."""
 
 
-def _only_file(call: ToolCall) -> str:
+def _single_file(call: ToolCall) -> str:
     paths = {*(item.path for item in call.content if isinstance(item, Diff)), *call.paths}
     return visible_line(paths.pop()) if len(paths) == 1 else ""
 
@@ -119,7 +117,7 @@ def _verb(call: ToolCall) -> str:
     return "Write" if new and call.kind == "edit" else _VERBS.get(call.kind, "")
 
 
-def _only_names_a_file(title: str, call: ToolCall) -> bool:
+def _is_file_name(title: str, call: ToolCall) -> bool:
     paths = [item.path for item in (*call.locations, *call.content) if isinstance(item, (Location, Diff))]
     return any(path == title or path.endswith(f"/{title}") for path in map(reveal_line, paths))
 
@@ -141,7 +139,7 @@ def file_change(diff: Diff, kind: str = "") -> str:
 
 
 def terminal_command(terminal: Terminal, cwd: str) -> str:
-    """The command of a terminal, without the shell that agents often put around it to say where it runs."""
+    """Return the command of a terminal, without a wrapper such as `bash -c "cd DIRECTORY && …"`."""
     command = reveal(terminal.command or "")
     if not _SHELL.match(command):
         return command
@@ -151,27 +149,25 @@ def terminal_command(terminal: Terminal, cwd: str) -> str:
         return command
     if len(inner) != 1:
         return command
-    there = f"(?:{'|'.join(re.escape(form) for form in (cwd, shlex.quote(cwd), repr(cwd)))})"
-    return re.sub(rf"^cd {there} && (?=\S)", "", inner[0]) if cwd else inner[0]
+    quoted = f"(?:{'|'.join(re.escape(form) for form in (cwd, shlex.quote(cwd), repr(cwd)))})"
+    return re.sub(rf"^cd {quoted} && (?=\S)", "", inner[0]) if cwd else inner[0]
 
 
 _SHELL = re.compile(r"(?:/\S*/)?(?:ba|da|z)?sh -l?c (?=\S)")
-
-
-_LONGEST_INPUT = 20_000
-"""Characters; longer texts are not looked into."""
+_MAX_JSON_CHARACTERS = 20_000
+"""Longer texts are not parsed."""
 
 
 def repeats_raw_input(content: Content, call: ToolCall) -> bool:
-    """Is it just the raw input once more? Some agents send that as text, too, to show it while it grows."""
-    if call.raw_input is None:  # … or before that; of one that has completed it would be the output
-        given = read_command(_as_json(content)) if call.kind == "execute" else None
-        return given is not None and call.status != "completed"
+    """Return True if the content is the raw input as text. Some agents send that while the input grows."""
+    if call.raw_input is None:  # the input has not come yet; once the call has completed, it is the output
+        command = read_command(_as_json(content)) if call.kind == "execute" else None
+        return command is not None and call.status != "completed"
     return isinstance(call.raw_input, dict) and _as_json(content) == call.raw_input
 
 
 def call_command(call: ToolCall) -> str:
-    """The command that a call is about, as far as it can be told; it may have several lines."""
+    """Return the command of a call, which may have several lines; an empty string if it is unknown."""
     texts = (
         _as_json(item) for item in call.content if isinstance(item, Content) and repeats_raw_input(item, call)
     )
@@ -180,7 +176,7 @@ def call_command(call: ToolCall) -> str:
 
 def _as_json(content: Content) -> Any:
     text = content.text.strip()
-    if content.kind != "text" or not text.startswith("{") or len(text) > _LONGEST_INPUT:
+    if content.kind != "text" or not text.startswith("{") or len(text) > _MAX_JSON_CHARACTERS:
         return None
     try:
         return json.loads(text)
@@ -205,15 +201,18 @@ def permission_verdict(entry: Permission) -> tuple[str, str, str]:
     return "·", "answered", "text"
 
 
-def answered_by(entry: Permission, most: int | None = None) -> str:
-    """Who, with the words of the option (so many characters of them) where they say more than yes or no."""
+def answered_by(entry: Permission, max_characters: int | None = None) -> str:
+    """Return who or what answered, and the chosen option if its name says more than yes or no.
+
+    `max_characters` limits the name of the option, which comes from the agent.
+    """
     if entry.outcome == "cancelled" and entry.by == "you":
-        return ""  # then the end of the turn says it
+        return ""  # the end of the turn says so
     parts: list[str] = []
     if entry.option is not None and (entry.by == "you" or not entry.option.kind.endswith("_once")):
         name = entry.option.name
-        if most is not None and len(name) > most:
-            name = f"{name[: most - 1]}…"
+        if max_characters is not None and len(name) > max_characters:
+            name = f"{name[: max_characters - 1]}…"
         parts.append(f'"{name}"')
     if entry.by == "you":
         parts.append("you")
