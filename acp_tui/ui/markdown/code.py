@@ -1,4 +1,4 @@
-"""Blocks of code: a background to the edge, the language above, colours."""
+"""Code blocks: highlighted lines on a background of their own, below the name of the language."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _LANGUAGE = re.compile(r"[\w+#.-]+")
 
 
 def fence_language(info: str) -> str:
-    """The language that the line of a fence names."""
+    """Return the language named in the info string of a fence; "" if there is none."""
     match = _LANGUAGE.search(info)
     return match[0] if match else ""
 
 
 def code_lines(code: str, info: str, palette: Palette, width: int) -> list[Spans]:
-    """A whole block at once."""
+    """Draw a whole block."""
     highlighter = Highlighter(fence_language(info), palette)
     lines = language_label(info, palette, width)
     for spans in highlighter.lines(code):
@@ -37,7 +37,7 @@ def code_lines(code: str, info: str, palette: Palette, width: int) -> list[Spans
 
 
 def language_label(info: str, palette: Palette, width: int) -> list[Spans]:
-    """The line above the code that tells its language, if that is known."""
+    """Return the line above the code that names its language, if the fence names one."""
     info = visible_line(info).strip()
     if not info:
         return []
@@ -46,7 +46,7 @@ def language_label(info: str, palette: Palette, width: int) -> list[Spans]:
 
 
 def code_rows(spans: Iterable[Segment], palette: Palette, width: int) -> list[Spans]:
-    """One line of code, folded where it is too long."""
+    """Draw one line of code, hard-wrapped."""
     column = 0
     styled: Spans = []
     for text, style, _ in spans:
@@ -57,6 +57,6 @@ def code_rows(spans: Iterable[Segment], palette: Palette, width: int) -> list[Sp
 
 
 def on_background(spans: Spans, palette: Palette, width: int) -> Spans:
-    """The line with the block's background from edge to edge."""
+    """Extend the background of the block over the full width."""
     room = width - MARGIN - sum(segment.cell_length for segment in spans)
     return [Segment(" " * MARGIN, palette.code), *spans, Segment(" " * room, palette.code)]

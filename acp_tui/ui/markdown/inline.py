@@ -1,4 +1,4 @@
-"""What is inside a paragraph: emphasis, code, links, images, as styled pieces of text."""
+"""Inline markup of a paragraph as styled text: emphasis, code spans, links and images."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 SAFE_LINK = re.compile(r"(?:https?://|mailto:|file://)[!-~]+$", re.IGNORECASE)
-"""Only these reach the terminal as links, and no character in them could end the escape sequence."""
+"""URLs that are passed to the terminal as links. None of their characters can end the escape sequence."""
 _BARE_LINK = re.compile(r"https?://[!-~]+")
 _BREAK = re.compile(r" *<br */?> *", re.IGNORECASE)
-_AFTER_LINK = ".,;:!?'\"*_~"
+_TRAILING_PUNCTUATION = ".,;:!?'\"*_~"
 
 
 class Inline:
-    """Collects the lines of one paragraph; there is more than one only where the text says so."""
+    """Collects the lines of one paragraph. It has several if the text contains hard breaks."""
 
     def __init__(self, palette: Palette, style: Style) -> None:
         self.lines: list[Spans] = [[]]
@@ -35,7 +35,7 @@ class Inline:
         self._base = style
 
     def add(self, nodes: Iterable[SyntaxTreeNode], style: Style | None = None, link: str = "") -> Inline:
-        """Take in the nodes; `link` says that they are the text of one."""
+        """Append nodes. `link` is the target of the link that they are the text of."""
         style = self._base if style is None else style
         for node in nodes:
             self._node(node, style, link)
@@ -78,14 +78,14 @@ class Inline:
     def _with_links(self, text: str, style: Style) -> None:
         end = 0
         for match in _BARE_LINK.finditer(text):
-            url = _without_end(match[0])
+            url = _trim_url(match[0])
             self._put(text[end : match.start()], style)
             self._put(url, link_style(style + self._palette.link, url))
             end = match.start() + len(url)
         self._put(text[end:], style)
 
     def _link(self, node: SyntaxTreeNode, style: Style) -> None:
-        """Its text; and where it goes, unless the text says that or a click on it does."""
+        """Append the text of a link. Append the target too, unless the text or a click on it shows it."""
         target = str(node.attrs.get("href", ""))
         shown = link_style(style + self._palette.link, target)
         outside, self.lines = self.lines, [[]]
@@ -96,7 +96,7 @@ class Inline:
         self.lines = outside
         readable = visible_line(unquote(target))
         safe = SAFE_LINK.match(target) is not None
-        if safe and ("://" not in text or _same_place(text, target)) and text.strip():
+        if safe and ("://" not in text or _is_same_url(text, target)) and text.strip():
             return
         if target and text not in (readable, target):
             self._put(f" ({readable})" if text else readable, style + self._palette.dim)
@@ -109,7 +109,7 @@ class Inline:
     def _put(self, text: str, style: Style) -> None:
         if not text:
             return
-        text = visible_line(text)  # an entity may stand for anything
+        text = visible_line(text)  # entities can produce control characters
         line = self.lines[-1]
         if line and line[-1].style is style:
             line[-1] = Segment(line[-1].text + text, style)
@@ -118,20 +118,20 @@ class Inline:
 
 
 def link_style(style: Style, url: str) -> Style:
-    """The style of a text that is a link, for the terminal and for the mouse, when the link is safe."""
+    """Add a link to a style, for the terminal and for mouse clicks, if the URL is safe."""
     if SAFE_LINK.match(url) is None:
         return style
     return style + Style(link=url, meta={"link": url})
 
 
-def _same_place(text: str, url: str) -> bool:
+def _is_same_url(text: str, url: str) -> bool:
     return unquote(text).rstrip("/").lower() == unquote(url).rstrip("/").lower()
 
 
-def _without_end(url: str) -> str:
-    """Punctuation after a link, and a bracket that was opened before it, are not part of it."""
+def _trim_url(url: str) -> str:
+    """Remove trailing punctuation, and brackets that were opened before the URL."""
     while url and (
-        url[-1] in _AFTER_LINK
+        url[-1] in _TRAILING_PUNCTUATION
         or (url[-1] == ")" and url.count(")") > url.count("("))
         or (url[-1] == "]" and url.count("]") > url.count("["))
     ):

@@ -1,4 +1,4 @@
-"""The Markdown parser, made once and when it is first needed."""
+"""The Markdown parser, created when it is first needed."""
 
 from __future__ import annotations
 
@@ -12,39 +12,42 @@ if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
 
 MAX_NESTING = 60
-"""Levels of quotes and lists in each other; what is deeper the parser would leave out."""
+"""Levels of nested quotes and lists. The parser would drop text that is nested more deeply."""
 
 References = dict[str, dict[str, Any]]
-"""Where links go that are defined elsewhere in the text."""
+"""Link reference definitions, by label."""
 
 
 @cache
 def parser() -> MarkdownIt:
-    """CommonMark with tables and strikethrough. HTML is text like any other."""
+    """Return a parser for CommonMark with tables and strikethrough. HTML is treated as text."""
     from markdown_it import MarkdownIt
 
     made = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
     made.enable(["table", "strikethrough"])
-    made.normalizeLink = _quoted  # type: ignore[method-assign]
-    made.validateLink = _any_link  # type: ignore[method-assign]
+    made.normalizeLink = _percent_encode  # type: ignore[method-assign]
+    made.validateLink = _accept_link  # type: ignore[method-assign]
     return made
 
 
-def _any_link(url: str) -> bool:  # noqa: ARG001  # the parser's signature
-    """What may be a link in the terminal is decided where links are drawn; their text is text in any case."""
+def _accept_link(url: str) -> bool:  # noqa: ARG001  # the parser's signature
+    """Accept every URL. `inline.link_style` decides which become links in the terminal."""
     return True
 
 
-def _quoted(url: str) -> str:
-    """The parser's own way takes apart and puts together each link, which is most of the cost of parsing."""
+def _percent_encode(url: str) -> str:
+    """Percent-encode a URL. The parser's own function takes most of the time of parsing a text with links."""
     return quote(url, safe="%!#$&'()*+,/:;=?@[]~-._")
 
 
 def parse(text: str, references: References, *, inline: bool = False) -> list[SyntaxTreeNode] | None:
-    """The blocks of a text, or of one paragraph whatever it looks like; None: it is too deep to be parsed."""
+    """Return the blocks of a text, or None if they are nested too deeply.
+
+    With `inline`, the text is the inside of a paragraph, even if it looks like another block.
+    """
     from markdown_it.tree import SyntaxTreeNode
 
-    env = {"references": dict(references)}  # a copy: `definitions` decides what is defined
+    env = {"references": dict(references)}  # a copy, because the parser adds definitions
     tokens: list[Token] = parser().parseInline(text, env) if inline else parser().parse(text, env)
     if any(token.level >= MAX_NESTING - 1 for token in tokens):
         return None
@@ -52,7 +55,7 @@ def parse(text: str, references: References, *, inline: bool = False) -> list[Sy
 
 
 def link_definitions(text: str) -> References:
-    """The links that a text defines."""
+    """Return the link reference definitions in a text."""
     env: dict[str, Any] = {}
     parser().parse(text, env)
     found: References = env.get("references", {})

@@ -148,7 +148,7 @@ class CodeLayout:
         self._carry = ""  # the incomplete last row of a part of a long line, which starts the next part
         self._language = fence_language(info)
         self._highlighter = Highlighter(self._language, settings.palette)
-        self._coloured: list[Spans] = []
+        self._highlighted: list[Spans] = []
         self._strips: dict[int, list[Strip]] = {}
         if growing and before is not None and before._growing:
             self._continue(before)
@@ -159,7 +159,7 @@ class CodeLayout:
         """Take over everything but the last line, which has changed."""
         self._code, self._ends, self._carry = before._code, before._ends, before._carry
         self._strips.update(before._strips)
-        self._highlighter, self._coloured = before._highlighter, before._coloured
+        self._highlighter, self._highlighted = before._highlighter, before._highlighted
         if self._code:
             self._code.pop()
             self._ends.pop()
@@ -188,7 +188,7 @@ class CodeLayout:
         """Free the memory of the lines."""
         self._strips.clear()
         if not self._growing:
-            self._coloured = []
+            self._highlighted = []
             self._highlighter = Highlighter(self._language, self._settings.palette)
 
     def strip(self, row: int) -> Strip:
@@ -206,18 +206,18 @@ class CodeLayout:
 
     def _spans(self, index: int) -> Spans:
         if self._growing and index == len(self._code) - 1:
-            self._colour(index)
+            self._highlight(index)
             return copy.copy(self._highlighter).lines(self._code[index])[0]
-        if self._growing and index - len(self._coloured) > MAX_UNDRAWN_LINES:
-            plain = self._code[len(self._coloured) : index]
-            self._coloured += [[Segment(line, NO_STYLE)] for line in plain]
-        self._colour(len(self._code) - self._growing)
-        return self._coloured[index]
+        if self._growing and index - len(self._highlighted) > MAX_UNDRAWN_LINES:
+            plain = self._code[len(self._highlighted) : index]
+            self._highlighted += [[Segment(line, NO_STYLE)] for line in plain]
+        self._highlight(len(self._code) - self._growing)
+        return self._highlighted[index]
 
-    def _colour(self, end: int) -> None:
-        start = len(self._coloured)
+    def _highlight(self, end: int) -> None:
+        start = len(self._highlighted)
         if start < end:
-            self._coloured += self._highlighter.lines("\n".join(self._code[start:end]) + "\n")
+            self._highlighted += self._highlighter.lines("\n".join(self._code[start:end]) + "\n")
 
 
 SectionLayout = TextLayout | CodeLayout

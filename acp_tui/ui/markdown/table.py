@@ -1,4 +1,4 @@
-"""Tables that fit: columns shrink and their text wraps; where that is too narrow, rows become records."""
+"""Tables. To fit the width, columns shrink and their text wraps; below a minimum, rows become records."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
     Cell = list[Spans]
-    """Its lines, before they are wrapped."""
+    """The logical lines of a cell."""
 
 COLUMN_SEPARATOR = " │ "
 MIN_COLUMN_WIDTH = 6
 MAX_WORD_WIDTH = 16
-"""Cells of a word up to which a column is kept wide enough for it."""
+"""Cells. Columns do not break words up to this width, if there is room."""
 
 
 @dataclass(slots=True)
 class Table:
-    """The cells of a table, or of some of its rows."""
+    """The cells of a table, or of a part of its rows."""
 
     head: list[Cell]
     rows: list[list[Cell]]
@@ -38,7 +38,7 @@ class Table:
 
     @classmethod
     def of(cls, node: SyntaxTreeNode, palette: Palette, style: Style) -> Table:
-        """Take the cells out of the tree."""
+        """Read a table from the syntax tree."""
         head_style = style + palette.table_head
         head, *body = node.children
         cells = head.children[0].children
@@ -54,24 +54,26 @@ class Table:
             style=style,
         )
 
-    def lines(self, width: int, beginning: Table | None = None) -> list[Spans]:
-        """The table, or what follows its beginning: then in the beginning's columns and without the head."""
-        measured = beginning or self
-        widths, fits = measured.columns(width)
+    def lines(self, width: int, start: Table | None = None) -> list[Spans]:
+        """Draw the table. If it continues `start`, use the columns of `start` and omit the header."""
+        widths, fits = (start or self).columns(width)
         if not widths:
-            return self._records(width, going_on=beginning is not None)
+            return self._records(width, continues=start is not None)
         rule = self._rule(widths)
         lines: list[Spans] = []
-        if beginning is None:
+        if start is None:
             lines += [*self._row(self.head, widths), rule]
         for number, row in enumerate(self.rows):
-            if not fits and (number or beginning is not None):
+            if not fits and (number or start is not None):
                 lines.append(rule)
             lines += self._row(row, widths)
         return lines
 
     def columns(self, width: int) -> tuple[list[int], bool]:
-        """How wide each column is, none if there is no room for them; and whether that is all they want."""
+        """Return the width of each column, and whether no text needs to wrap.
+
+        There are no widths if the columns do not fit at all.
+        """
         columns = list(zip(self.head, *self.rows, strict=True))
         wanted = [max(1, *(_width(line) for cell in column for line in cell)) for column in columns]
         room = width - len(COLUMN_SEPARATOR) * (len(columns) - 1)
@@ -84,8 +86,8 @@ class Table:
             for want, column in zip(wanted, columns, strict=True)
         ]
         if sum(least) > room:
-            return _shared(least, room), False
-        return _grown(least, wanted, room), False
+            return _share(least, room), False
+        return _grow(least, wanted, room), False
 
     def _row(self, cells: list[Cell], widths: list[int]) -> list[Spans]:
         wrapped = [
@@ -114,12 +116,12 @@ class Table:
     def _rule(self, widths: list[int]) -> Spans:
         return [Segment("─┼─".join("─" * width for width in widths), self.palette.table_border)]
 
-    def _records(self, width: int, *, going_on: bool) -> list[Spans]:
-        """Each row as a list of "head: cell"."""
+    def _records(self, width: int, *, continues: bool) -> list[Spans]:
+        """Draw each row as lines of "header: cell"."""
         lines: list[Spans] = []
         colon = Segment(": ", self.palette.table_head)
         for row in self.rows or [[[[]] for _ in self.head]]:
-            if lines or going_on:
+            if lines or continues:
                 lines.append([Segment("─" * width, self.palette.table_border)])
             for head, cell in zip(self.head, row, strict=True):
                 name = [span for logical in head for span in logical]
@@ -149,8 +151,8 @@ def _longest_word(cell: Cell) -> int:
     return min(MAX_WORD_WIDTH, max((Segment(word).cell_length for word in words), default=0))
 
 
-def _shared(wanted: list[int], room: int) -> list[int]:
-    """As much room for each as it wants, but no more than any other that does not get what it wants."""
+def _share(wanted: list[int], room: int) -> list[int]:
+    """Divide the room: narrow columns get what they want, the others equal shares of the rest."""
     given = [0] * len(wanted)
     for rank, index in enumerate(sorted(range(len(wanted)), key=wanted.__getitem__)):
         given[index] = min(wanted[index], room // (len(wanted) - rank))
@@ -158,8 +160,8 @@ def _shared(wanted: list[int], room: int) -> list[int]:
     return given
 
 
-def _grown(least: list[int], wanted: list[int], room: int) -> list[int]:
-    """What is left over goes where it is wanted, by how much."""
+def _grow(least: list[int], wanted: list[int], room: int) -> list[int]:
+    """Widen columns in proportion to what they lack."""
     missing = [want - have for want, have in zip(wanted, least, strict=True)]
     spare, total = room - sum(least), sum(missing)
     return [have + spare * more // total for have, more in zip(least, missing, strict=True)]
