@@ -1,1 +1,1 @@
-"""The toolkit of the line renderers: wrapping, styles, heights, highlights."""
+"""Helpers of the renderers: wrapping, text layout, line styles, heights, highlights."""

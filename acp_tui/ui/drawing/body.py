@@ -1,8 +1,7 @@
-"""What the view and the bodies of entries have in common.
+"""The interface between the transcript view and the renderers of entries.
 
-A *body* is what one entry looks like at one width: so many lines, each made when it is needed. The view asks
-for the lines that are on the screen and no others; it never asks a body of an entry that was never near the
-screen, whose height is estimated instead.
+A *body* is one entry drawn at one width, line by line. The view asks only for the lines on the screen. An
+entry that was never near the screen has no body; its height is estimated.
 """
 
 from __future__ import annotations
@@ -22,54 +21,54 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 Spans = list[Segment]
-"""One logical line as styled segments, without control segments."""
+"""A line as styled segments, without control segments."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawContext:
-    """Everything besides the entry that a body depends on. A change of any of it means new bodies."""
+    """What a body depends on besides the entry. When any of it changes, new bodies are made."""
 
     width: int  # cells, without the scrollbar; at least 20
     palette: Palette
-    session: Session  # to be read: tool calls and terminals by their ids
+    session: Session  # to look up tool calls and terminals
     folded: bool = False  # show the short form
-    now: Callable[[], float] | None = None  # for how long something has been going on
+    clock: Callable[[], float] | None = None  # the current time, for durations that grow
     cwd: str = ""  # paths below it are shown relative to it
-    whole: bool = False  # nothing is cut short: for a screen that shows one thing alone
-    keymap: Mapping[str, str] = field(default_factory=dict)  # keys that are bound otherwise than in the table
+    full: bool = False  # no limits: for a screen that shows one entry
+    keymap: Mapping[str, str] = field(default_factory=dict)  # the user's own key bindings
 
 
 class Body(Protocol):
-    """One drawn entry. Texts in entries are already safe to display; raw values go through `visible…`."""
+    """One drawn entry. Texts in entries are safe to display; raw JSON must go through `visible` first."""
 
     @property
     def height(self) -> int:
-        """The current number of lines; 0 if nothing is shown."""
+        """The current number of lines; 0 for nothing."""
 
     def line(self, number: int) -> Strip:
-        """One line, at most as wide as the context's width; cached by the body where it pays."""
+        """Return one line, at most as wide as the context's width."""
 
     def copy_text(self) -> str:
-        """The source text of the entry, for copying."""
+        """Return the source text of the entry, for copying."""
 
     def update(self) -> bool:
-        """Apply a change of the entry, at the cost of what is new. Return False if a new body is needed."""
+        """Apply a change of the entry. Return False if a new body is needed instead."""
 
 
 class LongBody(Body, Protocol):
-    """A body that makes its lines when they are needed, and guesses its height until then.
+    """A body that draws its lines when they are needed. Its height is an estimate until then.
 
-    To draw lines: `settle` them, then ask for the height, then for the lines.
+    To draw lines, first call `settle` for them, then read the height, then call `line`.
     """
 
     def settle(self, first: int, last: int) -> None:
-        """Make these lines. Where they begin stays; their number, and so the height, may change."""
+        """Make the heights of these lines exact. The first stays where it is; those below may move."""
 
-    def place_of(self, line: int) -> Any:
-        """Where a line is in the text, to be kept while heights above it may change."""
+    def position_at(self, line: int) -> Any:
+        """Return a position that stays valid when heights above the line change."""
 
-    def line_of(self, place: Any) -> int:
-        """The number that the line at such a place has now."""
+    def line_at(self, position: Any) -> int:
+        """Return the current line number of a position."""
 
 
 class LinesBody:
@@ -85,18 +84,18 @@ class LinesBody:
         return len(self._lines)
 
     def line(self, number: int) -> Strip:
-        """One of the lines."""
+        """Return one line."""
         return self._lines[number]
 
     def copy_text(self) -> str:
-        """The source text."""
+        """Return the source text."""
         return self._text
 
     def update(self) -> bool:
-        """Return False: making a new body is cheap."""
+        """Return False, because a new body is cheap."""
         return False
 
 
 def expander(text: str, look: Style) -> Segment:
-    """A marker for omitted lines. A click on it opens the full entry."""
+    """Return a marker for omitted lines. A click on it opens the full entry."""
     return Segment(text, look + Style.from_meta({"whole": True}))

@@ -1,4 +1,4 @@
-"""JSON values as coloured lines: input and output of tool calls, unknown content."""
+"""Highlighted JSON: input and output of tool calls, unknown content."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ if TYPE_CHECKING:
 
 INDENT = 4
 PREVIEW_LINES = 12
-"""Lines shown in the transcript."""
+"""Lines shown of a value in the transcript."""
 MAX_CHARACTERS = 100_000
-"""Characters shown of one value at most."""
+"""Characters shown of a value on a screen of its own."""
 
 
 def json_body(value: Any, context: DrawContext, *, label: str = "") -> LinesBody:
-    """A value with a label: on one line where it fits, else below it; all of it only where wanted."""
+    """Draw a value with a label: on one line if it fits, else below the label."""
     room = context.width - INDENT
     text, complete = json_excerpt(value, room - len(label) - 2, indent=None)
     if complete and "\n" not in text and cell_len(text) + len(label) + 2 <= room:
         lead = [Segment(" " * INDENT), Segment(f"{label}  " if label else "", context.palette.dim)]
-        return LinesBody([make_strip(_coloured(text, context.palette)[0], lead)], text)
-    text, complete = json_excerpt(value, MAX_CHARACTERS if context.whole else PREVIEW_LINES * context.width)
+        return LinesBody([make_strip(_highlight(text, context.palette)[0], lead)], text)
+    text, complete = json_excerpt(value, MAX_CHARACTERS if context.full else PREVIEW_LINES * context.width)
     strips = [make_strip([Segment(f"{' ' * INDENT}{label}", context.palette.dim)])] if label else []
     return LinesBody([*strips, *json_strips(text, context, complete=complete)], text)
 
 
 def json_strips(text: str, context: DrawContext, *, complete: bool = True) -> list[Strip]:
-    """The text of a JSON value in colours, folded to the width, and cut short when the context wants it."""
+    """Highlight and wrap the text of a JSON value. A marker replaces what is over the limit."""
     width = context.width - INDENT
     indent = Segment(" " * INDENT)
-    limit = None if context.whole else PREVIEW_LINES
+    limit = None if context.full else PREVIEW_LINES
     strips = [
         make_strip(part, [indent])
-        for line in _coloured(text, context.palette)
+        for line in _highlight(text, context.palette)
         for part in hard_wrap(line, width)
     ]
     if limit is not None and len(strips) > limit:
@@ -56,9 +56,9 @@ def json_strips(text: str, context: DrawContext, *, complete: bool = True) -> li
 
 
 def json_excerpt(value: Any, characters: int, *, indent: int | None = 2) -> tuple[str, bool]:
-    """The beginning of a value as JSON, safe to display, and whether that is all of it.
+    """Return the beginning of a value as JSON, safe to display, and whether it is complete.
 
-    Costs no more than what is shown, however large or deep the value is.
+    The cost depends on `characters`, not on the size of the value.
     """
     pieces: list[str] = []
     size = 0
@@ -69,12 +69,12 @@ def json_excerpt(value: Any, characters: int, *, indent: int | None = 2) -> tupl
             if size > characters:
                 break
     except RecursionError:
-        size = characters + 1  # nested too deeply: what came so far has to do
+        size = characters + 1  # nested too deeply: incomplete
     text = "".join(pieces)
     return (visible(text), True) if size <= characters else (visible(text[:characters]), False)
 
 
-def _coloured(text: str, palette: Palette) -> list[list[Segment]]:
+def _highlight(text: str, palette: Palette) -> list[list[Segment]]:
     from acp_tui.ui.theme.syntax import highlight  # loads Pygments
 
     return [

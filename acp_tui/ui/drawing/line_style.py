@@ -22,11 +22,11 @@ class LineStyle:
         self.width = width
         self._background = background
         self._filters = filters
-        self.blank = self.filtered(Strip.blank(width, style))
+        self.blank = self.apply_filters(Strip.blank(width, style))
         """An empty line."""
 
-    def is_of(self, style: Style, width: int, background: Color, filters: Sequence[LineFilter]) -> bool:
-        """Return True if it was made from these values."""
+    def matches(self, style: Style, width: int, background: Color, filters: Sequence[LineFilter]) -> bool:
+        """Return True if this was made from the same values."""
         return (self.style, self.width, self._background, self._filters) == (
             style,
             width,
@@ -34,11 +34,11 @@ class LineStyle:
             filters,
         )
 
-    def spread(self, strip: Strip) -> Strip:
+    def extend(self, strip: Strip) -> Strip:
         """Extend a line to the full width."""
         return strip.apply_style(self.style).crop_extend(0, self.width, self.style)
 
-    def filtered(self, strip: Strip) -> Strip:
+    def apply_filters(self, strip: Strip) -> Strip:
         """Apply the colour filters, such as NO_COLOR or ANSI colours."""
         for line_filter in self._filters:
             strip = strip.apply_filter(line_filter, self._background)

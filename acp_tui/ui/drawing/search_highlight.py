@@ -22,8 +22,8 @@ class SearchHighlight:
         self.current: tuple[int, int] | None = None
         """Entry id and line of the current match."""
 
-    def laid_over(self, strip: Strip, entry_id: int, line: int, palette: Palette) -> Strip:
-        """The line with its matches highlighted."""
+    def apply(self, strip: Strip, entry_id: int, line: int, palette: Palette) -> Strip:
+        """Highlight the matches in a line."""
         text = strip.text.lower()
         at = text.find(self.needle)
         style = palette.match_current if self.current == (entry_id, line) else palette.match

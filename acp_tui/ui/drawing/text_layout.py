@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MAX_LINES_FULL = 5_000
 """Lines of a text on its own screen, where all are drawn at once."""
 INDENT = 2
-"""Cells before the text of an entry, for its sign."""
+"""Cells before the text of an entry, where its sign goes."""
 MAX_LINES_SHORT = 6
 """Lines of an error or a notice shown in the transcript."""
 MAX_LINES = 400
@@ -39,10 +39,10 @@ def hanging_lines(first: Spans, spans: Spans, width: int, indent: int = INDENT) 
 
 
 def short_hanging_lines(first: Spans, spans: Spans, context: DrawContext) -> list[Strip]:
-    """Like `hanging_lines`, but limited; a marker names the key that shows the full text."""
+    """Like `hanging_lines`, but limited. A marker names the key that shows the full text."""
     lines = hanging_lines(first, spans, context.width)
     missing = len(lines) - MAX_LINES_SHORT
-    if context.whole or missing <= 1:
+    if context.full or missing <= 1:
         return lines
     key = KEYS["transcript.whole"].key_names(context.keymap)
     words = shorten(f"▸ {missing:,} more lines · {key} shows all", context.width - INDENT)
@@ -61,8 +61,8 @@ def hard_wrapped_lines(text: str, style: Style, width: int, indent: int = INDENT
 
 
 def limit_lines(lines: Iterable[Strip], context: DrawContext, most: int = MAX_LINES) -> list[Strip]:
-    """The first lines, with a marker if there are more. The limit is higher in a `whole` context."""
-    most = MAX_LINES_FULL if context.whole else most
+    """Return the first lines, with a marker if there are more. The limit is higher in a `full` context."""
+    most = MAX_LINES_FULL if context.full else most
     kept = list(islice(lines, most + 1))
     if len(kept) > most:
         kept[most] = Strip([Segment(" " * INDENT), expander("▸ more", context.palette.dim)])
@@ -77,12 +77,12 @@ def _lines(text: str, style: Style, width: int, indent: int, cut: Wrapper) -> It
 
 
 class LazyCopyBody(LinesBody):
-    """Lines whose source text is computed only when copied."""
+    """Lines whose source text is computed only when it is copied."""
 
     def __init__(self, lines: list[Strip], make: Callable[[], str]) -> None:
         super().__init__(lines, "")
         self._make = make
 
     def copy_text(self) -> str:
-        """All of it."""
+        """Return the source text."""
         return self._make()

@@ -1,6 +1,6 @@
-"""Wrapping styled text to a width in cells. Wide, combining and joined characters count as they show.
+"""Wrapping of styled text to a width in cells, with regard to wide, combining and joined characters.
 
-No line of it holds a tab: the terminal would jump over what stands there from before.
+Tabs become spaces, because a terminal does not erase the cells that a tab skips.
 """
 
 from __future__ import annotations
@@ -18,40 +18,40 @@ if TYPE_CHECKING:
 
 TAB_WIDTH = 4
 MAX_LINE_LENGTH = 20_000
-"""Characters of one logical line that are drawn; the rest is counted. It fills 250 lines of 80 cells."""
+"""Characters of one logical line that are drawn. A note gives the number of the others."""
 _JOINER = "\u200d"
 _JOINING = (_JOINER, "\ufe0f")
 """Characters that join others into one grapheme or make it wide."""
 
 
 def wrap(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
-    """The lines of one logical line: broken at spaces, and inside words that are too long.
+    """Wrap a logical line at spaces, and inside words that are too long. Return at least one line.
 
-    Spaces at a break are dropped; those at the beginning of the text stay. There is always one line.
+    Spaces at a break are dropped. Those at the beginning of the text are kept.
     """
     return _lines(spans, width, at_spaces=True)
 
 
 def hard_wrap(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
-    """The lines of one logical line, cut wherever it is full: for code and terminal output."""
+    """Wrap a logical line exactly at the width: for code and terminal output. Return at least one line."""
     return _lines(spans, width, at_spaces=False)
 
 
 def hard_wrap_count(text: str, width: int) -> int:
-    """The number of lines that `hard_wrap` would return."""
-    return len(_broken(expand_tabs(truncate_line(text)), max(1, width), at_spaces=False))
+    """Return the number of lines that `hard_wrap` would return."""
+    return len(_breaks(expand_tabs(truncate_line(text)), max(1, width), at_spaces=False))
 
 
 def truncate_line(text: str) -> str:
-    """Cut a text at `MAX_LINE_LENGTH` and say how much was cut: drawing the rest would take seconds."""
+    """Cut a text at `MAX_LINE_LENGTH`, because drawing more could take seconds, and note how much was cut."""
     return (
         text
         if len(text) <= MAX_LINE_LENGTH
-        else text[:MAX_LINE_LENGTH] + _cut_off(len(text) - MAX_LINE_LENGTH)
+        else text[:MAX_LINE_LENGTH] + _truncation_note(len(text) - MAX_LINE_LENGTH)
     )
 
 
-def _cut_off(characters: int) -> str:
+def _truncation_note(characters: int) -> str:
     return f" … {characters:,} more characters"
 
 
@@ -126,16 +126,16 @@ def expand_tabs(text: str, column: int = 0) -> str:
 def _lines(spans: Iterable[Segment], width: int, *, at_spaces: bool) -> list[list[Segment]]:
     spans = [span for span in spans if span.text]
     if sum(len(span.text) for span in spans) > MAX_LINE_LENGTH:
-        spans = _limited_spans(spans)
+        spans = _truncate_spans(spans)
     text = "".join(span.text for span in spans)
     if "\t" in text:
-        spans = _untabbed(spans)
+        spans = _expand_span_tabs(spans)
         text = "".join(span.text for span in spans)
-    return _cut(spans, _broken(text, max(1, width), at_spaces=at_spaces))
+    return _cut_spans(spans, _breaks(text, max(1, width), at_spaces=at_spaces))
 
 
-def _limited_spans(spans: list[Segment]) -> list[Segment]:
-    """As `limited`, for a styled line."""
+def _truncate_spans(spans: list[Segment]) -> list[Segment]:
+    """Cut styled text like `truncate_line`."""
     kept: list[Segment] = []
     room = MAX_LINE_LENGTH
     for text, style, _ in spans:
@@ -143,10 +143,10 @@ def _limited_spans(spans: list[Segment]) -> list[Segment]:
             kept.append(Segment(text[:room], style))
             room -= len(kept[-1].text)
     missing = sum(len(span.text) for span in spans) - MAX_LINE_LENGTH
-    return [*kept, Segment(_cut_off(missing), spans[-1].style)]
+    return [*kept, Segment(_truncation_note(missing), spans[-1].style)]
 
 
-def _untabbed(spans: list[Segment]) -> list[Segment]:
+def _expand_span_tabs(spans: list[Segment]) -> list[Segment]:
     found = []
     column = 0
     for text, style, _ in spans:
@@ -156,31 +156,31 @@ def _untabbed(spans: list[Segment]) -> list[Segment]:
     return found
 
 
-def _broken(text: str, width: int, *, at_spaces: bool) -> list[tuple[int, int]]:
-    """Where the lines of the text begin and end."""
+def _breaks(text: str, width: int, *, at_spaces: bool) -> list[tuple[int, int]]:
+    """Return where the lines of the text begin and end."""
     one_cell_each = text.isascii()
     if (len(text) if one_cell_each else cell_len(text)) <= width:
         return [(0, len(text))]
     lines: list[tuple[int, int]] = []
     start = 0
     while start < len(text):
-        end = start + width if one_cell_each else _filled(text, start, width)
+        end = start + width if one_cell_each else _fitting_end(text, start, width)
         if end >= len(text):
             lines.append((start, len(text)))
             break
         following = end
         if at_spaces:
-            end, following = _at_space(text, start, end)
+            end, following = _break_at_space(text, start, end)
         lines.append((start, end))
         start = following
     return lines
 
 
-def _at_space(text: str, start: int, full: int) -> tuple[int, int]:
-    """The last place to break before the line is full, and where the next line begins."""
+def _break_at_space(text: str, start: int, full: int) -> tuple[int, int]:
+    """Return the last break before the line is full, and where the next line begins."""
     space = text.rfind(" ", start, full + 1)
     end = full
-    if space > start and text[start:space].strip(" "):  # not only an indentation
+    if space > start and text[start:space].strip(" "):  # not in the indentation
         end = space
     following = end
     while following < len(text) and text[following] == " ":
@@ -188,8 +188,8 @@ def _at_space(text: str, start: int, full: int) -> tuple[int, int]:
     return len(text[:end].rstrip(" ")) if end == space else end, following
 
 
-def _filled(text: str, start: int, width: int) -> int:
-    """How far the text goes in so many cells; one character at least."""
+def _fitting_end(text: str, start: int, width: int) -> int:
+    """Return the end of the text that fits into `width` cells; at least one character."""
     room = width
     for at in range(start, len(text)):
         room -= get_character_cell_size(text[at])
@@ -198,13 +198,13 @@ def _filled(text: str, start: int, width: int) -> int:
             break
     else:
         end = len(text)
-    while end > start + 1 and cell_len(text[start:end]) > width:  # what follows can make a sign wider
+    while end > start + 1 and cell_len(text[start:end]) > width:  # a character can widen the one before
         end -= 1
     return end
 
 
-def _cut(spans: list[Segment], lines: list[tuple[int, int]]) -> list[list[Segment]]:
-    """The spans, divided as the text is."""
+def _cut_spans(spans: list[Segment], lines: list[tuple[int, int]]) -> list[list[Segment]]:
+    """Cut the spans where the text was cut."""
     if lines == [(0, sum(len(span.text) for span in spans))]:
         return [spans]
     found: list[list[Segment]] = []

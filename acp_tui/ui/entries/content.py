@@ -37,7 +37,7 @@ def body(content: Content, context: DrawContext) -> Body:
 
 def content_lines(content: Content, context: DrawContext, before: Spans) -> list[Strip]:
     """Draw one block of content. Each line begins with `before`."""
-    if content.for_assistant_only and not context.whole:
+    if content.for_assistant_only and not context.full:
         return withheld_lines(WORDS.get(content.kind, content.kind), content.text, context, before)
     lines = [_headline(content, context, before)]
     text = content.text
@@ -80,11 +80,11 @@ def _headline(content: Content, context: DrawContext, before: Spans) -> Strip:
 
 def _text_lines(text: str, language: str, context: DrawContext, before: Spans) -> list[Strip]:
     lines = text.rstrip("\n").split("\n")
-    shown = lines if context.whole else lines[:MAX_TEXT_LINES]
+    shown = lines if context.full else lines[:MAX_TEXT_LINES]
     width = context.width - sum(span.cell_length for span in before)
     rows = code_lines("\n".join(shown) + "\n", language, context.palette, width)[bool(language) :]
     missing = len(lines) - len(shown)
-    if not context.whole and len(rows) > 2 * MAX_TEXT_LINES:  # long lines wrap to many rows
+    if not context.full and len(rows) > 2 * MAX_TEXT_LINES:  # long lines wrap to many rows
         rows, missing = rows[: 2 * MAX_TEXT_LINES], max(1, missing)
     strips = [Strip([*before, *row]) for row in rows]
     if missing:

@@ -82,11 +82,11 @@ class GuardedBody:
         """Settle lines of a long body."""
         self._call("settle", first, last)
 
-    def place_of(self, line: int) -> Any:
+    def position_at(self, line: int) -> Any:
         """Return a position in a long body; None for others."""
-        return self._call("place_of", line)
+        return self._call("position_at", line)
 
-    def line_of(self, place: Any) -> int:
+    def line_at(self, place: Any) -> int:
         """Return the current line number of a position in a long body."""
-        line: int | None = self._call("line_of", place)
+        line: int | None = self._call("line_at", place)
         return line if line is not None else 0

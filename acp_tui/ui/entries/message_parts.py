@@ -81,18 +81,20 @@ class MessageParts:
         """Return the source text of the message."""
         return self._message.text
 
-    def place_of(self, line: int) -> PartPosition:
+    def position_at(self, line: int) -> PartPosition:
         """Return a position that stays valid when heights above it change."""
         index, row = self._heights.at(line)
         part = self._parts[index] if index < len(self._parts) else None
         row -= self._gaps[index] if part is not None else 0
-        return (index, part.place_of(row)) if row >= 0 and isinstance(part, Document) else (index, (0, row))
+        return (
+            (index, part.position_at(row)) if row >= 0 and isinstance(part, Document) else (index, (0, row))
+        )
 
-    def line_of(self, place: PartPosition) -> int:
+    def line_at(self, place: PartPosition) -> int:
         """Return the current line number of a position."""
         index, inside = place
         part = self._parts[index] if index < len(self._parts) else None
-        row = part.line_of(inside) if inside[1] >= 0 and isinstance(part, Document) else inside[1]
+        row = part.line_at(inside) if inside[1] >= 0 and isinstance(part, Document) else inside[1]
         return self._heights.top(index) + (self._gaps[index] if part is not None else 0) + row
 
     def _draw(self, part: GrowingText | Content) -> Part:

@@ -22,7 +22,7 @@ def body(entry: Permission, context: DrawContext) -> Body:
     """Draw a permission request."""
     sign, _, style_name = permission_verdict(entry)
     style: Style = getattr(context.palette, style_name)
-    spans = _spans(entry, context, None if context.whole else context.width)
+    spans = _spans(entry, context, None if context.full else context.width)
     lines = hanging_lines([Segment(f"{sign} ", style)], spans, context.width)
     return LinesBody(lines, "".join(span.text for span in _spans(entry, context, None)))
 

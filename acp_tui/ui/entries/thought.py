@@ -67,21 +67,21 @@ class ThoughtBody:
             return False
         return self._text is None or self._text.update()
 
-    def place_of(self, line: int) -> PartPosition:
+    def position_at(self, line: int) -> PartPosition:
         """Return a position that stays valid when heights above it change."""
-        return self._text.place_of(line - 1) if line > 0 and self._text is not None else (-1, (0, 0))
+        return self._text.position_at(line - 1) if line > 0 and self._text is not None else (-1, (0, 0))
 
-    def line_of(self, place: PartPosition) -> int:
+    def line_at(self, place: PartPosition) -> int:
         """Return the current line number of a position."""
-        return 1 + self._text.line_of(place) if place[0] >= 0 and self._text is not None else 0
+        return 1 + self._text.line_at(place) if place[0] >= 0 and self._text is not None else 0
 
     def _headline(self) -> str:
-        thought, now = self._thought, self._context.now
+        thought, clock = self._thought, self._context.clock
         if thought.ended_at is not None:
             return thought_title(thought)
-        if now is None:
+        if clock is None:
             return "thinking"
-        return f"thinking for {format_duration(max(1, round(now() - thought.at)))}"
+        return f"thinking for {format_duration(max(1, round(clock() - thought.at)))}"
 
 
 def muted(palette: Palette) -> Palette:

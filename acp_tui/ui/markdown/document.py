@@ -1,7 +1,7 @@
 """A growing text at one width, drawn where it is looked at.
 
 Sections that were never drawn have estimated heights, so the number of a line may change when a section above
-it is drawn. `place_of` and `line_of` keep track of a line all the same.
+it is drawn. `position_at` and `line_at` keep track of a line all the same.
 """
 
 from __future__ import annotations
@@ -110,11 +110,11 @@ class Document:
             self._draw(index, layout)
         return layout.strip(row - layout.section.gap)
 
-    def place_of(self, line: int) -> tuple[int, int]:
+    def position_at(self, line: int) -> tuple[int, int]:
         """Return a position that stays valid when heights above it change."""
         return self._heights.at(line)
 
-    def line_of(self, place: tuple[int, int]) -> int:
+    def line_at(self, place: tuple[int, int]) -> int:
         """Return the current line number of a position."""
         index, row = place
         return self._heights.top(index) + min(row, max(0, self._heights[index] - 1))

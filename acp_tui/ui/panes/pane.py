@@ -78,7 +78,7 @@ class Pane(PaneList, metaclass=AbstractWidgetMeta):
         """Return the context for drawing parts of transcript entries."""
         source = self.source
         return DrawContext(
-            width=max(20, width), palette=self.palette, session=source.session, cwd=source.cwd, whole=True
+            width=max(20, width), palette=self.palette, session=source.session, cwd=source.cwd, full=True
         )
 
     # ------------------------------------------------------------------------- keys

@@ -150,7 +150,7 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
 
     def _drawing_context(self, width: int) -> DrawContext:
         return DrawContext(
-            width=width, palette=self._palette, session=self._session, cwd=self._cwd, whole=True
+            width=width, palette=self._palette, session=self._session, cwd=self._cwd, full=True
         )
 
     def follow(self, changes: Sequence[Change]) -> None:

@@ -67,7 +67,7 @@ class DetailScreen(Dialog[None]):
         if isinstance(self._content, str):
             return [LongText(self._content, self._palette.text, width)]
         context = DrawContext(
-            width=width, palette=self._palette, session=self._session, cwd=self._cwd, whole=True
+            width=width, palette=self._palette, session=self._session, cwd=self._cwd, full=True
         )
         return self._content(context)
 

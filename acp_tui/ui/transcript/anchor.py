@@ -25,11 +25,11 @@ class Anchor:
         """Return the current number of the line in the entry, which now has this body and gap."""
         height = gap + body.height
         line = self.line + (gap - self.gap if self.line >= self.gap else 0)
-        line_of = getattr(body, "line_of", None)
+        line_at = getattr(body, "line_at", None)
         if self.from_end is not None:
             line = height - self.from_end
-        elif self.inside is not None and line_of is not None and self.body in (None, body):
-            line = gap + line_of(self.inside)
+        elif self.inside is not None and line_at is not None and self.body in (None, body):
+            line = gap + line_at(self.inside)
         elif self.part is not None:
             line = round(self.part * height)
         return max(0, min(line, height - 1))

@@ -241,8 +241,8 @@ class EntryLayout:
         block = self.blocks[index]
         if block.body is None:
             return Anchor(index, line, gap=block.gap, from_end=self.heights[index] - line)
-        place_of = getattr(block.body, "place_of", None)
-        inside = place_of(line - block.gap) if place_of is not None and line >= block.gap else None
+        position_at = getattr(block.body, "position_at", None)
+        inside = position_at(line - block.gap) if position_at is not None and line >= block.gap else None
         return Anchor(index, line, gap=block.gap, inside=inside, body=block.body)
 
     def running(self, y: int, page: int) -> list[int]:
@@ -278,5 +278,5 @@ class EntryLayout:
             folded=self.is_folded(entry),
             cwd=self.cwd,
             keymap=self.keymap,
-            now=self.clock,
+            clock=self.clock,
         )

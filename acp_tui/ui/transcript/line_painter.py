@@ -44,7 +44,7 @@ class LinePainter:
 
     def use(self, style: Style, width: int, background: Color, filters: Sequence[LineFilter]) -> None:
         """Set style, width and colour filters. Painted lines are dropped if any of them has changed."""
-        if not self.line_style.is_of(style, width, background, filters):
+        if not self.line_style.matches(style, width, background, filters):
             self.line_style = LineStyle(style, width, background, filters)
             for block in self._layout.blocks:
                 block.drawn.clear()
@@ -64,10 +64,10 @@ class LinePainter:
             return strip
         anchor = selection_row(block, line)
         if self.highlight.needle:
-            strip = self.highlight.laid_over(strip, block.entry.id, line, layout.palette)
+            strip = self.highlight.apply(strip, block.entry.id, line, layout.palette)
         if selection is not None:
             strip = _select(strip, selection, anchor, selection_style)
-        return line_style.filtered(strip.apply_offsets(0, anchor))
+        return line_style.apply_filters(strip.apply_offsets(0, anchor))
 
     def _base_line(self, block: EntryBlock, line: int) -> Strip:
         """Paint a line without matches and selection. Cached as long as the body returns the same line."""
@@ -78,8 +78,8 @@ class LinePainter:
             return cached[1]
         if len(block.drawn) >= MAX_CACHED_LINES:  # scrolling through a long message
             block.drawn.clear()
-        strip = self.line_style.spread(self._with_margin(block, source))
-        strip = self.line_style.filtered(strip.apply_offsets(0, selection_row(block, line)))
+        strip = self.line_style.extend(self._with_margin(block, source))
+        strip = self.line_style.apply_filters(strip.apply_offsets(0, selection_row(block, line)))
         block.drawn[line] = source, strip
         return strip
 

@@ -44,7 +44,7 @@ def test_an_embedded_text_shows_its_beginning_in_its_colours() -> None:
 def test_an_embedded_text_folds_to_its_line_and_is_whole_where_it_is_shown_alone() -> None:
     content = Content("resource", uri="file:///a.py", text="import os\n" * 8)
     assert len(lines(body(content, context(folded=True)))) == 1
-    assert len(lines(body(content, context(whole=True)))) == 9
+    assert len(lines(body(content, context(full=True)))) == 9
 
 
 def test_a_link_can_be_followed_only_where_that_is_safe() -> None:

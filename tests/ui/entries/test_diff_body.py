@@ -99,7 +99,7 @@ def test_a_long_diff_is_cut_short_unless_it_is_wanted_whole() -> None:
     short = lines(DiffBody(diff, context()))
     assert len(short) == PREVIEW_ROWS
     assert short[-1].strip() == f"▸ {100 - (PREVIEW_ROWS - 1)} more lines"
-    assert DiffBody(diff, context(whole=True)).height == 100
+    assert DiffBody(diff, context(full=True)).height == 100
 
 
 def test_several_files_have_their_names_above() -> None:
@@ -144,7 +144,7 @@ def test_only_what_is_looked_at_is_coloured(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(syntax, "highlight", counted)
     old = "".join(f"a_{number} = {number}\n" for number in range(20_000))
-    body = DiffBody(Diff("a.py", old, old.replace("5 = ", "5 = -")), context(whole=True))
+    body = DiffBody(Diff("a.py", old, old.replace("5 = ", "5 = -")), context(full=True))
     assert body.height > 10_000
     assert not coloured
     for number in range(5000, 5030):
@@ -158,7 +158,7 @@ TEXTS = st.text(st.sampled_from("ab \t{}漢é👩‍👧\u0301\n\n\r\x1b\u202e")
 @properties
 @given(TEXTS, TEXTS, st.sampled_from([20, 41, 80, 120, 131]))
 def test_any_texts_fit_the_width_and_the_height(old: str, new: str, width: int) -> None:
-    body = DiffBody(Diff("a.py", old, new), context(width=width, whole=True))
+    body = DiffBody(Diff("a.py", old, new), context(width=width, full=True))
     for strip in strips(body):
         assert strip.cell_length <= width
         assert strip.text.isprintable() or "\u200d" in strip.text

@@ -31,7 +31,7 @@ FEW = 2 * MAX_LINE_LENGTH // 80 + 40
 
 
 def test_a_line_of_megabytes_is_cut_in_a_notice() -> None:
-    body = make_body(Notice(id=1, at=0.0, text=LINE), context(whole=True))
+    body = make_body(Notice(id=1, at=0.0, text=LINE), context(full=True))
     assert body.height < FEW
     assert MISSING in " ".join(lines(body))
 
@@ -40,7 +40,7 @@ def test_a_line_of_megabytes_is_cut_in_the_output_of_a_command() -> None:
     session = Session(cwd="/p")
     terminal(session, LINE, terminal_id="a", command="cat", cwd="/p", exit_code=0, ended_at=1.0)
     run = call(session, title="cat", kind="execute", status="completed", content=[TerminalRef("a")])
-    body = make_body(run, context(session, whole=True))
+    body = make_body(run, context(session, full=True))
     assert body.height < FEW
     assert "more characters" in " ".join(lines(body))
 
@@ -48,7 +48,7 @@ def test_a_line_of_megabytes_is_cut_in_the_output_of_a_command() -> None:
 def test_a_line_of_megabytes_is_cut_in_a_diff_but_not_its_change() -> None:
     diff = Diff("/p/a.py", LINE + "a\n", LINE + "b\n")
     edit = ToolCall(id=1, at=0.0, call_id="c", title="Edit", kind="edit", content=[diff])
-    body = make_body(edit, context(whole=True))
+    body = make_body(edit, context(full=True))
     text = "".join(lines(body)).replace(" ", "")
     assert body.height < FEW
     assert "+1" in text
@@ -59,7 +59,7 @@ def test_text_of_very_many_lines_is_cut_on_the_screen_that_shows_all_of_an_entry
     read = ToolCall(
         id=1, at=0.0, call_id="c", title="Read", kind="read", content=[Content("text", "line\n" * 200_000)]
     )
-    body = make_body(read, context(whole=True))
+    body = make_body(read, context(full=True))
     assert body.height < 6_000
     assert "more lines" in lines(body)[-1]
 
@@ -67,7 +67,7 @@ def test_text_of_very_many_lines_is_cut_on_the_screen_that_shows_all_of_an_entry
 def test_a_table_of_very_many_rows_is_measured_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acp_tui.ui.screens.full_entry.STEP_SECONDS", 0.0)
     rows = "| a | b |\n|---|---|\n" + "".join(f"| {number} | x |\n" for number in range(1_000))
-    message = make_body(AgentMessage(id=1, at=0.0, parts=[GrowingText(rows)]), context(whole=True))
+    message = make_body(AgentMessage(id=1, at=0.0, parts=[GrowingText(rows)]), context(full=True))
     body = MeasuredBody(cast("LongBody", message))
     assert body.height <= STEP_LINES
     steps = 0

@@ -126,9 +126,9 @@ def test_a_place_in_a_message_is_found_again() -> None:
     body = agent_message.body(entry, context())
     settled(body)
     fresh = agent_message.body(entry, context())
-    assert hasattr(fresh, "place_of")
+    assert hasattr(fresh, "position_at")
     for line in (0, 10, body.height - 300, body.height - 1):
-        assert body.line_of(body.place_of(line)) == line  # type: ignore[attr-defined]
+        assert body.line_at(body.position_at(line)) == line  # type: ignore[attr-defined]
 
 
 # ----------------------------------------------------------------------------- thoughts
@@ -139,7 +139,7 @@ def thinking(
 ) -> list[str]:
     entry = Thought(id=1, at=100.0, parts=[GrowingText("**Why**\n\nbecause")], ended_at=ended_at)
     clock = None if now is None else lambda: now
-    return lines(settled(thought.body(entry, context(width=width, folded=folded, now=clock))))
+    return lines(settled(thought.body(entry, context(width=width, folded=folded, clock=clock))))
 
 
 def test_a_folded_thought_is_one_line_with_its_duration() -> None:
@@ -168,7 +168,7 @@ def test_the_end_of_a_thought_makes_its_body_anew_since_that_may_fold_it() -> No
 def test_the_line_of_a_thought_follows_the_clock() -> None:
     clock = [101.0]
     entry = Thought(id=1, at=100.0, parts=[GrowingText("a")])
-    body = thought.body(entry, context(now=lambda: clock[0]))
+    body = thought.body(entry, context(clock=lambda: clock[0]))
     assert body.line(0).text == "▾ thinking for 1 s"
     clock[0] = 163.0
     assert body.line(0).text == "▾ thinking for 1:03"

@@ -70,7 +70,7 @@ def test_the_last_lines_are_shown_and_how_many_came_before() -> None:
 
 def test_all_lines_are_shown_where_they_are_wanted() -> None:
     session = Session(cwd=CWD)
-    shown = body(terminal(session, numbered(0, 100), command="x"), context(session, whole=True))
+    shown = body(terminal(session, numbered(0, 100), command="x"), context(session, full=True))
     assert shown.height == 101
 
 
@@ -127,7 +127,7 @@ def test_output_that_the_agent_sends_again_as_a_whole_replaces_what_was_there() 
 def test_what_was_not_kept_is_told_once_and_the_end_is_right() -> None:
     session = Session(cwd=CWD)
     entry = terminal(session, "first\n", command="x")
-    shown = body(entry, context(session, whole=True))
+    shown = body(entry, context(session, full=True))
     lines(shown)
     line = "y" * 99 + "\n"
     for _ in range(4 * MAX_KEPT_PER_END // len(line)):
@@ -143,7 +143,7 @@ def test_what_was_not_kept_is_told_once_and_the_end_is_right() -> None:
 def test_what_is_kept_of_floods_does_not_grow() -> None:
     session = Session(cwd=CWD)
     entry = terminal(session, "first\n", command="x")
-    shown = body(entry, context(session, whole=True))
+    shown = body(entry, context(session, full=True))
     heights = []
     for _ in range(4):
         for _ in range(4 * MAX_KEPT_PER_END // 100):
@@ -236,7 +236,7 @@ def test_a_very_long_command_is_cut_short_unless_it_is_wanted_whole() -> None:
     entry = call(title="Run", kind="execute", raw_input={"command": "x\n" * 50 + "y"})
     entry.content = [Content("text", "out")]
     assert lines(call_body(entry, context()))[-2:] == ["      ▸ 45 more lines", "    out"]
-    assert lines(call_body(entry, context(whole=True)))[-2:] == ["      y", "    out"]
+    assert lines(call_body(entry, context(full=True)))[-2:] == ["      y", "    out"]
 
 
 def test_the_call_says_where_a_command_runs_that_runs_elsewhere() -> None:

@@ -212,4 +212,4 @@ def test_an_error_of_many_lines_shows_the_first_and_names_the_key_for_the_others
         lines = drawn(entry, folded=False)
         assert len([line for line in lines if "It could not" in line]) <= 6
         assert any("more lines · v shows all" in line for line in lines)
-        assert make_body(entry, DrawContext(80, Palette(), Session(), whole=True)).height > 20
+        assert make_body(entry, DrawContext(80, Palette(), Session(), full=True)).height > 20

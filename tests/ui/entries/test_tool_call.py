@@ -54,14 +54,14 @@ def test_a_call_without_anything_to_unfold_has_no_fold_sign() -> None:
 
 def test_how_long_it_has_taken_so_far_comes_from_the_clock() -> None:
     now = [100.5]
-    shown = body(call(title="x", status="in_progress"), context(now=lambda: now[0]))
+    shown = body(call(title="x", status="in_progress"), context(clock=lambda: now[0]))
     assert " s " not in shown.line(0).text
     now[0] = 112.0
     assert shown.line(0).text.rstrip().endswith("12 s  ●")
 
 
 def test_a_finished_call_does_not_count_on() -> None:
-    assert " s" not in headline(call(title="x", status="completed"), now=lambda: 500.0)
+    assert " s" not in headline(call(title="x", status="completed"), clock=lambda: 500.0)
 
 
 @pytest.mark.parametrize(
@@ -296,10 +296,10 @@ def test_long_texts_are_cut_short_unless_they_are_wanted_whole() -> None:
     text = Content("text", "".join(f"{number}\n" for number in range(100)))
     entry = call(title="x", kind="read", content=[text])
     assert lines(body(entry, context()))[-1] == "    ▸ 80 more lines"
-    assert body(entry, context(whole=True)).height == 101
+    assert body(entry, context(full=True)).height == 101
     thought = call(title="x", kind="think", content=[Content("text", "word " * 5000)])
     assert body(thought, context()).height == 22
-    assert body(thought, context(whole=True)).height > 300
+    assert body(thought, context(full=True)).height > 300
 
 
 def test_an_image_is_a_line_and_what_is_for_the_agent_alone_is_only_mentioned() -> None:
@@ -406,7 +406,7 @@ def test_nothing_is_wider_than_the_page(width: int) -> None:
     )
     entry.locations = [Location("/tmp/" + "y" * 200, 3)]
     for whole in (False, True):
-        for strip in strips(body(entry, context(session, width, whole=whole))):
+        for strip in strips(body(entry, context(session, width, full=whole))):
             assert strip.cell_length <= width
 
 

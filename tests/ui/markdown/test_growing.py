@@ -126,9 +126,9 @@ def test_a_place_is_found_again_when_heights_above_it_became_exact() -> None:
     made = document("".join(f"- {'word ' * 30}{number}\n- [x](u)\n" for number in range(200)))
     line = made.height // 2
     made.settle(line, line + 10)
-    place, text = made.place_of(line), made.line(line).text
+    place, text = made.position_at(line), made.line(line).text
     made.settle(0, line)
-    assert made.line(made.line_of(place)).text == text
+    assert made.line(made.line_at(place)).text == text
 
 
 def test_code_blocks_are_given_as_they_were_written() -> None:

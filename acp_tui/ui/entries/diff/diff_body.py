@@ -77,8 +77,8 @@ class DiffBody:
         self._numbered = first > 0
         self._renderer = self._make_renderer(context)
         rows = chain(_rows_above(diff, self._difference, heading), self._difference.rows())
-        self._rows = list(rows if context.whole else islice(rows, PREVIEW_ROWS + 1))
-        if not context.whole and len(self._rows) > PREVIEW_ROWS:
+        self._rows = list(rows if context.full else islice(rows, PREVIEW_ROWS + 1))
+        if not context.full and len(self._rows) > PREVIEW_ROWS:
             shown = PREVIEW_ROWS - 1
             missing = self._difference.line_count - sum(row.is_line for row in self._rows[:shown])
             self._rows[shown:] = [Row("more", f"▸ {missing:,} more lines")]

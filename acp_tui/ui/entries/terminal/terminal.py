@@ -69,7 +69,7 @@ class TerminalBody:
         self._terminal = terminal
         self._context = context
         self._output: OutputBody | FullOutput | None = None
-        if context.whole:
+        if context.full:
             self._output = FullOutput(terminal, context, INDENT)
         elif not context.folded:
             self._output = OutputBody(terminal, context)
@@ -101,7 +101,7 @@ class TerminalBody:
         if terminal.owner == "user" and terminal.ended_at is None:
             key = keys.KEYS["transcript.kill"].key_names(context.keymap)
             facts.append((f"{key} stops it", palette.dim))
-        facts.append((elapsed(terminal.at, terminal.ended_at, context.now), palette.dim))
+        facts.append((elapsed(terminal.at, terminal.ended_at, context.clock), palette.dim))
         foldable = terminal.output.total > 0
         icon, status = "!" if terminal.owner == "user" else "❯", status_name(terminal)
         return headline(icon, title, facts, context, foldable=foldable, status=status)
@@ -139,7 +139,7 @@ def tail_strips(lines: list[Line], hidden: int, context: DrawContext) -> list[St
         for number, line in enumerate(lines)
         for part in hard_wrap(line_segments(line, palette), width)
     ]
-    if not context.whole and len(wrapped) > TAIL_LINES:
+    if not context.full and len(wrapped) > TAIL_LINES:
         wrapped = wrapped[-TAIL_LINES:]
         hidden += wrapped[0][0]
     strips = [make_strip(part, [indent]) for _, part in wrapped]

@@ -39,7 +39,7 @@ def headline(
 ) -> Strip:
     """Draw the line. The title is shortened to fit; facts are dropped where it would become too short."""
     palette = context.palette
-    fold = (FOLDED if context.folded else OPEN) if foldable and not context.whole else " "
+    fold = (FOLDED if context.folded else OPEN) if foldable and not context.full else " "
     signs = [Segment(f"{fold} ", palette.dim), Segment(f"{icon} ", palette.icon)]
     end = _end(status, palette)
     room = context.width - _cells(signs) - _cells(end)

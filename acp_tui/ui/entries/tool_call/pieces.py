@@ -51,7 +51,7 @@ class Piece(NamedTuple):
 
 def pieces(call: ToolCall, context: DrawContext) -> Iterator[Piece]:
     """Yield the pieces of a call. Raw input and output appear only if there is no other content."""
-    if context.whole and not _title_fits(call, context):
+    if context.full and not _title_fits(call, context):
         yield Piece("title", call_title(call, context.cwd))
     locations = _other_locations(call, context.cwd)
     if locations:

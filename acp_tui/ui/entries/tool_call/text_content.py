@@ -61,7 +61,7 @@ def markdown_strips(text: str, context: DrawContext, indent_cells: int = INDENT)
     """Draw the first lines of a text as Markdown."""
     from acp_tui.ui.markdown.document import Document
 
-    limit = MAX_MARKDOWN_LINES_FULL if context.whole else MAX_LINES
+    limit = MAX_MARKDOWN_LINES_FULL if context.full else MAX_LINES
     length = limit * context.width
     indent = Segment(" " * indent_cells)
     document = Document(GrowingText(text[:length].strip("\n")), context.palette, context.width, [indent])
@@ -83,7 +83,7 @@ def plain_strips(
 ) -> list[Strip]:
     """Draw the first lines of a text, and the number of the others."""
     lines = text.strip("\n").split("\n")
-    limit = MAX_LINES_FULL if context.whole else MAX_LINES
+    limit = MAX_LINES_FULL if context.full else MAX_LINES
     strips = list(_wrapped(lines[:limit], style, context, wrapper))
     missing = len(lines) - len(lines[:limit])
     if len(strips) > limit:

@@ -74,13 +74,13 @@ class ToolCallBody:
                 return _locations(what, context)
             case "diff":
                 return DiffBody(what, context, heading=piece.label, first=piece.first)
-            case "terminal" if context.whole:
+            case "terminal" if context.full:
                 return FullOutput(what, context, INDENT)
             case "terminal":
                 return OutputBody(what, context)
             case "command":
                 return _command(what, piece.label, context)
-            case "content" if what.kind == "text" and (context.whole or not what.for_assistant_only):
+            case "content" if what.kind == "text" and (context.full or not what.for_assistant_only):
                 return text_body(what, piece.label, context)
             case "content":
                 return LinesBody(content_lines(what, context, [_INDENT]), what.text)
@@ -132,7 +132,7 @@ class ToolCallBody:
         facts += [(exit_text(terminal), palette.error) for terminal in terminals if exit_text(terminal)]
         if call.exit_code and not terminals:
             facts.append((f"exit {call.exit_code}", palette.error))
-        if time := elapsed(call.began, call.ended_at, None if call.done else context.now):
+        if time := elapsed(call.began, call.ended_at, None if call.done else context.clock):
             facts.append((time, palette.dim))
         return facts
 
@@ -161,7 +161,7 @@ def _command(command: str, where: str, context: DrawContext) -> LinesBody:
         for text in command.split("\n")
         for part in hard_wrap([Segment(text, palette.text)], context.width - INDENT - 2)
     ]
-    missing = 0 if context.whole else len(lines) - MAX_COMMAND_LINES
+    missing = 0 if context.full else len(lines) - MAX_COMMAND_LINES
     if missing > 1:
         lines[MAX_COMMAND_LINES:] = [[expander(f"▸ {missing} more lines", palette.diff_fold)]]
     if where:
@@ -182,7 +182,7 @@ def _locations(locations: tuple[Location, ...], context: DrawContext) -> LinesBo
         f"{relative_path(place.path, context.cwd)}{f':{place.line}' if place.line is not None else ''}"
         for place in locations
     ]
-    shown = texts if context.whole else texts[:MAX_LOCATIONS]
+    shown = texts if context.full else texts[:MAX_LOCATIONS]
     room = context.width - INDENT - 2
     strips = [
         make_strip([Segment("↳ ", palette.faint), Segment(shorten_path(text, room), palette.dim)], [_INDENT])
