@@ -27,17 +27,6 @@ PURE = frozenset(
     }
 )  # fmt: skip
 
-KNOWN_CIRCLES = (
-    {
-        "acp_tui.ui.app",
-        "acp_tui.ui.keys.palette_commands",
-        "acp_tui.ui.screens.base",
-        "acp_tui.ui.screens.palette",
-        "acp_tui.ui.terminal.driver",
-    },
-)
-"""Circles of imports that are still to be removed. Do not add to them."""
-
 
 def imports(tree: ast.AST, *, when_loaded: bool = False) -> Iterator[str]:
     """The modules that the code imports; `when_loaded`: only those that loading it imports."""
@@ -146,7 +135,7 @@ def test_modules_do_not_import_each_other_in_a_circle() -> None:
         for module in graph
         if module in imported[module]
     }
-    assert [sorted(circle) for circle in circles if not any(circle <= known for known in KNOWN_CIRCLES)] == []
+    assert [sorted(circle) for circle in circles] == []
 
 
 @pytest.mark.parametrize(

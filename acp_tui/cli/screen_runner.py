@@ -60,11 +60,11 @@ def run_app(app: AcpTui) -> int:
         asyncio.run(_run_async(app))
     except Exception as error:  # reported below in one sentence
         app.failure = app.failure or error
-    if app.failure is not None and app.ended_by is None:
+    if app.failure is not None and app.exit_signal is None:
         raise app.failure if isinstance(app.failure, UserError) else _crash_error(app.failure)
     if app.failure is not None:
         log.error("Error while shutting down after a signal", exc_info=app.failure)
-    return app.return_code or 0 if app.ended_by is None else 128 + app.ended_by
+    return app.return_code or 0 if app.exit_signal is None else 128 + app.exit_signal
 
 
 async def _run_async(app: AcpTui) -> None:
@@ -77,9 +77,9 @@ async def _run_async(app: AcpTui) -> None:
 
         In both cases the agents' watchers end the remaining processes.
         """
-        app.hurry()
+        app.discard_blocked_output()
         with suppress(RuntimeError):  # the loop has just been closed
-            loop.call_soon_threadsafe(app.end, number)
+            loop.call_soon_threadsafe(app.shut_down, number)
         hard_exit = threading.Timer(SHUTDOWN_GRACE_SECONDS, os._exit, (128 + number,))
         hard_exit.daemon = True
         hard_exit.start()

@@ -12,7 +12,7 @@ from acp_tui.store.recordings import read_recording
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.conversation.status_tracker import StatusTracker
 from acp_tui.ui.prompt import Prompt
-from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.screens.session.session_screen import SessionScreen
 from acp_tui.ui.theme.themes import BUILT_IN
 from acp_tui.ui.transcript.transcript import Transcript
 from tests.pictures.record import RECORDING
@@ -43,13 +43,12 @@ class StillScreen(SessionScreen):
         super().__init__(session, facts, palette)
         self._at = records[-1].at
 
-    def below(self) -> Iterable[Widget]:
-        """Where the user writes."""
+    def compose_bottom(self) -> Iterable[Widget]:
         return (Prompt(),)
 
     def on_mount(self) -> None:
         """All of it is there at once."""
-        self.transcript.use_session(self.session, self.session.cwd or "")
+        self.show_session(self.session, self.session.cwd or "")
         self.query_one(Prompt).agent_title = "Demo agent"
 
     def now(self) -> float:

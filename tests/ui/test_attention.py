@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.config.settings import Settings
-from acp_tui.ui.conversation.attention import RESTORE_TITLE, SAVE_TITLE, Attention, expand_command
+from acp_tui.ui.conversation.attention import Attention, expand_command
+from acp_tui.ui.terminal.window_title import RESTORE_TITLE, SAVE_TITLE, WindowTitle
 from acp_tui.ui.widgets.status_facts import StatusFacts
 from tests.support.desk import agent
 from tests.support.terminal import Terminal
@@ -32,14 +33,21 @@ class Window:
         self.focused = False
         self.sent: list[str] = []
         environ = {"PATH": "/bin:/usr/bin", **environ}
-        self.attention = Attention(self.sent.append, lambda: self.focused, environ)
-        self.attention.follow(Settings(notify=notify, notify_command=list(command)))
+        title = WindowTitle(self.sent.append)
+        self.attention = Attention(
+            self.sent.append,
+            lambda: title,
+            has_focus=lambda: self.focused,
+            is_in_front=lambda: True,
+            environ=environ,
+        )
+        self.attention.configure(Settings(notify=notify, notify_command=list(command)))
 
     def see(self, *phases: Phase, asked: str = "", facts: StatusFacts = FACTS) -> list[str]:
         """The phases come one after the other; what is sent by the last of them."""
         for phase in phases:
             self.sent.clear()
-            self.attention.see(replace(facts, phase=phase), asked)
+            self.attention.update(replace(facts, phase=phase), asked)
         return self.sent
 
 

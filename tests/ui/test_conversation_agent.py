@@ -17,7 +17,7 @@ from acp_tui.controller import wait_notice
 from acp_tui.errors import UserError
 from acp_tui.session.state import TurnEnd
 from acp_tui.ui.conversation.runner import ConversationRunner
-from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.screens.session.session_screen import SessionScreen
 from acp_tui.ui.widgets import status_line
 from acp_tui.ui.widgets.status_facts import Piece, StatusFacts, layout
 from tests.support.desk import Desk, agent, app_of, desk, offers
@@ -189,7 +189,7 @@ async def test_a_queue_waits_after_the_agent_died(open_desk: Open) -> None:
     async with open_desk("script", LOADS) as one:
         await one.send('[["permission", {"title": "go on?"}], ["exit", 1]]')
         await one.asked()
-        one.screen.runner.submit("later")
+        one.screen.runner.prompts.submit("later")
         await one.press("a")
         await one.until(lambda: one.session.phase == "dead")
         await one.press("f5")

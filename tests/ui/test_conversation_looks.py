@@ -9,8 +9,8 @@ from pytest_textual_snapshot import SVGImageExtension  # type: ignore[import-unt
 
 from acp_tui.session.state import ToolCall
 from acp_tui.ui.permission import typing_guard
-from acp_tui.ui.screens.choose import ChooseScreen
-from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+from acp_tui.ui.screens.session.session_screen import SessionScreen
 from tests.support.desk import Desk, agent, app_of, marked, offers
 from tests.support.looks import LARGE, SMALL, THEMES, every_look
 
@@ -191,7 +191,7 @@ async def test_scrolled_up_while_more_comes(shoot: Shoot) -> None:
     async def act(desk: Desk) -> None:
         await turn(desk, "count")
         await desk.press("pageup")
-        desk.screen.runner.submit("and on")
+        desk.screen.runner.prompts.submit("and on")
         await desk.until(lambda: len(desk.said()) == 2 and desk.session.phase == "idle")
         await desk.sees("new")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.session.state import TurnEnd
-from acp_tui.ui.screens.help import HelpScreen
+from acp_tui.ui.screens.dialogs.help import HelpScreen
 from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.key_bar import KeyBar
 from tests.support.desk import offers
@@ -114,8 +114,8 @@ async def test_prompts_queue_while_the_agent_works_and_leave_one_by_one(open_des
         gate = '[["permission", {"title": "go on?"}]]'
         await desk.send(gate)
         await desk.asked()
-        desk.screen.runner.submit("second")
-        desk.screen.runner.submit("third")
+        desk.screen.runner.prompts.submit("second")
+        desk.screen.runner.prompts.submit("third")
         await desk.until(lambda: desk.queue == ["second", "third"])
         await desk.press("a")
         await desk.until(lambda: desk.prompts() == [gate, "second", "third"])

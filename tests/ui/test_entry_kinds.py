@@ -30,7 +30,7 @@ from acp_tui.session.state import Entry, Session
 from acp_tui.session.text import GrowingText
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.drawing.body import LinesBody
-from acp_tui.ui.screens.replay import ReplayScreen
+from acp_tui.ui.screens.session.replay import ReplayScreen
 from acp_tui.ui.transcript.transcript import Transcript
 from tests.support.talk import Talk
 from tests.support.waiting import until

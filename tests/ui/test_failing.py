@@ -25,20 +25,20 @@ MISTAKES = {
         status_tracker.StatusTracker.of = broken
         """,
     "in a handler": """
-        import acp_tui.ui.screens.conversation as conversation
+        import acp_tui.ui.screens.conversation.conversation_screen as conversation
         def broken(self):
             raise RuntimeError('a mistake [of] ours')
         conversation.ConversationScreen.action_options = broken
         """,
     "in a worker": """
-        import acp_tui.ui.screens.conversation as conversation
-        async def broken(self, wanted):
+        import acp_tui.ui.screens.conversation.agent_settings as agent_settings
+        async def broken(self, name):
             raise RuntimeError('a mistake [of] ours')
-        conversation.ConversationScreen._choose = broken
+        agent_settings.AgentSettings._choose_option = broken
         """,
     "while drawing": """
         from textual.widgets import Static
-        import acp_tui.ui.screens.help as help
+        import acp_tui.ui.screens.dialogs.help as help
         class Broken(Static):
             def render_line(self, y):
                 raise RuntimeError('a mistake [of] ours')
@@ -67,7 +67,7 @@ MISTAKES = {
         import acp_tui.ui.conversation.attention as attention
         def broken(self):
             raise RuntimeError('a mistake [of] ours')
-        attention.Attention.leave = broken
+        attention.Attention.stop = broken
         """,
 }
 
@@ -133,7 +133,7 @@ def session_in(home: Path) -> str:
 BESIDE = {
     "in a task that nobody waits for": """
         import asyncio
-        import acp_tui.ui.screens.conversation as conversation
+        import acp_tui.ui.screens.conversation.conversation_screen as conversation
         async def fail():
             await asyncio.sleep(0)
             raise RuntimeError('a mistake [of] ours')
@@ -143,7 +143,7 @@ BESIDE = {
         """,
     "in a callback": """
         import asyncio
-        import acp_tui.ui.screens.conversation as conversation
+        import acp_tui.ui.screens.conversation.conversation_screen as conversation
         def fail():
             raise RuntimeError('a mistake [of] ours')
         def broken(self):
@@ -169,7 +169,7 @@ def test_what_fails_beside_the_screen_is_told_and_it_goes_on(tmp_path: Path, hom
 def test_a_thread_that_fails_writes_nothing_onto_the_screen(tmp_path: Path, home: Path) -> None:
     mistake = """
         import threading
-        import acp_tui.ui.screens.conversation as conversation
+        import acp_tui.ui.screens.conversation.conversation_screen as conversation
         def fail():
             raise RuntimeError('a mistake [of] ours')
         def broken(self):

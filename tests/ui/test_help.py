@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from textual.widgets import Static
 
 from acp_tui.ui.keys import SCOPES, TABLE
-from acp_tui.ui.screens.help import HelpScreen
-from acp_tui.ui.screens.palette import PaletteScreen
+from acp_tui.ui.screens.dialogs.help import HelpScreen
+from acp_tui.ui.screens.dialogs.palette import PaletteScreen
 from tests.support.desk import desk
 from tests.ui.prompt.host import Host
 

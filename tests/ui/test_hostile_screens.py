@@ -19,18 +19,18 @@ from acp_tui.session.text import GrowingText
 from acp_tui.store.recordings import read_recording
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.keys import KEYS
-from acp_tui.ui.keys.palette_commands import PaletteCommand
+from acp_tui.ui.keys.palette_command import PaletteCommand
 from acp_tui.ui.permission.dialog import PermissionScreen
-from acp_tui.ui.screens.choose import ChooseScreen
-from acp_tui.ui.screens.confirm import ConfirmScreen
-from acp_tui.ui.screens.conversation import ConversationScreen
-from acp_tui.ui.screens.detail import DetailScreen
-from acp_tui.ui.screens.full_entry import FullEntryScreen
-from acp_tui.ui.screens.help import HelpScreen
+from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
+from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+from acp_tui.ui.screens.dialogs.detail import DetailScreen
+from acp_tui.ui.screens.dialogs.full_entry import FullEntryScreen
+from acp_tui.ui.screens.dialogs.help import HelpScreen
+from acp_tui.ui.screens.dialogs.output import OutputScreen
+from acp_tui.ui.screens.dialogs.palette import PaletteScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
-from acp_tui.ui.screens.output import OutputScreen
-from acp_tui.ui.screens.palette import PaletteScreen
-from acp_tui.ui.screens.replay import ReplayScreen
+from acp_tui.ui.screens.session.replay import ReplayScreen
 from tests.support.desk import agent, app_of
 from tests.support.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, assert_no_control, make_world
 from tests.support.terminal import ESCAPES
@@ -80,7 +80,7 @@ DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
     HelpScreen: lambda _: HelpScreen((), dict.fromkeys(KEYS, EVIL)),
     OutputScreen: lambda palette: OutputScreen(terminal(), palette, session=Session()),
     PaletteScreen: lambda palette: PaletteScreen(
-        EVIL, [PaletteCommand(EVIL, str, EVIL, EVIL, EVIL)], palette
+        EVIL, [PaletteCommand(EVIL, str, EVIL, EVIL, EVIL)], palette, end_preview=lambda: None
     ),
     PermissionScreen: lambda palette: PermissionScreen(
         question(), palette, agent=EVIL, cwd=EVIL, remember_words={"allow_once": EVIL}
@@ -101,7 +101,7 @@ BOTTOM: dict[type[Screen[Any]], Callable[[World], AcpTui]] = {
 def replayed(world: World) -> AcpTui:
     player = Player(list(read_recording(world.foreign_log)), title=EVIL, cwd=EVIL, speed=AT_ONCE)
     wishes = early_settings.read(world.project)
-    return AcpTui(lambda palette: ReplayScreen(player, palette, problems=[EVIL]), wishes=wishes)
+    return AcpTui(lambda palette: ReplayScreen(player, palette, problems=[EVIL]), settings=wishes)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.ui.screens.full_entry import FullEntryScreen
+from acp_tui.ui.screens.dialogs.full_entry import FullEntryScreen
 
 if TYPE_CHECKING:
     from pathlib import Path

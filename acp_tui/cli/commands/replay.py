@@ -50,7 +50,7 @@ def app_for(path: Path, args: argparse.Namespace) -> AcpTui:
     from acp_tui.controller.player import Player
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.conversation import gc_control
-    from acp_tui.ui.screens.replay import ReplayScreen
+    from acp_tui.ui.screens.session.replay import ReplayScreen
 
     gc_control.pause()  # garbage collection would double the loading time, and all records stay in memory
     records, problems = read_records(path)
@@ -65,7 +65,7 @@ def app_for(path: Path, args: argparse.Namespace) -> AcpTui:
     return AcpTui(
         lambda palette: ReplayScreen(player, palette, problems=problems),
         theme=args.theme,
-        wishes=early_settings.read(Path.cwd()),
+        settings=early_settings.read(Path.cwd()),
     )
 
 

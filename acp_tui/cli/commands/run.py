@@ -73,7 +73,7 @@ def app_for(
         _conversation, args, on_created, agent, prompt, chosen_by_project=chosen_by_project
     )
     start = conversation if has_agent else launcher
-    return AcpTui(start, theme=args.theme, wishes=settings, launcher=launcher)
+    return AcpTui(start, theme=args.theme, settings=settings, launcher=launcher)
 
 
 def _default_agent(settings: early_settings.EarlySettings) -> tuple[str | None, bool]:
@@ -102,7 +102,7 @@ def _conversation(
     chosen_by_project: bool = False,
 ) -> BaseScreen:
     """Return the screen of one conversation."""
-    from acp_tui.ui.screens.conversation import ConversationScreen
+    from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
 
     setups: list[ConversationSetup] = []
 
@@ -141,9 +141,13 @@ def _conversation(
 
 
 def _launcher(
-    args: argparse.Namespace, on_created: Callable[[ConversationSetup], None], palette: Palette
+    args: argparse.Namespace,
+    on_created: Callable[[ConversationSetup], None],
+    palette: Palette,
+    *,
+    over: BaseScreen | None = None,
 ) -> BaseScreen:
-    """Return the screen that lists agents and recorded sessions."""
+    """Return the screen that lists agents and recorded sessions. `over` is the screen it opens over."""
     from acp_tui.ui.screens.launcher import LauncherScreen
 
     folder = Path(args.cwd or ".").absolute()
@@ -152,7 +156,7 @@ def _launcher(
         from acp_tui.launcher_choices import load_choices
 
         choices = load_choices(folder)
-        import acp_tui.ui.screens.conversation  # noqa: F401  # preload: the next screen
+        import acp_tui.ui.screens.conversation.conversation_screen  # noqa: F401  # preload: the next screen
 
         return choices
 
@@ -164,7 +168,7 @@ def _launcher(
         given = argparse.Namespace(**(vars(args) | changes))
         return _conversation(given, on_created, agent, None, palette)
 
-    return LauncherScreen(palette, read, start, folder)
+    return LauncherScreen(palette, read, start, folder, over=over)
 
 
 def _print_resume_hint(setup: ConversationSetup) -> None:

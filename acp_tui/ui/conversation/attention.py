@@ -11,18 +11,19 @@ import logging
 import os
 import shutil
 import subprocess
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from acp_tui.session.text import visible_line
+from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.terminal.passthrough import osc, wrap_for_multiplexer, write_to_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from textual.screen import Screen
-
     from acp_tui.config.problems import Problem
     from acp_tui.config.settings import Settings
+    from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.terminal.window_title import WindowTitle
     from acp_tui.ui.widgets.status_facts import StatusFacts
 
 _log = logging.getLogger(__name__)
@@ -36,8 +37,6 @@ _TITLES = {"working": "● working", "cancelling": "● stopping", "asking": "? 
 _OSC_777 = ("foot", "rxvt")
 """TERM prefixes of terminals that use OSC 777 for notifications; VTE terminals use it, too."""
 
-SAVE_TITLE, RESTORE_TITLE = "\x1b[22;2t", "\x1b[23;2t"
-
 
 class Attention:
     """Watches the phase of one conversation."""
@@ -45,65 +44,73 @@ class Attention:
     def __init__(
         self,
         send: Callable[[str], None],
-        focused: Callable[[], bool],
+        title: Callable[[], WindowTitle],
+        *,
+        has_focus: Callable[[], bool],
+        is_in_front: Callable[[], bool],
         environ: Mapping[str, str] | None = None,
     ) -> None:
+        """Create one for a conversation.
+
+        Args:
+            send: Writes an escape sequence to the terminal.
+            title: Returns the window title, which conversations share.
+            has_focus: Returns True while the terminal's window has the focus.
+            is_in_front: Returns True while this is the conversation on the screen.
+            environ: The environment; by default that of the process.
+        """
         self._send = send
-        self._focused = focused
+        self._title = title
+        self._has_focus = has_focus
+        self._is_in_front = is_in_front
         self._environ = os.environ if environ is None else environ
         self._phase = ""
-        self._title = ""
         self._running: list[subprocess.Popen[bytes]] = []
-        self._wish = "off"  # as long as the settings are not known
+        self._mode = "off"  # until the settings have been read
         self._command: Sequence[str] = ()
 
     @classmethod
-    def of(cls, screen: Screen[Any]) -> Attention:
-        """Create the one for the conversation on a screen."""
-        return cls(lambda sequence: write_to_terminal(screen.app, sequence), lambda: screen.app.app_focus)
+    def of(cls, screen: BaseScreen) -> Attention:
+        """Return one for the conversation on a screen."""
+        return cls(
+            lambda sequence: write_to_terminal(screen.app, sequence),
+            lambda: app_of(screen).window_title,
+            has_focus=lambda: screen.app.app_focus,
+            is_in_front=lambda: screen.is_in_front,
+        )
 
-    def follow(self, settings: Settings) -> list[Problem]:
+    def configure(self, settings: Settings) -> list[Problem]:
         """Apply the settings and return the problems with them."""
-        self._wish, self._command = settings.notify, settings.notify_command
+        self._mode, self._command = settings.notify, settings.notify_command
         return notify_command_problems(settings)
 
-    def see(self, facts: StatusFacts, asked: str = "") -> None:
-        """Update the title and alert the user to a new phase. `asked` is the subject of a question."""
+    def update(self, facts: StatusFacts, question: str = "") -> None:
+        """Update the title, and alert the user to a new phase. `question` names what the agent asks about."""
         phase = facts.phase
         self._show_title(phase, facts.project)
         before, self._phase = self._phase, phase
-        if phase == before or self._focused():
+        if phase == before or self._has_focus():
             return
         agent, where = _short(facts.agent), f" – {_short(facts.project)}" if facts.project else ""
         if phase == "asking":
-            about = f": {_short(asked)}" if asked else ""
-            self._call("needs_you", f"{agent} needs you{about}{where}")
+            about = f": {_short(question)}" if question else ""
+            self._alert("needs_you", f"{agent} needs you{about}{where}")
         elif before in BUSY_PHASES and phase not in BUSY_PHASES:
-            self._call("done", f"{agent} {'has ended' if phase == 'dead' else 'is done'}{where}")
+            self._alert("done", f"{agent} {'has ended' if phase == 'dead' else 'is done'}{where}")
 
-    def leave(self) -> None:
+    def stop(self) -> None:
         """Restore the window title."""
-        if self._title:
-            self._send(RESTORE_TITLE)
-        self._title = ""
-
-    # ------------------------------------------------------------------------- the title
+        self._title().release(self)
 
     def _show_title(self, phase: str, project: str) -> None:
-        if self._wish == "off":
-            return
-        state = _TITLES.get(phase, "acp-tui")
-        title = f"{state} – {_short(project)}" if project else state
-        if title != self._title:
-            self._send(f"{'' if self._title else SAVE_TITLE}{osc('2', title)}")
-            self._title = title
+        if self._mode != "off" and self._is_in_front():
+            state = _TITLES.get(phase, "acp-tui")
+            self._title().show(self, f"{state} – {_short(project)}" if project else state)
 
-    # ------------------------------------------------------------------------- calling the user
-
-    def _call(self, kind: Kind, text: str) -> None:
-        if self._wish in ("bell", "all"):
+    def _alert(self, kind: Kind, text: str) -> None:
+        if self._mode in ("bell", "all"):
             self._send("\x07" * (2 if kind == "needs_you" else 1))
-        if self._wish in ("terminal", "all"):
+        if self._mode in ("terminal", "all"):
             self._send(wrap_for_multiplexer(self._notification(kind, text), self._environ))
         if self._command:
             self._run(kind, text)

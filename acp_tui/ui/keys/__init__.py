@@ -7,9 +7,23 @@ from acp_tui.ui.keys.table import (
     Key,
     KeyScope,
     ScopeName,
+    active_keys,
     bindings,
     bound_keys,
+    is_bound,
     key_name,
 )
 
-__all__ = ["KEYS", "SCOPES", "TABLE", "Key", "KeyScope", "ScopeName", "bindings", "bound_keys", "key_name"]
+__all__ = [
+    "KEYS",
+    "SCOPES",
+    "TABLE",
+    "Key",
+    "KeyScope",
+    "ScopeName",
+    "active_keys",
+    "bindings",
+    "bound_keys",
+    "is_bound",
+    "key_name",
+]

@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from acp_tui.ui.keys import KEYS, SCOPES, TABLE, Key, ScopeName, key_name
+from acp_tui.ui.terminal.textual_keys import key_name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +53,7 @@ class Keymap:
     complaints: dict[str, str] = field(default_factory=dict)
 
 
-def keymap(wishes: Mapping[str, str]) -> Keymap:
+def check_keys(wishes: Mapping[str, str]) -> Keymap:
     """Check the keys wished for, by action id. Each is accepted or rejected independently."""
     found = Keymap()
     for name, wish in wishes.items():
@@ -76,7 +77,7 @@ def problems(settings: Settings) -> list[Problem]:
     """Return the complaints with file and line."""
     from acp_tui.config.problems import Problem
 
-    complaints = keymap(settings.keys).complaints
+    complaints = check_keys(settings.keys).complaints
     origins = {name: settings.origin(f"keys.{name}") for name in complaints}
     return [
         Problem(origins[name].file, origins[name].line, f"keys.{name}", sentence)
@@ -133,9 +134,7 @@ def _is_printable(key: str) -> bool:
 @cache
 def _characters() -> dict[str, str]:
     """Textual's names of the keys that type a character, by character."""
-    from textual.keys import _character_to_key  # private in Textual 8.2.8: it has no public equivalent
-
-    return {chr(code): _character_to_key(chr(code)) for code in range(0x20, 0x7F)}
+    return {chr(code): key_name_of(chr(code)) for code in range(0x20, 0x7F)}
 
 
 @cache

@@ -1,18 +1,15 @@
-"""The commands of the palette.
-
-Most are actions of the key table; a screen adds those without a key (`BaseScreen.commands`).
-"""
+"""The commands of the palette: actions of the key table, themes, agent options and policies."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.policies import SUMMARIES
 from acp_tui.session.settings import offered_settings, value_name
-from acp_tui.ui.keys import KEYS, SCOPES, Key
+from acp_tui.ui.keys import KEYS, SCOPES, TABLE, Key
 from acp_tui.ui.keys.command_titles import COMMAND_TITLES
+from acp_tui.ui.keys.palette_command import PaletteCommand
 from acp_tui.ui.theme import themes
 
 if TYPE_CHECKING:
@@ -22,43 +19,15 @@ if TYPE_CHECKING:
 
     from acp_tui.config.policies import Policy
     from acp_tui.session.state import ConfigOption, Session
-    from acp_tui.ui.app import AcpTui
 
 
-@dataclass(frozen=True, slots=True)
-class PaletteCommand:
-    """One line of the palette. Texts are drawn without markup: those of an agent are not trusted."""
-
-    title: str
-    run: Callable[[], Any]  # may return an awaitable
-    group: str = ""  # the part of the program it belongs to
-    keys: str = ""
-    word: str = ""  # search word and footer label
-    preview: Callable[[], None] | None = None  # shows the effect while the line is selected
-    current: bool = False  # the value in force
-    is_value: bool = False  # sets one value of an option; listed after the commands
-
-
-def commands_of(screen: Screen[Any], keymap: Mapping[str, str]) -> list[PaletteCommand]:
-    """Return all commands available on a screen, the most useful ones first."""
-    from acp_tui.ui.screens.base import BaseScreen
-
-    more = list(screen.commands()) if isinstance(screen, BaseScreen) else []
-    by_key = _by_key(screen, keymap)
-    tasks, values = [one for one in more if not one.is_value], [one for one in more if one.is_value]
-    app = cast("AcpTui", screen.app)
-    return [*tasks, *_of_the_app(app), *by_key, *values, *theme_commands(app)]
-
-
-# --------------------------------------------------------------------------- keys
-
-
-def _by_key(screen: Screen[Any], keymap: Mapping[str, str]) -> list[PaletteCommand]:
-    """Commands for the active key bindings that have a palette title."""
+def key_commands(screen: Screen[Any], keymap: Mapping[str, str]) -> list[PaletteCommand]:
+    """Return a command for each active key binding that has a palette title, the most useful ones first."""
     nodes = {active.binding.id: active.node for active in screen.active_bindings.values() if active.enabled}
-    for widget in screen.query("Transcript"):  # its keys act on the entry of its cursor, focused or not
-        for _, binding in widget._bindings:  # private in Textual 8.2.8: no public list of inactive bindings
-            nodes.setdefault(binding.id, widget)
+    for transcript in screen.query("Transcript"):  # its keys act on the current entry, focused or not
+        for key in TABLE:
+            if key.where == "transcript":
+                nodes.setdefault(key.id, transcript)
     return [
         PaletteCommand(
             title,
@@ -77,35 +46,21 @@ def title_of(key: Key) -> str:
     return SINGLE_KEY_TITLES.get(key.id) or key.help
 
 
-# --------------------------------------------------------------------------- the program
-
-
-def _of_the_app(app: AcpTui) -> Iterator[PaletteCommand]:
-    if app.has_launcher:
-        yield PaletteCommand("Switch agent or session", app.action_launcher, "Program", word="other launcher")
-    yield PaletteCommand("Change theme", app.action_theme, "Program")
-
-
-def theme_commands(app: AcpTui) -> list[PaletteCommand]:
-    """Return one command for each theme."""
+def theme_commands(
+    current: str, *, choose: Callable[[str], None], preview: Callable[[str], None]
+) -> list[PaletteCommand]:
+    """Return a command for each theme."""
     return [
         PaletteCommand(
             f"Theme: {name}",
-            partial(_use_theme, app, name),
+            partial(choose, name),
             "Program",
-            preview=partial(app.use_theme, name, trying=True),
-            current=app.theme_name == name,
+            preview=partial(preview, name),
+            current=name == current,
             is_value=True,
         )
         for name in themes.available()
     ]
-
-
-def _use_theme(app: AcpTui, name: str) -> None:
-    from acp_tui.config.paths import config_file
-
-    app.use_theme(name)
-    app.notify(f'To keep this theme, set theme = "{name}" in {config_file()}', markup=False)
 
 
 # --------------------------------------------------------------------------- the agent

@@ -526,6 +526,17 @@ def bound_keys(node: DOMNode, key_id: str) -> str:
     return KEYS[key_id].key_names(getattr(node.app, "keymap", None))
 
 
+def is_bound(node: DOMNode, scope: ScopeName, key: str) -> bool:
+    """Return True if a key, in Textual's spelling, has an action of this scope in the running app."""
+    return any(key in active_keys(node, action.id) for action in TABLE if action.where == scope)
+
+
+def active_keys(node: DOMNode, key_id: str) -> list[str]:
+    """Return the keys of an action in Textual's spelling, as bound in the running app."""
+    keymap: Mapping[str, str] = getattr(node.app, "keymap", {})
+    return keymap.get(key_id, KEYS[key_id].keys).split(",")
+
+
 _NAMES = {
     "up": "↑",
     "down": "↓",

@@ -12,7 +12,6 @@ from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.panes.messages import PaneItemAction, PanesAction
 from acp_tui.ui.panes.pane_list import PaneItem, PaneList
-from acp_tui.ui.widgets.abstract import AbstractWidgetMeta
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,7 +34,7 @@ class PaneSource:
     conversation: Conversation | None = None  # None for a recorded session
 
 
-class Pane(PaneList, metaclass=AbstractWidgetMeta):
+class Pane(PaneList):
     """A list of items about the session. Its keys work while it has the focus."""
 
     BINDINGS: ClassVar = keys.bindings("pane")

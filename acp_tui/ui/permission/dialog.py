@@ -19,7 +19,8 @@ from acp_tui.ui.permission.calls_in_progress import names_nothing
 from acp_tui.ui.permission.option_wording import option_wording
 from acp_tui.ui.permission.question import action_phrase, question_bodies, raw_input
 from acp_tui.ui.permission.typing_guard import TypingGuard
-from acp_tui.ui.screens.dialog import Dialog
+from acp_tui.ui.screens.dialogs.dialog import Dialog
+from acp_tui.ui.terminal.error_containment import report_error
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.long_text import LongText
@@ -143,7 +144,7 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         try:
             return question_bodies(self.question, self._drawing_context(width), raw=self._raw)
         except Exception as error:  # nothing is hidden: the question stands there as it was sent
-            self.app._handle_exception(error)
+            report_error(self.app, error)
             asks = self.question.call if self.question.call is not None else self.question.subject
             note = wrapped_lines(failure_note(asks, error), self._palette.error, width, 0)
             return [LinesBody([*note], ""), LongText(raw_text(asks), self._palette.text, width)]

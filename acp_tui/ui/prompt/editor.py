@@ -16,6 +16,7 @@ from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.keys.typeahead import forward_typeahead
 from acp_tui.ui.prompt.pastes import Pastes
+from acp_tui.ui.terminal.textual_keys import run_binding
 from acp_tui.ui.theme.component_style import foreground_style
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
 
     # ------------------------------------------------------------------------- typing
 
-    async def _on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
         """Keys do what they do at once, in the order they came; what Enter does is up to the bindings, too.
 
         Textual would ask the bindings only when the key has passed through the queues of all that is around
@@ -114,11 +115,15 @@ class PromptEditor(TextArea, inherit_bindings=False):
                 self.follow(typed=True)
             event.prevent_default()
             event.stop()
-            await self.app._check_bindings(event.key)
+            await run_binding(self.app, event.key)
 
     def newline(self) -> None:
         """Begin a line."""
-        self._replace_via_keyboard("\n", *self.selection)
+        self._insert("\n")
+
+    def _insert(self, text: str) -> None:
+        """Replace the selection; the cursor goes behind the text."""
+        self.replace(text, *self.selection, maintain_selection_offset=False)
 
     def find_matching_bracket(self, *_: object) -> None:
         """Not in prose: it would look through the whole text at every step of the cursor."""
@@ -136,7 +141,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
 
     # ------------------------------------------------------------------------- pastes
 
-    async def _on_paste(self, event: events.Paste) -> None:
+    async def on_paste(self, event: events.Paste) -> None:
         """Paste from the terminal."""
         event.stop()
         event.prevent_default()
@@ -152,14 +157,14 @@ class PromptEditor(TextArea, inherit_bindings=False):
             self.insert_token(token)
             return
         folded = self.pastes.fold(strip_controls(text))
-        self._replace_via_keyboard(folded, *self.selection)
+        self._insert(folded)
 
     def insert_token(self, token: str) -> None:
         """Insert what stands for an attachment, with space around it."""
         row, column = self.selection.start
         before = self.document[row][:column]
         gap = " " if before and not before[-1].isspace() else ""
-        self._replace_via_keyboard(f"{gap}{token} ", *self.selection)
+        self._insert(f"{gap}{token} ")
 
     def action_copy(self) -> None:
         """Copy the selection, with what the tokens in it stand for."""

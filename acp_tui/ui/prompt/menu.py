@@ -6,7 +6,6 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
 from acp_tui.ui.prompt.popup import Popup
-from acp_tui.ui.widgets.abstract import AbstractWidgetMeta
 
 if TYPE_CHECKING:
     from textual.widgets.text_area import Location
@@ -19,7 +18,7 @@ class Completion(NamedTuple):
     text: str
 
 
-class Menu(Popup, metaclass=AbstractWidgetMeta):
+class Menu(Popup):
     """What the keys of the menu act on while it is open."""
 
     @property

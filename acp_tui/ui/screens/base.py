@@ -1,35 +1,90 @@
-"""The base of the screen stack: a conversation, a replay or the launcher."""
+"""Base class of the screens that fill the terminal: a conversation, a replay, the launcher."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from textual.message import Message
 from textual.screen import Screen
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from acp_tui.ui.app_interface import app_of
 
-    from acp_tui.ui.keys.palette_commands import PaletteCommand
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from acp_tui.errors import UserError
+    from acp_tui.ui.keys.palette_command import PaletteCommand
+    from acp_tui.ui.theme.palette import Palette
+
+Result = TypeVar("Result")
 
 
 class BaseScreen(Screen[None]):
-    """A screen at the base of the stack, replaceable by another one."""
+    """The lowest screen of a Textual mode. Dialogs open above it, in the same mode."""
 
     BLANK: ClassVar[bool] = True  # its widgets cover it: Textual need not paint it below them in every frame
 
     is_launcher: ClassVar[bool] = False
     """True for the launcher, which leads to other screens."""
 
+    mode: str | None = None
+    """The Textual mode of this screen; set by the app. None for the current one."""
+
+    class Failed(Message):
+        """The screen cannot be used; the app closes it and shows the error."""
+
+        def __init__(self, error: UserError) -> None:
+            super().__init__()
+            self.error = error
+
+    class SwitchRequested(Message):
+        """The user wants another screen in place of the current one."""
+
+        def __init__(self, screen: BaseScreen) -> None:
+            super().__init__()
+            self.screen = screen
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self.palette = palette
+
     def on_mount(self) -> None:
         """Deliver the keys typed before the screen was mounted."""
-        if (catch_up := getattr(self.app, "catch_up", None)) is not None:
-            self.app.call_later(catch_up)
+        self.app.theme_changed_signal.subscribe(self, lambda _: self.use_palette(app_of(self).palette))
+        self.app.call_later(app_of(self).deliver_early_keys)
+
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
+        self.palette = palette
+
+    # ------------------------------------------------------------------------- dialogs
+
+    @property
+    def is_in_front(self) -> bool:
+        """True if the user sees this screen, perhaps below a dialog."""
+        return self in self.app.screen_stack
+
+    def open_dialog(
+        self, dialog: Screen[Result], callback: Callable[[Result | None], None] | None = None
+    ) -> None:
+        """Open a dialog above this screen, also while the user looks at another one."""
+        self.app.push_screen(dialog, callback, mode=self.mode)
+
+    async def ask(self, dialog: Screen[Result]) -> Result | None:
+        """Open a dialog and return its result. Call this in a worker."""
+        return await self.app.push_screen_wait(dialog, mode=self.mode)
+
+    def notify_error(self, error: UserError) -> None:
+        """Show an error in a toast."""
+        self.notify(str(error), severity="error", timeout=10, markup=False)
+
+    # ------------------------------------------------------------------------- called by the app
 
     async def leave(self) -> None:
         """Shut down what the screen owns. Called when it is replaced or the app ends."""
 
     def busy_reason(self) -> str | None:
-        """A sentence why the screen should not be left now; None if it may be."""
+        """Return a sentence why the screen should not be left now; None if it may be."""
         return None
 
     def shows_session(self, session: str) -> bool:  # noqa: ARG002  # for screens that do
@@ -37,5 +92,5 @@ class BaseScreen(Screen[None]):
         return False
 
     def commands(self) -> Iterable[PaletteCommand]:
-        """Commands for the palette that have no key."""
+        """Return commands for the palette that have no key."""
         return ()

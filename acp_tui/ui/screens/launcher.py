@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -30,38 +30,36 @@ if TYPE_CHECKING:
     from textual.widgets import Input
 
     from acp_tui.launcher_choices import AgentChoice, LauncherChoices, SessionChoice
-    from acp_tui.ui.app import AcpTui
     from acp_tui.ui.drawing.body import Body, DrawContext, Spans
     from acp_tui.ui.theme.palette import Palette
 
-    Start = Callable[[Palette, str | None, str | None], BaseScreen]
-    """Makes the conversation with an agent, or with the session to go on with."""
+    MakeScreen = Callable[[Palette, str | None, str | None], BaseScreen]
+    """Makes the screen of a conversation, from the name of an agent or the id of a session to resume."""
 
 MAX_DIGIT_KEYS = 9
 MAX_TITLE_WIDTH = 20
 MAX_RECENT_SESSIONS = 6
-"""Sessions that are shown before anything is typed."""
+"""Sessions that are listed before the user types."""
 
 
 class Filter(InputLine):
-    """What narrows the list. As long as it is empty, digits are keys of the launcher.
+    """The filter. While it is empty, digits choose an item of the list.
 
-    That is decided here, where keys arrive one after the other: decided by the app, a digit typed right
-    after a letter would come before the letter was taken in.
+    The launcher's own bindings cannot decide that: a digit typed right after a letter would reach them before
+    the letter is in the filter.
     """
 
     def on_key(self, event: events.Key) -> None:
-        """Leave the key to the launcher's bindings, or take it as text."""
+        """Leave digits to the launcher's bindings while the filter is empty."""
         if not self.value and self._is_number(event.key):
             event.prevent_default()
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """Does a key write something here?"""
+        """Return True if a key types text here."""
         return (bool(self.value) or not self._is_number(key)) and super().check_consume_key(key, character)
 
     def _is_number(self, key: str) -> bool:
-        bound = self.screen._bindings.key_to_bindings.get(key, [])
-        return any(binding.action.startswith("number(") for binding in bound)
+        return any(key in keys.active_keys(self, f"launcher.{n}") for n in range(1, MAX_DIGIT_KEYS + 1))
 
 
 class LauncherScreen(BaseScreen):
@@ -80,28 +78,42 @@ class LauncherScreen(BaseScreen):
     AUTO_FOCUS = "Filter"
 
     def __init__(
-        self, palette: Palette, read: Callable[[], LauncherChoices], start: Start, folder: Path
+        self,
+        palette: Palette,
+        load: Callable[[], LauncherChoices],
+        make_screen: MakeScreen,
+        folder: Path,
+        *,
+        over: BaseScreen | None = None,
     ) -> None:
-        super().__init__()
-        self._palette = palette
-        self._read = read
-        self._start = start
+        """Create the launcher.
+
+        Args:
+            palette: The colours of the current theme.
+            load: Finds the agents and sessions; called in a thread.
+            make_screen: Makes the screen of the chosen conversation.
+            folder: The folder in which agents start.
+            over: The screen that the launcher is opened over; None if it is the base screen.
+        """
+        super().__init__(palette)
+        self._load = load
+        self._make_screen = make_screen
         self._folder = folder
-        self._offers: LauncherChoices | None = None  # until it is known
+        self._over = over
+        self._choices: LauncherChoices | None = None  # until they have been found
         self._shown: list[AgentChoice | SessionChoice] = []
         self._query = ""
-        self._column = 0  # cells for the titles of agents
+        self._title_width = 0  # cells for the titles of agents
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
+        """Create the widgets from top to bottom."""
         yield Bar(*self._head(), id="head")
         yield Filter(placeholder="type to filter agents and sessions")
-        yield SelectList([], self._palette)
+        yield SelectList([], self.palette)
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """The first frame comes first."""
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette())
+        """Find the agents once the first frame is complete."""
         self.call_after_refresh(self._after_first_frame)
 
     def _after_first_frame(self) -> None:
@@ -109,61 +121,61 @@ class LauncherScreen(BaseScreen):
         self.action_look_again()
 
     def action_look_again(self) -> None:
-        """Read everything once more: something may have been installed meanwhile."""
-        self._look()
+        """Find agents and sessions again, for example after an agent was installed."""
+        self._find_choices()
 
     @work(exclusive=True)
-    async def _look(self) -> None:
-        first = self._offers is None
-        self._offers = await asyncio.to_thread(self._read)
-        self._column = min(MAX_TITLE_WIDTH, max(cell_len(agent.title) for agent in self._offers.agents))
+    async def _find_choices(self) -> None:
+        is_first = self._choices is None
+        self._choices = await asyncio.to_thread(self._load)
+        self._title_width = min(MAX_TITLE_WIDTH, max(cell_len(agent.title) for agent in self._choices.agents))
         self._show()
-        if first:
-            notify_problems(self.app, self._offers.problems)
+        if is_first:
+            notify_problems(self.app, self._choices.problems)
 
     # ------------------------------------------------------------------------- what is shown
 
     def _head(self) -> tuple[Spans, Spans]:
-        palette = self._palette
+        palette = self.palette
         name = [Segment("acp-tui ", palette.strong), Segment(__version__, palette.dim)]
-        return name, [Segment(f" {_homely(str(self._folder))}", palette.dim)]
+        return name, [Segment(f" {_display_path(str(self._folder))}", palette.dim)]
 
     def _show(self) -> None:
         self._shown = []
         rows: list[Row] = []
-        for heading, found in self._found() if self._query else self._groups():
-            title: list[Spans] = [[Segment(heading, self._palette.heading2)]] if heading else []
+        for heading, found in self._matches() if self._query else self._groups():
+            title: list[Spans] = [[Segment(heading, self.palette.heading2)]] if heading else []
             above: Sequence[Spans] = ([], *title) if rows else title
             for one in found:
                 rows.append(self._row(one, above))
                 self._shown.append(one)
                 above = ()
         list_ = self.query_one(SelectList)
-        list_.empty_text = self._nothing()
+        list_.empty_text = self._empty_text()
         list_.show(rows)
 
-    def _nothing(self) -> str:
-        if self._offers is None:
+    def _empty_text(self) -> str:
+        if self._choices is None:
             return ""
         key = keys.bound_keys(self, "launcher.close")
         return f'No matches for "{visible_line(self._query)}". {key} shows all.'
 
     def _groups(self) -> Iterator[tuple[str, Sequence[AgentChoice | SessionChoice]]]:
-        """Everything; of the sessions only the last ones, so that the agents stay in sight."""
-        if self._offers is None:
+        """Yield all agents under their headings, and the latest sessions."""
+        if self._choices is None:
             return
-        agents = self._offers.agents
+        agents = self._choices.agents
         yield "Agents", [one for one in agents if one.near]
-        yield "Resume", self._offers.sessions[:MAX_RECENT_SESSIONS]
+        yield "Resume", self._choices.sessions[:MAX_RECENT_SESSIONS]
         far = [one for one in agents if one.state == "fetched" and not one.near]
         yield "Downloaded on first start", far
         yield "Not installed", [one for one in agents if one.state == "missing"]
 
-    def _found(self) -> Iterator[tuple[str, Sequence[AgentChoice | SessionChoice]]]:
-        """What fits, the best first: names count for more than what is said about them."""
+    def _matches(self) -> Iterator[tuple[str, Sequence[AgentChoice | SessionChoice]]]:
+        """Yield the matches of the filter, the best first. Names count more than descriptions."""
         from acp_tui.launcher_choices import AgentChoice
 
-        if self._offers is None:
+        if self._choices is None:
             return
 
         def fields(one: AgentChoice | SessionChoice) -> list[str]:
@@ -171,7 +183,7 @@ class LauncherScreen(BaseScreen):
                 return [one.title, one.name, one.about]
             return [one.title, one.agent, one.folder]
 
-        every: list[AgentChoice | SessionChoice] = [*self._offers.agents, *self._offers.sessions]
+        every: list[AgentChoice | SessionChoice] = [*self._choices.agents, *self._choices.sessions]
         ranks = {one: rank for one in every if (rank := word_rank(self._query, *fields(one))) is not None}
         yield "", sorted(ranks, key=lambda one: ranks[one])
 
@@ -184,18 +196,19 @@ class LauncherScreen(BaseScreen):
             if number <= MAX_DIGIT_KEYS and not self._query
             else ""
         )
-        lead = [Segment(f"{digit:2}", self._palette.key)]
+        lead = [Segment(f"{digit:2}", self.palette.key)]
         if isinstance(one, AgentChoice):
-            text, tail, note = _agent_row(one, self._palette, self._column)
+            text, tail, note = _agent_row(one, self.palette, self._title_width)
         else:
-            text, tail, note = _recorded_row(one, self._palette)
+            text, tail, note = _session_row(one, self.palette)
         return Row(lead, text, note, tail, above, cut=True)
 
-    def _use_palette(self) -> None:
-        self._palette = cast("AcpTui", self.app).palette
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
+        super().use_palette(palette)
         self.query_one("#head", Bar).show(*self._head())
         rows = self.query_one(SelectList)
-        rows.use_palette(self._palette)
+        rows.use_palette(palette)
         at = rows.selected
         self._show()
         rows.selected = at
@@ -203,17 +216,17 @@ class LauncherScreen(BaseScreen):
     # ------------------------------------------------------------------------- keys
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Only what fits."""
+        """Filter the list."""
         self._query = event.value.strip()
         self._show()
         self.refresh_bindings()
 
     def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
-        """A click."""
-        self._take(event.index)
+        """Choose the clicked item."""
+        self._choose(event.index)
 
     def action_move(self, step: int) -> None:
-        """Up and down; long steps stop at the ends."""
+        """Move the selection. Steps of more than one row stop at the ends."""
         rows = self.query_one(SelectList)
         if abs(step) == 1:
             rows.move(step)
@@ -221,25 +234,19 @@ class LauncherScreen(BaseScreen):
             rows.selected = max(0, min(len(self._shown) - 1, rows.selected + step))
 
     def action_take(self) -> None:
-        """The chosen one."""
-        self._take(self.query_one(SelectList).selected)
+        """Choose the selected item."""
+        self._choose(self.query_one(SelectList).selected)
 
     def action_number(self, number: int) -> None:
-        """The one with that number."""
-        self._take(number - 1)
+        """Choose the item with that number."""
+        self._choose(number - 1)
 
     def label_of(self, key_id: str) -> str | None:
-        """For the footer: over a conversation Esc goes back to it."""
+        """Return what Esc does now, for the footer."""
         return "back" if key_id == "launcher.close" and self._over else None
 
-    @property
-    def _over(self) -> BaseScreen | None:
-        """The conversation that this was opened over."""
-        bottom = getattr(self.app, "bottom", None)
-        return bottom if bottom is not self else None
-
     def action_close(self) -> None:
-        """Clear the filter, else go back to the conversation, else quit."""
+        """Clear the filter; if it is empty, go back to the conversation below, else quit."""
         filtering = self.query_one(Filter)
         if filtering.value:
             filtering.value = ""
@@ -248,46 +255,43 @@ class LauncherScreen(BaseScreen):
         else:
             self.app.exit()
 
-    def _take(self, index: int) -> None:
+    def _choose(self, index: int) -> None:
         from acp_tui.launcher_choices import AgentChoice
 
         one = self._shown[index] if 0 <= index < len(self._shown) else None
         if one is None:
             self.app.bell()
         elif not isinstance(one, AgentChoice):
-            self._go(None, one.id)
+            self._open(None, one.id)
         elif one.state == "missing":
-            self._tell_how_to_install(one)
+            self._show_install_help(one)
         else:
-            self._go(one.name, None)
+            self._open(one.name, None)
 
-    def _go(self, agent: str | None, session: str | None) -> None:
-        app, before = cast("AcpTui", self.app), self._over
-        if before is not None and session is not None and before.shows_session(session):
+    def _open(self, agent: str | None, session: str | None) -> None:
+        below = self._over
+        if below is not None and session is not None and below.shows_session(session):
             self.app.pop_screen()
-            return
-        if before is not None and (reason := before.busy_reason()):
+        elif below is not None and (reason := below.busy_reason()):
             self.notify(reason, markup=False)
-            return
-        app.run_worker(app.replace_screen(self._start(self._palette, agent, session)))
+        else:
+            self.post_message(self.SwitchRequested(self._make_screen(self.palette, agent, session)))
 
-    def _tell_how_to_install(self, agent: AgentChoice) -> None:
-        from acp_tui.ui.screens.detail import DetailScreen
+    def _show_install_help(self, agent: AgentChoice) -> None:
+        from acp_tui.ui.screens.dialogs.detail import DetailScreen
 
         title = f"{agent.title} is not installed"
-        self.app.push_screen(
-            DetailScreen(title, lambda context: _how_to_install(agent, context), self._palette)
-        )
+        self.open_dialog(DetailScreen(title, lambda context: _install_help(agent, context), self.palette))
 
 
 # --------------------------------------------------------------------------- rows
 
 
-def _agent_row(agent: AgentChoice, palette: Palette, column: int) -> tuple[Spans, Spans, Spans | None]:
+def _agent_row(agent: AgentChoice, palette: Palette, title_width: int) -> tuple[Spans, Spans, Spans | None]:
     missing = agent.state == "missing"
     text = [
         Segment(agent.title, palette.dim if missing else palette.strong),
-        Segment(" " * (column + 2 - cell_len(agent.title))),
+        Segment(" " * (title_width + 2 - cell_len(agent.title))),
         Segment(agent.about, palette.dim),
     ]
     tried = "" if agent.tried or missing else "untested · "
@@ -296,21 +300,21 @@ def _agent_row(agent: AgentChoice, palette: Palette, column: int) -> tuple[Spans
     return text, tail, note
 
 
-def _recorded_row(one: SessionChoice, palette: Palette) -> tuple[Spans, Spans, Spans | None]:
+def _session_row(one: SessionChoice, palette: Palette) -> tuple[Spans, Spans, Spans | None]:
     text = [Segment(one.title, palette.text)]
     gone = "" if one.there else " (gone)"
-    note = [Segment(f"{one.agent} · {_homely(one.folder)}{gone}", palette.dim)]
+    note = [Segment(f"{one.agent} · {_display_path(one.folder)}{gone}", palette.dim)]
     return text, [Segment(one.when, palette.dim)], note
 
 
-def _homely(path: str) -> str:
-    """A path as people write it."""
+def _display_path(path: str) -> str:
+    """Return a path with ~ for the home folder."""
     home = str(Path.home())
     return f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path
 
 
-def _how_to_install(agent: AgentChoice, context: DrawContext) -> Sequence[Body]:
-    """Why it does not start, and the command: what a copy gives is the command alone."""
+def _install_help(agent: AgentChoice, context: DrawContext) -> Sequence[Body]:
+    """Return the reason and the command that installs the agent. Only the command is copied."""
     from acp_tui.ui.drawing.body import LinesBody
     from acp_tui.ui.drawing.text_layout import wrapped_lines
     from acp_tui.ui.widgets.long_text import LongText

@@ -1,1 +1,4 @@
-"""The user's terminal: driver, input, clipboard. The only package that uses private parts of Textual."""
+"""The user's terminal: driver, input, clipboard, errors. The only package that uses private parts of Textual.
+
+Each use names the Textual version and the reason, so that an upgrade has one place to look.
+"""

@@ -1,4 +1,4 @@
-"""What is in the clipboard of this machine. Terminals hand over text only, and by a key of theirs."""
+"""Read the clipboard of this machine. Terminals paste text only, and not on request."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 TIMEOUT = 2.0
-"""Seconds; a clipboard that another program owns may never answer."""
+"""Seconds. The program that owns the clipboard may never answer."""
 MAX_BYTES = 10_000_001
-"""Bytes that are read: one more than an image may have."""
+"""Bytes to read at most: one more than an image may have."""
 IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 
 
 def clipboard_programs(environ: Mapping[str, str]) -> tuple[list[str], list[str]] | None:
-    """How to list the types in the clipboard, and how to get one of them; None: there is no way.
+    """Return the commands that list the types in the clipboard and that read one of them, or None.
 
-    Over SSH the clipboard of the machine we run on is nobody's business.
+    The clipboard is not read over SSH: it belongs to whoever sits at the remote machine.
     """
     if _remote(environ):
         return None
@@ -37,12 +37,12 @@ def clipboard_programs(environ: Mapping[str, str]) -> tuple[list[str], list[str]
 
 
 def can_read_clipboard(environ: Mapping[str, str]) -> bool:
-    """Is there a program that knows what is in the clipboard?"""
+    """Return True if a program that reads the clipboard is installed."""
     return clipboard_programs(environ) is not None or text_program(environ) is not None
 
 
 def text_program(environ: Mapping[str, str]) -> list[str] | None:
-    """How to get the text in the clipboard; None: there is no way."""
+    """Return the command that reads the text in the clipboard; None if there is none."""
     if _remote(environ):
         return None
     if sys.platform == "darwin":
@@ -59,13 +59,13 @@ def _remote(environ: Mapping[str, str]) -> bool:
 
 
 async def clipboard_text() -> str:
-    """The text in the clipboard; empty when there is none."""
+    """Return the text in the clipboard; empty if there is none."""
     program = text_program(os.environ)
     return (await _output(program)).decode(errors="replace") if program is not None else ""
 
 
 async def clipboard_picture() -> tuple[bytes, str] | None:
-    """The picture in the clipboard and its type; None when there is none."""
+    """Return the image in the clipboard and its MIME type; None if there is none."""
     programs = clipboard_programs(os.environ)
     if programs is None:
         return None
@@ -82,7 +82,7 @@ async def clipboard_picture() -> tuple[bytes, str] | None:
 
 
 async def _output(command: Sequence[str]) -> bytes:
-    """What a program writes; nothing when it fails or takes too long."""
+    """Return the output of a program; empty if it fails or takes too long."""
     try:
         process = await asyncio.create_subprocess_exec(
             *command,

@@ -1,8 +1,11 @@
-"""The terminal that acp-tui is drawn on, which may be put to sleep, stand still, or be gone.
+"""Textual's driver, made safe for terminals that close, block, or are used by other programs for a while.
 
-Textual's own driver takes it to be always there: its writing thread dies with the terminal's window, and then
-everything waits that wants to draw; a byte that is no UTF-8 ends its reading; a SIGCONT that comes while
-nothing sleeps starts everything a second time. What is pasted is `typed`'s.
+Reasons, all for Textual 8.2.8:
+
+- Its writer thread ends with an error when the terminal closes, and then everything that draws waits forever.
+- A byte that is not UTF-8 ends its input thread.
+- A SIGCONT while nothing is suspended starts application mode a second time.
+- It interprets escape sequences inside pasted text; see `paste_parser`.
 """
 
 from __future__ import annotations
@@ -14,12 +17,13 @@ import sys
 import termios
 from codecs import getincrementaldecoder
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from textual._xterm_parser import XTermParser
+from textual._xterm_parser import XTermParser  # Textual 8.2.8: the parser has no public name
 from textual.drivers.linux_driver import LinuxDriver
 
 from acp_tui.ui.terminal import screen_gate
+from acp_tui.ui.terminal.error_containment import report_error
 from acp_tui.ui.terminal.paste_parser import PasteParser
 
 if TYPE_CHECKING:
@@ -28,37 +32,42 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
-    from acp_tui.ui.app import AcpTui
-
-screen_gate.install()  # with the driver: nothing is drawn without one
+screen_gate.install()  # here, because nothing is drawn without a driver
 
 READ_BYTES = 4096
 POLL_SECONDS = 0.1
-"""Seconds between two looks whether the reading is to end."""
-WAKE_SECONDS = 0.2
-"""Seconds to hear why we were woken, when it was not to draw: what was sent along comes on its own way."""
-STALL_SECONDS = 1.0
-"""Seconds without a byte taken after which a terminal stands still."""
+"""How often the input thread checks whether it has to end."""
+RESUME_DELAY_SECONDS = 0.2
+"""How long to wait for a signal that may have come together with SIGCONT."""
+BLOCKED_SECONDS = 1.0
+"""A terminal that accepts no output for this long is blocked, for example by Ctrl+S."""
+
+
+class SignalledApp(Protocol):
+    """What the driver calls on the app."""
+
+    def shut_down(self, signal_number: int) -> None:
+        """Exit because of a signal."""
 
 
 class TerminalWriter:
-    """What the writing thread writes to. A terminal that takes nothing more is told once, and no failure."""
+    """The file that Textual's writer thread writes to. It reports once that the terminal has been closed."""
 
-    def __init__(self, file: TextIO, gone: Callable[[], None]) -> None:
-        self.hurried = False
-        """Is there no time for a terminal that stands still?"""
-        self._gone = gone
+    def __init__(self, file: TextIO, on_close: Callable[[], None]) -> None:
+        self.discards_blocked_output = False
+        """True: drop output that a blocked terminal does not accept, instead of waiting."""
+        self._on_close = on_close
         self._closed = False
         self._encoding, self._errors = file.encoding, file.errors or "strict"
         self._descriptor = _nonblocking(file.fileno())
         self._pieces: list[str] = []
 
     def write(self, text: str) -> None:
-        """Keep it until the next flush: a frame comes in several pieces."""
+        """Keep a text for the next flush. A frame is written in several pieces."""
         self._pieces.append(text)
 
     def flush(self) -> None:
-        """Write what was kept."""
+        """Write what has been kept, and wait until the terminal has accepted it."""
         rest = memoryview("".join(self._pieces).encode(self._encoding, self._errors))
         self._pieces.clear()
         while rest and not self._closed:
@@ -68,151 +77,156 @@ class TerminalWriter:
                 self._wait()
             except OSError:
                 self._closed = True
-                self._gone()
+                self._on_close()
 
     def _wait(self) -> None:
-        writable = select.select([], [self._descriptor], [], STALL_SECONDS)[1]
-        if not writable and self.hurried:
+        writable = select.select([], [self._descriptor], [], BLOCKED_SECONDS)[1]
+        if not writable and self.discards_blocked_output:
             self._closed = True
 
 
 class TerminalDriver(LinuxDriver):
-    """Textual's driver, for a terminal that has a life of its own."""
+    """Reads from and draws on the user's terminal.
+
+    Overrides private methods of `LinuxDriver` (Textual 8.2.8), because it has no public hooks for input,
+    output and signals. `_writer_thread` is None while another program uses the terminal.
+    """
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
-        self._outlet = TerminalWriter(_screen_file(), self._lost)
-        self._file = self._outlet  # type: ignore[assignment]  # it is only written to and flushed
+        self._writer = TerminalWriter(_screen_file(), self._terminal_closed)
+        self._file = self._writer  # type: ignore[assignment]  # Textual only writes to it and flushes it
 
-    def hurry(self) -> None:
-        """The end must not wait for the terminal. To be called from anywhere, also amid a signal."""
-        self._outlet.hurried = True
+    def discard_blocked_output(self) -> None:
+        """From now on drop output that the terminal does not accept. Safe to call in a signal handler."""
+        self._writer.discards_blocked_output = True
 
-    def _lost(self) -> None:
-        """The terminal is gone. The signal that says so may have been sent to others only."""
-        self._later(cast("AcpTui", self._app).end, signal.SIGHUP)
+    def _terminal_closed(self) -> None:
+        """End the app. The SIGHUP of the terminal may have gone to other processes only."""
+        self._call_in_loop(cast("SignalledApp", self._app).shut_down, signal.SIGHUP)
 
-    def _later(self, call: Callable[..., object], *arguments: object) -> None:
-        """From a thread, or amid a signal: in turn."""
-        with suppress(RuntimeError):  # there are no turns any more
+    def _call_in_loop(self, call: Callable[..., object], *arguments: object) -> None:
+        """Call a function in the event loop, from a thread or a signal handler."""
+        with suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(call, *arguments)
 
-    # ------------------------------------------------------------------------- what is written
+    # ------------------------------------------------------------------------- output
 
     def write(self, data: str) -> None:
-        """Write it, unless the terminal is in other hands: titles and bells come all the time."""
+        """Write to the terminal, unless another program uses it. Titles and bells may come at any time."""
         if self._writer_thread is not None:
             self._writer_thread.write(data)
 
     def disable_input(self) -> None:
-        """Not where the terminal is somebody else's: a job in the background that touches it is stopped."""
+        """Stop reading, unless another program uses the terminal: as a background job we would be stopped."""
         if self._writer_thread is not None:
             super().disable_input()
 
     def stop_application_mode(self) -> None:
-        """Give the terminal back, if it is ours."""
+        """Restore the terminal, unless another program uses it."""
         if self._writer_thread is not None:
             super().stop_application_mode()
 
     def close(self) -> None:
-        """Write what is left; from now on the terminal is somebody else's."""
+        """Write the rest and leave the terminal to others."""
         super().close()
         self._writer_thread = None
 
-    # ------------------------------------------------------------------------- what is read
+    # ------------------------------------------------------------------------- input
 
     def _run_input_thread(self) -> None:
-        """Read until the end. Without this an error would stop the reading, and nothing could be typed."""
+        """Read input until the end. The thread survives errors, else nothing could be typed any more."""
         while not self.exit_event.is_set():
             try:
                 self.run_input_thread()
             except Exception as error:
-                self._later(self._app._handle_exception, error)
+                self._call_in_loop(report_error, self._app, error)
                 self.exit_event.wait(POLL_SECONDS)
             else:
                 return
 
     def run_input_thread(self) -> None:
-        """Hand on what is typed until that is not wanted any more."""
-        typed = PasteParser(XTermParser(self._debug))
+        """Pass input on as events until the thread has to end."""
+        parser = PasteParser(XTermParser(self._debug))
         decode = getincrementaldecoder("utf-8")("replace").decode
         while not self.exit_event.is_set():
             if select.select([self.fileno], [], [], POLL_SECONDS)[0]:
                 data = self._read()
                 if data is None:
-                    self._lost()
+                    self._terminal_closed()
                     return
-                if text := decode(data):  # not the first half of a character only
-                    for event in typed.feed(text):
+                if text := decode(data):  # empty after the first bytes of a character
+                    for event in parser.feed(text):
                         self.process_message(event)
-            for event in typed.tick():
+            for event in parser.tick():
                 self.process_message(event)
 
     def _read(self) -> bytes | None:
-        """What was typed; None: the terminal is gone."""
+        """Return the available input, or None if the terminal has been closed."""
         try:
             if data := os.read(self.fileno, READ_BYTES):
                 return data
-            termios.tcgetattr(self.fileno)  # Ctrl+D gives nothing, too, where somebody has set lines back
+            # Ctrl+D reads as no data, too, if another program has left the terminal in line mode.
+            termios.tcgetattr(self.fileno)
         except (OSError, termios.error):
             return None
         return b""
 
-    # ------------------------------------------------------------------------- sleep
+    # ------------------------------------------------------------------------- suspend and resume
 
     def _sigtstp_application(self, *_: object) -> None:
-        self._later(self._sleep)
+        self._call_in_loop(self._suspend)
 
     def _sigcont_application(self, *_: object) -> None:
-        self._later(self._wake)
+        self._call_in_loop(self._resume)
 
-    def _sleep(self) -> None:
-        """Stop as any program does: where nobody could wake us again, the system does not let us."""
-        if self._auto_restart:  # else another program has the terminal
+    def _suspend(self) -> None:
+        """Stop the process as SIGTSTP does by default. The system ignores it if no shell could resume us."""
+        if self._auto_restart:  # else another program uses the terminal
             self.suspend_application_mode()
         numbers = (signal.SIGTSTP, signal.SIGCONT)
         handlers = [signal.signal(number, signal.SIG_DFL) for number in numbers]
         signal.raise_signal(signal.SIGTSTP)
         for number, handler in zip(numbers, handlers, strict=True):
             signal.signal(number, handler)
-        self._wake()
+        self._resume()
 
-    def _wake(self) -> None:
-        """Draw again, where we may, and not just to end."""
-        if self._outlet.hurried or not self._auto_restart:  # … or it is another program that draws
+    def _resume(self) -> None:
+        """Draw again, unless the app is ending or another program uses the terminal."""
+        if self._writer.discards_blocked_output or not self._auto_restart:
             return
         if not self._in_foreground():
-            self._loop.call_later(WAKE_SECONDS, self._sleep_on)
+            self._loop.call_later(RESUME_DELAY_SECONDS, self._stop_in_background)
             return
-        if self._writer_thread is not None:  # stopped unasked; meanwhile others used the terminal
+        if self._writer_thread is not None:  # stopped without a SIGTSTP: others have used the terminal
             self.suspend_application_mode()
         self._must_signal_resume = True
         self.resume_application_mode()
 
-    def _sleep_on(self) -> None:
-        """In the background nothing can be drawn; we are stopped as if we had tried."""
-        if self._outlet.hurried:
+    def _stop_in_background(self) -> None:
+        """Stop again, as the system stops a background job that draws."""
+        if self._writer.discards_blocked_output:
             return
         if not self._in_foreground():
             signal.raise_signal(signal.SIGTTOU)
-        elif self._writer_thread is None:  # fetched meanwhile, of which a job that runs is not told
-            self._wake()
+        elif self._writer_thread is None:  # in the foreground meanwhile, of which a running job is not told
+            self._resume()
 
     def _in_foreground(self) -> bool:
         try:
             return os.tcgetpgrp(self.fileno) == os.getpgrp()
-        except OSError:  # a terminal without jobs
+        except OSError:  # a terminal without job control
             return True
 
 
 def _screen_file() -> TextIO:
-    """Where to draw: not into a file that somebody collects errors in."""
+    """Return the stream to draw on: one that is a terminal, because stderr may be redirected to a file."""
     streams = [stream for stream in (sys.__stderr__, sys.__stdout__) if stream is not None]
     return next((stream for stream in streams if stream.isatty()), streams[-1])
 
 
 def _nonblocking(descriptor: int) -> int:
-    """The same terminal, opened anew: what is set for it here does not hold for others who have it."""
+    """Open the terminal again in non-blocking mode, which does not affect other users of the descriptor."""
     try:
         name = os.ttyname(descriptor)
         return os.open(name, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)

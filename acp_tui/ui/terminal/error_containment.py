@@ -1,12 +1,12 @@
 """Keeps an unexpected error in a handler, timer, worker or renderer from ending the app.
 
-Textual 8.2.8 passes every such error to `App._handle_exception` and ends. `AcpTui` overrides that method: it
-reports the error and goes on where it can. Two places need more than that, so `install` replaces them:
+Textual 8.2.8 passes every such error to `App._handle_exception` and ends. `ResilientApp` overrides that
+method: it reports the error and goes on where it can. Two places need more, so `install` replaces them:
 
-- `MessagePump._dispatch_message`. The loop that calls it ends after it has reported an error, and the widget
-  takes no message any more. Here the error is reported inside the loop.
-- `Widget.render_lines`. An error there costs the whole frame with all other widgets, and the next frame fails
-  in the same way. Here only the widget that fails is left out, and it is asked again after a pause.
+- `MessagePump._dispatch_message`: after an error its caller ends the message loop, and the widget handles no
+  message any more. The replacement reports the error inside the loop.
+- `Widget.render_lines`: an error prevents the whole frame, and each following one. The replacement leaves out
+  only the widget that fails, and tries it again after a pause.
 """
 
 from __future__ import annotations
@@ -40,35 +40,35 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MAX_WORDS = 200
-"""Characters of an error in a sentence; an agent may have had a say in them."""
+MAX_ERROR_CHARACTERS = 200
+"""Characters of an error shown in a sentence; they may come from an agent."""
 MAX_TRACEBACKS = 3
 """Times the same error is logged in full; later ones are counted."""
 RETRY_SECONDS = 1.0
-"""How long a widget that could not be drawn is left alone."""
+"""Seconds before a widget that could not be drawn is tried again."""
 MAX_ERRORS, ERROR_WINDOW = 1000, 10.0
-"""More errors than this in so many seconds feed themselves: then it is better to end."""
+"""With more errors than this in so many seconds, one probably causes the next."""
 
 _failed: WeakKeyDictionary[Widget, float] = WeakKeyDictionary()
 
 
-def words_of(error: BaseException) -> str:
-    """Type and message of an error in one line that is safe to display."""
-    return shorten(visible_line(f"{type(error).__name__}: {error}"), MAX_WORDS, placeholder=" …")
+def describe(error: BaseException) -> str:
+    """Return the type and message of an error in one line that is safe to display."""
+    return shorten(visible_line(f"{type(error).__name__}: {error}"), MAX_ERROR_CHARACTERS, placeholder=" …")
 
 
 def record(error: BaseException, counts: Counter[tuple[str, int, str]], doing: str) -> None:
-    """Log an error, in full the first times it comes from the same place."""
+    """Log an error, with a traceback for the first few from the same place."""
     key = _origin(error)
     counts[key] += 1
     if counts[key] <= MAX_TRACEBACKS:
         log.error("Unexpected error %s", doing, exc_info=error)
     elif counts[key] in (10, 100, 1000):
-        log.error("Unexpected error %s, %d times so far: %s", doing, counts[key], words_of(error))
+        log.error("Unexpected error %s, %d times so far: %s", doing, counts[key], describe(error))
 
 
 def _origin(error: BaseException) -> tuple[str, int, str]:
-    """Where an error was raised, and its type."""
+    """Return the file and line where an error was raised, and its type."""
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
@@ -78,7 +78,7 @@ def _origin(error: BaseException) -> tuple[str, int, str]:
 
 
 def broken_screen(error: BaseException) -> Screen[Any] | None:
-    """The screen that this error left without parts or without layout: nothing on it can be used."""
+    """Return the screen that could not be composed or laid out because of this error, or None."""
     traceback = error.__traceback__
     while traceback is not None:
         frame = traceback.tb_frame
@@ -90,7 +90,7 @@ def broken_screen(error: BaseException) -> Screen[Any] | None:
 
 
 class ErrorLimit:
-    """Notices errors that come faster than any user or agent could cause them."""
+    """Detects errors that come faster than any user or agent could cause them."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -98,7 +98,7 @@ class ErrorLimit:
         self._count = 0
 
     def exceeded(self) -> bool:
-        """Count one more error."""
+        """Count one more error; return True if there are too many."""
         now = self._clock()
         if now - self._since > ERROR_WINDOW:
             self._since, self._count = now, 0
@@ -108,15 +108,20 @@ class ErrorLimit:
 
 @contextmanager
 def contain_errors(app: App[Any]) -> Iterator[None]:
-    """Report an error of this part and go on with the next."""
+    """Report an error in the block and continue after it."""
     try:
         yield
     except Exception as error:
-        app._handle_exception(error)
+        report_error(app, error)
+
+
+def report_error(app: App[Any], error: Exception) -> None:
+    """Report an error as if no handler had caught it."""
+    app._handle_exception(error)  # Textual 8.2.8: the only place that sees every unhandled error
 
 
 def guard(render: Render) -> Render:
-    """`render_lines` of a widget that draws a note instead of failing."""
+    """Return a `render_lines` that draws a note instead of failing."""
 
     @wraps(render)
     def render_lines(self: Widget, crop: Region) -> list[Strip]:
@@ -128,7 +133,7 @@ def guard(render: Render) -> Render:
             return render(self, crop)
         except Exception as error:
             _failed[self] = time.monotonic()
-            self.app._handle_exception(error)
+            report_error(self.app, error)
             return _note(crop)
 
     return render_lines
@@ -141,8 +146,8 @@ def _note(crop: Region) -> list[Strip]:
 
 
 def install() -> None:
-    """Replace the two methods, once for the process."""
-    dispatch = MessagePump._dispatch_message
+    """Replace the two methods, once in the process."""
+    dispatch = MessagePump._dispatch_message  # Textual 8.2.8: see above
     if getattr(dispatch, "__wrapped__", None) is not None:
         return
 
@@ -151,7 +156,7 @@ def install() -> None:
         try:
             await dispatch(self, message)
         except Exception as error:
-            self.app._handle_exception(error)
+            report_error(self.app, error)
 
     MessagePump._dispatch_message = dispatch_message  # type: ignore[method-assign]
     Widget.render_lines = guard(Widget.render_lines)  # type: ignore[method-assign, assignment]

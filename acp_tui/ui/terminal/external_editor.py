@@ -1,4 +1,4 @@
-"""Editing a text in the editor of the user's choice."""
+"""Edit a text, or open a file, in the user's editor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FALLBACKS = ("sensible-editor", "nano", "vi")
 
 
 def editor_command(environment: Mapping[str, str]) -> list[str]:
-    """The command line of the user's editor, without a file."""
+    """Return the command line of the user's editor, without a file. Raises `UserError` if there is none."""
     wanted = environment.get("VISUAL") or environment.get("EDITOR")
     for command in [wanted] if wanted else FALLBACKS:
         try:
@@ -34,14 +34,14 @@ def editor_command(environment: Mapping[str, str]) -> list[str]:
 
 
 async def edit(text: str, command: list[str]) -> str:
-    """The text as the editor left it. The terminal must be free meanwhile."""
-    descriptor, name = tempfile.mkstemp(suffix=".md", prefix="prompt-")  # only the user may read it
+    """Edit a text and return the result. The terminal must be released meanwhile."""
+    descriptor, name = tempfile.mkstemp(suffix=".md", prefix="prompt-")  # mode 0600
     path = Path(name)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(f"{text}\n" if text else "")  # the last line ends, as in any file
+            file.write(f"{text}\n" if text else "")  # files end with a newline
         code = await run_program([*command, name])
-        if code > 0:  # below, a signal ended it: then what it had saved is kept
+        if code > 0:  # negative: ended by a signal, then what was saved before is used
             raise UserError(f"The editor exited with status {code}; the prompt is unchanged.")
         return path.read_text(encoding="utf-8", errors="replace").removesuffix("\n")
     except OSError as error:
@@ -51,7 +51,7 @@ async def edit(text: str, command: list[str]) -> str:
 
 
 async def open_file(path: Path, line: int | None, command: list[str]) -> None:
-    """Open a file, at a line where the editor is known to take one."""
+    """Open a file at a line. The terminal must be released meanwhile."""
     if not path.exists():
         raise UserError(f"{path} does not exist.")
     words = [*command, *_at_line(command[0], path, line)]
@@ -69,4 +69,4 @@ def _at_line(editor: str, path: Path, line: int | None) -> list[str]:
             return ["--goto", f"{path}:{line}"]
         case "hx" | "helix" | "subl" | "zed":
             return [f"{path}:{line}"]
-    return [f"+{line}", str(path)]  # vi and its kin, emacs, nano, kakoune …
+    return [f"+{line}", str(path)]  # vi, vim, emacs, nano, kakoune and others

@@ -1,4 +1,4 @@
-"""Open images and audio of an agent with the program of the desktop."""
+"""Open an agent's images and audio in the desktop's default application."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPENERS = ("xdg-open", "open", "wslview")
 
 
 def open_externally(content: Content) -> str:
-    """Write the content to a private file, open that, and return a sentence that says what was done."""
+    """Save the content in a private file, open it, and return a sentence that says what was done."""
     try:
         data = base64.b64decode(content.data or "", validate=True)
     except (binascii.Error, ValueError):

@@ -1,4 +1,4 @@
-"""Sequences meant for the user's own terminal, passed through whatever stands between."""
+"""Escape sequences for the user's terminal, passed through tmux or GNU screen."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ if TYPE_CHECKING:
     from textual.app import App
 
 SCREEN_LIMIT = 250
-"""Characters that GNU screen takes of one such string."""
+"""Longest string, in characters, that GNU screen passes through."""
 
 
 def in_tmux(environ: Mapping[str, str]) -> bool:
-    """Is tmux in between?"""
+    """Return True if we run inside tmux."""
     return bool(environ.get("TMUX"))
 
 
 def in_screen(environ: Mapping[str, str]) -> bool:
-    """Is GNU screen in between?"""
+    """Return True if we run inside GNU screen."""
     return bool(environ.get("STY")) and not in_tmux(environ)
 
 
 def osc(*fields: str) -> str:
-    """An operating system command, such as a title. No field can end it or begin another."""
+    """Return an OSC sequence, such as a title. Control characters in the fields are replaced."""
     return f"\x1b]{';'.join(map(visible_line, fields))}\x07"
 
 
 def wrap_for_multiplexer(sequence: str, environ: Mapping[str, str]) -> str:
-    """The sequence as it has to be sent to arrive."""
+    """Return the sequence wrapped so that the multiplexer passes it on to the terminal."""
     if in_tmux(environ):
         return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"
     if in_screen(environ):
-        # An end of a string (ESC \) inside would end ours too soon: BEL ends the sequences sent here.
+        # The sequences end with BEL: a string terminator (ESC \) would end the wrapper instead.
         return "".join(f"\x1bP{piece}\x1b\\" for piece in re.findall(f"(?s).{{1,{SCREEN_LIMIT}}}", sequence))
     return sequence
 
 
 def write_to_terminal(app: App[Any], sequence: str) -> None:
-    """Send it past the screen: it changes nothing that is drawn there."""
-    if app._driver is not None:
+    """Write a sequence that does not change the screen, such as a title or a bell."""
+    if app._driver is not None:  # Textual 8.2.8: has no public access to the driver
         app._driver.write(sequence)

@@ -1,7 +1,7 @@
-"""What comes from the terminal, as events: keys and the mouse as Textual reads them, pastes as we do.
+"""Parses terminal input: pastes here, keys and the mouse with Textual's parser.
 
-Textual goes on looking for keys in what is pasted, so an escape character in it turns the rest into
-keystrokes, with an Enter at each line end; and it takes a long paste apart character by character.
+Textual 8.2.8 looks for keys in pasted text, too. An escape character in it turns the rest into keystrokes,
+with an Enter at each line end. It also parses a long paste character by character.
 """
 
 from __future__ import annotations
@@ -13,53 +13,53 @@ from textual import events
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
 
-    from textual._xterm_parser import XTermParser
+    from textual._xterm_parser import XTermParser  # Textual 8.2.8: the parser has no public name
     from textual.message import Message
 
 BEGIN, END = "\x1b[200~", "\x1b[201~"
-MAX_PARTIAL_MARK = len(BEGIN) - 1
-"""Characters that may be the first part of a mark."""
+MAX_PARTIAL_MARKER = len(BEGIN) - 1
+"""Characters that may be the beginning of a marker."""
 
 
 class PasteParser:
-    """Reads keys with the parser, and what stands between the marks of a paste without it."""
+    """Passes everything except pasted text to Textual's parser."""
 
     def __init__(self, parser: XTermParser) -> None:
         self._parser = parser
-        self._last = ""  # the end of what the parser was given
-        self._pasted: list[str] | None = None
+        self._tail = ""  # the last characters passed to the parser
+        self._pasted: list[str] | None = None  # None outside of a paste
 
     def feed(self, text: str) -> Iterator[Message]:
-        """Events of more text, which may be cut anywhere."""
+        """Yield the events of more input, which may be cut anywhere."""
         while text:
             text = yield from (self._keys(text) if self._pasted is None else self._paste(text, self._pasted))
 
     def tick(self) -> Iterable[Message]:
-        """To be called now and then: a lone Esc is a key when nothing follows it."""
+        """Yield events that are due without input: Escape is a key if nothing follows it for a moment."""
         return self._parser.tick()
 
     def _keys(self, text: str) -> Generator[Message, None, str]:
-        """Up to the beginning of a paste; returns the rest."""
-        seen = self._last + text
-        begins = seen.find(BEGIN)
-        end = len(text) if begins < 0 else begins + len(BEGIN) - len(self._last)
+        """Yield events up to the beginning of a paste; return the rest of the text."""
+        joined = self._tail + text
+        begin = joined.find(BEGIN)
+        end = len(text) if begin < 0 else begin + len(BEGIN) - len(self._tail)
         yield from self._parser.feed(text[:end])
-        self._last = seen[-MAX_PARTIAL_MARK:]
-        if begins >= 0:
-            self._last, self._pasted = "", []
+        self._tail = joined[-MAX_PARTIAL_MARKER:]
+        if begin >= 0:
+            self._tail, self._pasted = "", []
         return text[end:]
 
     def _paste(self, text: str, pasted: list[str]) -> Generator[Message, None, str]:
-        """Up to its end; returns the rest."""
-        before = "".join(pasted[-MAX_PARTIAL_MARK:])[-MAX_PARTIAL_MARK:]
-        ends = (before + text).find(END)
-        if ends < 0:
+        """Yield the paste once its end has arrived; return the rest of the text."""
+        before = "".join(pasted[-MAX_PARTIAL_MARKER:])[-MAX_PARTIAL_MARKER:]
+        end = (before + text).find(END)
+        if end < 0:
             pasted.append(text)
             return ""
-        rest = text[ends + len(END) - len(before) :]
+        rest = text[end + len(END) - len(before) :]
         whole = "".join([*pasted, text])
         self._pasted = None
-        for event in self._parser.feed(END):  # which says that there was an empty paste
+        for event in self._parser.feed(END):  # the parser reports an empty paste
             if isinstance(event, events.Paste):
                 yield events.Paste(whole[: len(whole) - len(rest) - len(END)])
             else:

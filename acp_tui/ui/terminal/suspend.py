@@ -1,4 +1,4 @@
-"""The terminal in other hands for a while: an editor's, or the sign-in's of an agent."""
+"""Hands the terminal to another program for a while, such as an editor or an agent's sign-in."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ if TYPE_CHECKING:
     from textual.app import App
 
 HANGUP_GRACE_SECONDS = 2.0
-"""Seconds that a program has to leave the terminal when we end."""
+"""Seconds that a program has to end after SIGHUP when acp-tui ends."""
 
 
 class _Program:
-    """One that has the terminal, or is being started."""
+    """A program that uses the terminal, or is being started."""
 
     def __init__(self) -> None:
         self.process: asyncio.subprocess.Process | None = None
         self.started = asyncio.Event()
-        self.left = asyncio.Event()
-        """Whoever wanted it has gone on."""
+        self.returned = asyncio.Event()
+        """Set once `run_program` has returned."""
 
 
-_programs: list[_Program] = []  # there is one terminal, so at most one
+_programs: list[_Program] = []  # at most one, because there is one terminal
 
 
 @contextmanager
 def release_terminal(app: App[Any]) -> Iterator[None]:
-    """The terminal is free. Nothing is painted meanwhile, but the conversation goes on."""
+    """Release the terminal inside the block. Nothing is drawn meanwhile; the conversation continues."""
     failure: Exception | None = None
     with app.batch_update(), app.suspend():
         settings = _terminal_settings()
         try:
             yield
-        except Exception as error:  # Textual would not come back after one
+        except Exception as error:  # Textual would not take the terminal back
             failure = error
         finally:
             _restore_settings(settings)
@@ -55,16 +55,16 @@ def _terminal_settings() -> list[Any] | None:
 
 
 def _restore_settings(settings: list[Any] | None) -> None:
-    """As it was: a program that was killed leaves its own."""
+    """Restore the terminal settings, which a killed program leaves changed."""
     if settings is not None:
         with suppress(termios.error, OSError):
             termios.tcsetattr(sys.__stdin__, termios.TCSANOW, settings)  # type: ignore[arg-type]  # as above
 
 
 async def run_program(command: list[str], environment: Mapping[str, str] | None = None) -> int:
-    """Run a program on the terminal, which must be free meanwhile; its exit code.
+    """Run a program on the terminal, which must be released meanwhile, and return its exit code.
 
-    The signals of the keyboard are handled from before it starts.
+    Ctrl+C and Ctrl+\\ go to the program and do not end acp-tui.
     """
     program = _Program()
     _programs.append(program)
@@ -76,37 +76,37 @@ async def run_program(command: list[str], environment: Mapping[str, str] | None 
                 return await program.process.wait()
     finally:
         program.started.set()
-        program.left.set()
-        gone = program.process is None or program.process.returncode is not None
-        if gone:  # else nobody waits for it any more, and it is ended with us
+        program.returned.set()
+        has_ended = program.process is None or program.process.returncode is not None
+        if has_ended:  # else this task was cancelled, and `end_programs` ends the program
             _programs.remove(program)
 
 
 async def end_programs() -> None:
-    """Whoever has the terminal is told that it goes away, as by the terminal itself."""
+    """End the program that uses the terminal, with SIGHUP as if the terminal had been closed."""
     for program in _programs.copy():
         await program.started.wait()
         if (process := program.process) is None:
             continue
         _signal(process, signal.SIGHUP)
-        _signal(process, signal.SIGCONT)  # it may be asleep
+        _signal(process, signal.SIGCONT)  # it may be stopped
         try:
             await asyncio.wait_for(process.wait(), HANGUP_GRACE_SECONDS)
         except TimeoutError:
             _signal(process, signal.SIGKILL)
             await process.wait()
-        await program.left.wait()
+        await program.returned.wait()
 
 
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    """Asyncio would look first whether it has ended, and take the exit code from who waits for it."""
+    """Send a signal. asyncio's own method would reap the process, and its waiter would get no exit code."""
     with suppress(ProcessLookupError):
         os.kill(process.pid, number)
 
 
 @contextmanager
 def _keyboard_signals(handler: Callable[..., object] | signal.Handlers) -> Iterator[None]:
-    """Ctrl+C and Ctrl+\\ are the program's; the terminal sends them to all who are in the foreground."""
+    """Handle SIGINT and SIGQUIT, which the terminal sends to all processes in the foreground."""
     before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGQUIT)}
     try:
         yield
@@ -116,4 +116,4 @@ def _keyboard_signals(handler: Callable[..., object] | signal.Handlers) -> Itera
 
 
 def _ignore_signal(*_: object) -> None:
-    """Handles a signal. Unlike one that is ignored, a child does not inherit it."""
+    """Ignore a signal. Unlike SIG_IGN, a handler is not inherited by the child."""

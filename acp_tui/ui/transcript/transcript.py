@@ -10,6 +10,7 @@ from acp_tui.entry_kinds.registry import kind_of
 from acp_tui.session.state import AgentMessage
 from acp_tui.ui import keys
 from acp_tui.ui.keys.typeahead import forward_typeahead
+from acp_tui.ui.terminal.textual_keys import run_binding
 from acp_tui.ui.transcript.selection import MAX_ENTRY_LINES
 from acp_tui.ui.transcript.view import TranscriptView
 
@@ -65,7 +66,7 @@ class Transcript(TranscriptView):
             self._typing = True
             self.post_message(self.Typed(text))
         else:
-            await self.app._check_bindings(event.key)
+            await run_binding(self.app, event.key)
 
     def on_focus(self) -> None:
         """Treat letters as keys again."""
@@ -83,7 +84,7 @@ class Transcript(TranscriptView):
         self.post_message(self.Typed(event.text))
 
     def _is_bound(self, key: str) -> bool:
-        return any(key == bound for bound, _ in self._bindings)
+        return keys.is_bound(self, "transcript", key)
 
     # ------------------------------------------------------------------------- the cursor
 

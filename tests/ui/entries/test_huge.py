@@ -12,7 +12,7 @@ from acp_tui.session.text import GrowingText
 from acp_tui.ui.drawing.wrap import MAX_LINE_LENGTH
 from acp_tui.ui.entries.renderers import make_body
 from acp_tui.ui.permission.dialog import PermissionScreen
-from acp_tui.ui.screens.full_entry import STEP_LINES, MeasuredBody
+from acp_tui.ui.screens.dialogs.full_entry import STEP_LINES, MeasuredBody
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from tests.support.bodies import call, context, lines, terminal
 from tests.support.looks import Show
@@ -65,7 +65,7 @@ def test_text_of_very_many_lines_is_cut_on_the_screen_that_shows_all_of_an_entry
 
 
 def test_a_table_of_very_many_rows_is_measured_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_tui.ui.screens.full_entry.STEP_SECONDS", 0.0)
+    monkeypatch.setattr("acp_tui.ui.screens.dialogs.full_entry.STEP_SECONDS", 0.0)
     rows = "| a | b |\n|---|---|\n" + "".join(f"| {number} | x |\n" for number in range(1_000))
     message = make_body(AgentMessage(id=1, at=0.0, parts=[GrowingText(rows)]), context(full=True))
     body = MeasuredBody(cast("LongBody", message))

@@ -24,15 +24,12 @@ from acp_tui.session.state import (
 from acp_tui.session.text import GrowingText
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.conversation.status_tracker import StatusTracker
-from acp_tui.ui.panes.files import Counts, FilesPane
+from acp_tui.ui.panes.files import Counts
 from acp_tui.ui.panes.panes import Panes
-from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.screens.session.pane_actions import PaneActions
+from acp_tui.ui.screens.session.session_screen import SessionScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from textual.widget import Widget
-
     from acp_tui.session.state import Entry
     from acp_tui.ui.theme.palette import Palette
 
@@ -123,6 +120,13 @@ class FakeConversation:
         return CHANGES
 
 
+class KnownChanges(PaneActions):
+    """Shows the changes above instead of scanning the disk."""
+
+    def request_scan(self) -> None:
+        self._files_pane().show_changes(CHANGES, COUNTS)
+
+
 class SampleScreen(SessionScreen):
     """A session screen without an agent, whose clock stands still."""
 
@@ -130,23 +134,20 @@ class SampleScreen(SessionScreen):
 
     def __init__(self, session: Session, palette: Palette) -> None:
         super().__init__(session, StatusTracker("Claude Agent"), palette)
-
-    @property
-    def conversation(self):  # type: ignore[no-untyped-def]
-        return FakeConversation()
-
-    def below(self) -> Iterable[Widget]:
-        return ()
+        self.context.conversation = FakeConversation()  # type: ignore[assignment]
+        self._pane_actions = KnownChanges(
+            self,
+            self.panes,
+            self.context,
+            edit_file=self.entry_actions.edit_file,
+            choose_option=self.choose_option,
+        )
 
     def on_mount(self) -> None:
-        self.transcript.use_session(self.session, CWD)
+        self.show_session(self.session, CWD)
 
     def now(self) -> float:
         return 110.0
-
-    def _look_at_disk(self) -> None:
-        assert self._panes is not None
-        self._panes.pane(FilesPane).show_changes(CHANGES, COUNTS)
 
 
 def sample_app(theme: str) -> AcpTui:

@@ -13,9 +13,9 @@ import pytest
 from acp_tui.session.state import Terminal
 from acp_tui.ui.panes.files import FilesPane
 from acp_tui.ui.panes.terminals import TerminalsPane
-from acp_tui.ui.screens.choose import ChooseScreen
-from acp_tui.ui.screens.detail import DetailScreen
-from acp_tui.ui.screens.output import OutputScreen
+from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+from acp_tui.ui.screens.dialogs.detail import DetailScreen
+from acp_tui.ui.screens.dialogs.output import OutputScreen
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from tests.support.desk import offers
 from tests.ui.panes.sample_screen import panes_of
@@ -142,7 +142,8 @@ async def test_enter_opens_the_file_in_the_editor(
     opened: list[tuple[str, int | None]] = []
     async with open_desk(size=(120, 30)) as desk:
         await change_file(desk, file)
-        monkeypatch.setattr(desk.screen, "_edit", opened.append)  # the test has no terminal for an editor
+        # A test has no terminal to release.
+        monkeypatch.setattr(desk.screen._pane_actions, "_edit_file", lambda *place: opened.append(place))
         await desk.press("enter")
         await desk.until(lambda: opened == [(str(file), 3)])
 
@@ -232,13 +233,13 @@ async def test_the_panes_setting_opens_a_pane_without_focus(
         await desk.press(*"hello")
         assert desk.prompt.text == "hello"
         await desk.press("ctrl+b")
-        assert desk.screen.panes is None
+        assert desk.screen.panes.visible is None
 
 
 async def test_the_panes_setting_is_ignored_on_a_narrow_screen(open_desk: Open, tmp_path: Path) -> None:
     (tmp_path / "project" / ".acp-tui.toml").write_text('panes = "files"\n')
     async with open_desk(size=(99, 30)) as desk:
-        assert desk.screen.panes is None
+        assert desk.screen.panes.visible is None
 
 
 async def test_the_new_below_mark_is_hidden_by_panes(open_desk: Open) -> None:
@@ -246,7 +247,7 @@ async def test_the_new_below_mark_is_hidden_by_panes(open_desk: Open) -> None:
         await desk.send(["repeat", 40, "line\n\n"])
         await desk.ready()
         await desk.press("pageup")
-        desk.screen.runner.submit("and more")
+        desk.screen.runner.prompts.submit("and more")
         await desk.sees("↓ 4 new")
         await desk.press("ctrl+b")
         await desk.sees("Plan", "Files")

@@ -16,7 +16,7 @@ from acp_tui.ui.panes.tabs import PaneTabs
 from acp_tui.ui.panes.terminals import TerminalsPane
 from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.key_bar import KeyBar
-from tests.ui.panes.sample_screen import CWD, panes_of, sample_app
+from tests.ui.panes.sample_screen import CWD, KnownChanges, panes_of, sample_app
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -274,7 +274,7 @@ async def test_files_are_compared_with_the_disk_when_a_tool_call_or_turn_ends(
     async with app.run_test(size=WIDE) as pilot:
         await press(pilot, "f8", "2")
         looks: list[str] = []
-        monkeypatch.setattr(app.screen, "_look_at_disk", lambda: looks.append("look"))
+        monkeypatch.setattr(KnownChanges, "request_scan", lambda _: looks.append("look"))
         session = app.screen.session  # type: ignore[attr-defined]
         call = session.tool_calls["edit"]
         read = session.tool_calls["read"]

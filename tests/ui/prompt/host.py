@@ -13,7 +13,7 @@ from acp_tui.session.state import QueuedPrompt, SlashCommand
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.prompt.editor import PromptEditor
-from acp_tui.ui.screens.help import HelpScreen
+from acp_tui.ui.screens.dialogs.help import HelpScreen
 from acp_tui.ui.theme.themes import load
 from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.queue_strip import QueueStrip

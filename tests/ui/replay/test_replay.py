@@ -11,8 +11,8 @@ from acp_tui.controller import player as player_module
 from acp_tui.controller.player import AT_ONCE, Player
 from acp_tui.session.state import Permission, UserMessage
 from acp_tui.ui.app import AcpTui
-from acp_tui.ui.screens import replay as replay_screen
-from acp_tui.ui.screens.replay import ReplayScreen
+from acp_tui.ui.screens.session import replay as replay_screen
+from acp_tui.ui.screens.session.replay import ReplayScreen
 from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.player_bar import PlayerBar

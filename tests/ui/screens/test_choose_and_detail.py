@@ -10,8 +10,8 @@ from textual.widgets import Input
 
 from acp_tui.session.state import Choice, Diff
 from acp_tui.ui.entries.diff.diff_body import DiffBody
-from acp_tui.ui.screens.choose import ChooseScreen
-from acp_tui.ui.screens.detail import DetailScreen
+from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+from acp_tui.ui.screens.dialogs.detail import DetailScreen
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList
 from tests.support.looks import Show

@@ -10,9 +10,9 @@ import pytest
 from acp_tui.session.state import Choice
 from acp_tui.session.text import visible_json
 from acp_tui.ui.permission.dialog import PermissionScreen
-from acp_tui.ui.screens.choose import ChooseScreen
-from acp_tui.ui.screens.confirm import ConfirmScreen
-from acp_tui.ui.screens.detail import DetailScreen
+from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+from acp_tui.ui.screens.dialogs.detail import DetailScreen
 from acp_tui.ui.widgets.status_facts import StatusFacts
 from acp_tui.ui.widgets.status_line import StatusLine
 from tests.support.looks import Show, every_look, every_size, look

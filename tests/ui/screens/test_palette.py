@@ -11,11 +11,11 @@ from textual.widgets import Input
 
 from acp_tui.session.state import Choice, ConfigOption, Mode, Session
 from acp_tui.ui.keys.palette_commands import option_commands
-from acp_tui.ui.screens.choose import ChooseScreen
-from acp_tui.ui.screens.conversation import ConversationScreen
-from acp_tui.ui.screens.help import HelpScreen
+from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
+from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+from acp_tui.ui.screens.dialogs.help import HelpScreen
+from acp_tui.ui.screens.dialogs.palette import PaletteScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
-from acp_tui.ui.screens.palette import PaletteScreen
 from acp_tui.ui.widgets.select_list import SelectList
 from tests.support.desk import desk
 
@@ -184,10 +184,10 @@ async def test_a_theme_is_shown_while_the_cursor_is_on_it(tmp_path: Path) -> Non
     async with desk(tmp_path, "demo", "--theme", "light") as one:
         screen = await narrowed(one, "Theme: gruvbox")
         await one.until(lambda: one.app.theme_name == "gruvbox")
-        assert one.screen._palette == one.app.palette == screen._palette
+        assert one.screen.palette == one.app.palette == screen._palette
         await one.press("escape")
         assert one.app.theme_name == "light"
-        assert one.screen._palette == one.app.palette
+        assert one.screen.palette == one.app.palette
         await narrowed(one, "Theme: ansi")
         await one.until(lambda: one.app.native_ansi_color)
         await one.press("enter")

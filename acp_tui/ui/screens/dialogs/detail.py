@@ -1,4 +1,4 @@
-"""A full-screen view of one text: raw JSON, a whole diff, an error, the agent's stderr."""
+"""The full-screen view of one text, such as raw JSON, a whole diff or the agent's stderr."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.segment import Segment
 from acp_tui.session.state import Session
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import DrawContext
-from acp_tui.ui.screens.dialog import Dialog
+from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.long_text import LongText
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 class DetailScreen(Dialog[None]):
-    """Shows a text that is safe already, or bodies that are made for the width there is."""
+    """Shows a text without control characters, or bodies drawn for the current width."""
 
-    SCOPED_CSS = False  # holds for screens made of this one, too
+    SCOPED_CSS = False  # subclasses use it, too
     CSS = """
     DetailScreen { background: $background; layout: vertical; }
     DetailScreen Bar { padding: 0 1; background: $surface; }
@@ -49,19 +49,18 @@ class DetailScreen(Dialog[None]):
         self._cwd = cwd
 
     def compose(self) -> ComposeResult:
-        """Title, text, keys."""
         yield Bar([Segment(self._title, self._palette.strong)], id="head")
         yield BodyScroller(self._bodies, id="text")
         yield KeyHints(self._hints(), self._palette, id="keys")
 
     def on_mount(self) -> None:
-        """Tell how far it has been scrolled."""
-        self.watch(self.query_one(BodyScroller), "scroll_y", self._tell_place)
-        self.call_after_refresh(self._tell_place)
+        """Show the position while the user scrolls."""
+        self.watch(self.query_one(BodyScroller), "scroll_y", self._show_position)
+        self.call_after_refresh(self._show_position)
 
     def on_resize(self) -> None:
-        """Other lines are seen."""
-        self.call_after_refresh(self._tell_place)
+        """Show the new position."""
+        self.call_after_refresh(self._show_position)
 
     def _bodies(self, width: int) -> Sequence[Body]:
         if isinstance(self._content, str):
@@ -75,34 +74,34 @@ class DetailScreen(Dialog[None]):
         copy, close = (keys.bound_keys(self, name).split()[0] for name in ("detail.copy", "detail.close"))
         return [(close, "close"), (copy, "copy all"), ("↑↓ PgUp PgDn", "scroll")]
 
-    def _tell_place(self) -> None:
+    def _show_position(self) -> None:
         page = self.query_one(BodyScroller)
         height = page.virtual_size.height
         if not page.size.height or not height:
             return
         first = page.scroll_offset.y + 1
         last = min(height, first + page.size.height - 1)
-        place = [Segment(f" {first:,}–{last:,} of {height:,}", self._palette.dim)]
-        self.query_one("#head", Bar).show(right=place)
+        position = [Segment(f" {first:,}–{last:,} of {height:,}", self._palette.dim)]
+        self.query_one("#head", Bar).show(right=position)
 
     def action_scroll(self, lines: int) -> None:
-        """Up (negative) or down."""
+        """Scroll down by some lines; up if negative."""
         self.query_one(BodyScroller).scroll_relative(y=lines, animate=False)
 
     def action_page(self, step: int) -> None:
-        """A page; the last line stays in sight."""
+        """Scroll by a page, keeping one line in view."""
         page = self.query_one(BodyScroller)
         page.scroll_relative(y=step * max(1, page.size.height - 1), animate=False)
 
     def action_home(self) -> None:
-        """To the beginning."""
+        """Scroll to the beginning."""
         self.query_one(BodyScroller).scroll_home(animate=False)
 
     def action_end(self) -> None:
-        """To the end."""
+        """Scroll to the end."""
         self.query_one(BodyScroller).scroll_end(animate=False)
 
     def action_copy(self) -> None:
-        """What is selected, else all of it."""
+        """Copy the selection, else everything."""
         text = self.get_selected_text() or self.query_one(BodyScroller).copy_text()
         self.app.copy_to_clipboard(text)

@@ -1,4 +1,4 @@
-"""A full-screen view of one transcript entry, updated while it grows."""
+"""The full-screen view of one transcript entry, updated while it grows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from acp_tui.entry_kinds.registry import kind_of
 from acp_tui.ui.entries.renderers import make_body
-from acp_tui.ui.screens.detail import DetailScreen
+from acp_tui.ui.screens.dialogs.detail import DetailScreen
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 
 if TYPE_CHECKING:
@@ -23,60 +23,60 @@ if TYPE_CHECKING:
 INTERVAL = 0.1
 """Seconds between updates."""
 STEP_SECONDS, STEP_LINES = 0.05, 100
-"""How long, and how many lines at a time, an entry is measured before keys are looked at again."""
+"""Seconds and lines of a long entry that are measured before keys are processed again."""
 
 
 class FullEntryScreen(DetailScreen):
-    """An entry as in the transcript, with nothing folded and nothing left out."""
+    """Shows an entry as in the transcript, with nothing folded or left out."""
 
     def __init__(self, entry: Entry, palette: Palette, *, session: Session, cwd: str = "") -> None:
-        super().__init__(kind_of(entry).title, self._drawn, palette, session=session, cwd=cwd)
+        super().__init__(kind_of(entry).title, self._draw, palette, session=session, cwd=cwd)
         self._entry = entry
         self._timer: Timer | None = None
-        self._settled: MeasuredBody | None = None
+        self._body: MeasuredBody | None = None
 
     def on_mount(self) -> None:
-        """Follow it until it ends."""
+        """Update the page until the entry is complete and measured."""
         super().on_mount()
-        if self._goes_on or not self._complete:
-            self._timer = self.set_interval(INTERVAL, self._look)
+        if self._is_growing or not self._is_measured:
+            self._timer = self.set_interval(INTERVAL, self._update)
 
     @property
-    def _goes_on(self) -> bool:
+    def _is_growing(self) -> bool:
         return getattr(self._entry, "ended_at", self._entry.at) is None
 
     @property
-    def _complete(self) -> bool:
-        return self._settled is None or self._settled.complete
+    def _is_measured(self) -> bool:
+        return self._body is None or self._body.complete
 
-    def _look(self) -> None:
-        if not self._goes_on and self._complete and self._timer is not None:
+    def _update(self) -> None:
+        if not self._is_growing and self._is_measured and self._timer is not None:
             self._timer.stop()
         self.query_one(BodyScroller).update()
-        self.call_after_refresh(self._tell_place)
+        self.call_after_refresh(self._show_position)
 
-    def _drawn(self, context: DrawContext) -> Sequence[Body]:
+    def _draw(self, context: DrawContext) -> Sequence[Body]:
         body = make_body(self._entry, context)
-        self._settled = MeasuredBody(cast("LongBody", body))
-        return [self._settled]
+        self._body = MeasuredBody(cast("LongBody", body))
+        return [self._body]
 
 
 class MeasuredBody:
-    """A long body of which all heights are known, so that a page can draw it as any other.
+    """A long body with a known height, so that a page can draw it like any other.
 
-    Measuring a very long one takes seconds: that is done in steps, with every update, and what has been
-    measured is shown meanwhile.
+    Measuring a very long body takes seconds. It is done in steps, one with each update; the lines measured so
+    far are shown.
     """
 
     def __init__(self, body: LongBody) -> None:
         self._body = body
         self._measured = 0
         self.complete = False
-        """Has everything been measured?"""
+        """True if everything has been measured."""
         self._measure()
 
     def _measure(self) -> None:
-        """Measure on for a moment."""
+        """Measure some more lines."""
         until = time.monotonic() + STEP_SECONDS
         self._measure_step()
         while not self.complete and time.monotonic() < until:
@@ -89,19 +89,19 @@ class MeasuredBody:
 
     @property
     def height(self) -> int:
-        """Exact, of what has been measured."""
+        """The number of lines measured so far."""
         return self._body.height if self.complete else min(self._body.height, self._measured)
 
     def line(self, number: int) -> Strip:
-        """Of the body."""
+        """See `LongBody`."""
         return self._body.line(number)
 
     def copy_text(self) -> str:
-        """Of the body."""
+        """See `LongBody`."""
         return self._body.copy_text()
 
     def update(self) -> bool:
-        """Take in what came, and measure it."""
+        """Update the body and measure new lines. Return False if it must be drawn anew."""
         same = self._body.update()
         if self.complete:
             self._measured = max(0, self._measured - STEP_LINES)  # the last lines may have changed

@@ -1,4 +1,4 @@
-"""A list to choose from, such as modes, models or option values. Typing filters it."""
+"""The list dialog, for modes, models, option values and more. Typing filters it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from rich.segment import Segment
 from textual.containers import Vertical
 
 from acp_tui.ui import keys
-from acp_tui.ui.screens.dialog import Dialog
+from acp_tui.ui.app_interface import app_of
+from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.select_list import Row, SelectList
@@ -25,18 +26,18 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.bar import Hint
 
 CHROME_ROWS = 6
-"""Rows of the dialog beside the list: borders, title, filter, a blank row, keys."""
+"""Rows of the dialog besides the list: borders, title, filter, a blank row, keys."""
 WIDTH = 72
 MIN_CHOICES_TO_FILTER = 4
-"""Choices from which on there is something to narrow."""
+"""With fewer choices there is no filter."""
 MAX_ROWS = 20
-"""Rows of the list that are seen at once."""
+"""Most rows of the list that are visible at once."""
 
 
 class ChooseScreen(Dialog[str | None]):
     """Returns the value of the chosen row, or None if cancelled."""
 
-    SCOPED_CSS = False  # holds for screens made of this one, too
+    SCOPED_CSS = False  # subclasses use it, too
     CSS = """
     ChooseScreen { align: center middle; background: transparent; }
     ChooseScreen #dialog {
@@ -61,13 +62,13 @@ class ChooseScreen(Dialog[str | None]):
         self._current = current
 
     def compose(self) -> ComposeResult:
-        """Title, filter, list, keys."""
-        at = next((n for n, choice in enumerate(self._choices) if choice.value == self._current), 0)
+        values = [choice.value for choice in self._choices]
+        selected = values.index(self._current) if self._current in values else 0
         with Vertical(id="dialog"):
             yield Bar([Segment(self._title, self._palette.strong)], self._count(), id="head")
             if self._can_filter:
                 yield InputLine(placeholder="type to filter", id="filter")
-            rows = SelectList(self._rows(), self._palette, selected=at, id="choices")
+            rows = SelectList(self._rows(), self._palette, selected=selected, id="choices")
             rows.empty_text = "No matches"
             yield rows
             yield KeyHints(self._hints(), self._palette, id="keys")
@@ -81,26 +82,27 @@ class ChooseScreen(Dialog[str | None]):
         return [(f"↑↓ {take}", "choose"), (close, "cancel")]
 
     def on_mount(self) -> None:
-        """The list gets the room there is, and the filter the next key."""
+        """Focus the filter and set the height of the list."""
         self.set_focus(self.query_one(InputLine) if self._can_filter else None)
         self._fit()
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._use_palette())
+        self.app.theme_changed_signal.subscribe(self, lambda _: self.use_palette(app_of(self).palette))
 
     def on_resize(self) -> None:
-        """More room, or less."""
+        """Set the height of the list."""
         self._fit()
 
     def _fit(self) -> None:
         height = self.app.size.height
         width = self.query_one("#dialog").outer_size.width or min(WIDTH, self.app.size.width)
         rows = self.query_one(SelectList)
-        # As high as all of it, also while it is narrowed: a dialog that jumps is hard to read.
+        # While the list is filtered it keeps its height: a dialog that jumps is hard to read.
         before = rows.styles.height.value if rows.styles.height else 0
         wanted = max(rows.height_at(width - 4), before)
         rows.styles.height = max(1, min(int(wanted), height - CHROME_ROWS - 2, MAX_ROWS))
 
-    def _use_palette(self) -> None:
-        self._palette = self.app.palette  # type: ignore[attr-defined]  # the only app there is
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
+        self._palette = palette
         rows = self.query_one(SelectList)
         rows.use_palette(self._palette)
         rows.show(self._rows(), rows.selected)
@@ -126,32 +128,33 @@ class ChooseScreen(Dialog[str | None]):
         return [Segment(f" {shown} of {every}" if shown < every else f" {every}", self._palette.dim)]
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Only what fits, the best first."""
+        """Show the matches, the best first."""
         query = event.value.strip()
-        self._shown = self._fitting(query) if query else self._choices
-        at = next((n for n, one in enumerate(self._shown) if one.value == self._current and not query), 0)
-        self.query_one(SelectList).show(self._rows(), at)
+        self._shown = self._matches(query) if query else self._choices
+        values = [choice.value for choice in self._shown]
+        selected = values.index(self._current) if self._current in values and not query else 0
+        self.query_one(SelectList).show(self._rows(), selected)
         self.query_one("#head", Bar).show(right=self._count())
-        self.narrowed()
+        self.on_filtered()
 
-    def narrowed(self) -> None:
-        """Other rows are shown."""
+    def on_filtered(self) -> None:
+        """Called after the filter has changed the rows."""
 
-    def taken(self, value: str | None) -> None:
-        """The user has decided; None: everything is to stay."""
+    def choose(self, value: str | None) -> None:
+        """Return a value and close; None: the user cancelled."""
         self.dismiss(value)
 
-    def _fitting(self, query: str) -> list[Choice]:
+    def _matches(self, query: str) -> list[Choice]:
         return best_matches(
             query, self._choices, lambda one: [one.name or one.value, one.value, one.group or ""]
         )
 
     def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
-        """A click."""
-        self.taken(self._shown[event.index].value)
+        """Choose the clicked row."""
+        self.choose(self._shown[event.index].value)
 
     def action_move(self, step: int) -> None:
-        """Up and down; long steps stop at the ends."""
+        """Move the selection. Steps of more than one row stop at the ends."""
         rows = self.query_one(SelectList)
         if abs(step) == 1:
             rows.move(step)
@@ -159,10 +162,10 @@ class ChooseScreen(Dialog[str | None]):
             rows.selected = max(0, min(len(self._shown) - 1, rows.selected + step))
 
     def action_take(self) -> None:
-        """The chosen one."""
+        """Choose the selected row."""
         if self._shown:
-            self.taken(self._shown[self.query_one(SelectList).selected].value)
+            self.choose(self._shown[self.query_one(SelectList).selected].value)
 
     def action_close(self) -> None:
-        """Nothing is chosen."""
-        self.taken(None)
+        """Cancel."""
+        self.choose(None)

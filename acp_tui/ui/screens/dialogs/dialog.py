@@ -1,4 +1,4 @@
-"""Base class of everything that opens over a conversation."""
+"""Base class of the dialogs."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ Result = TypeVar("Result")
 
 
 class Dialog(ModalScreen[Result]):
-    """Ctrl+C does here what Esc does, as everywhere; with a selection it copies."""
+    """A modal screen. Ctrl+C copies the selection, else does what Esc does."""
 
     BINDINGS: ClassVar = keys.bindings("dialog")
 
     def action_close(self) -> None:
-        """What Esc does: nothing has been decided."""
+        """Close without a result."""
         self.dismiss(None)
 
     def action_interrupt(self) -> None:
-        """Copy what is selected, else close."""
+        """Copy the selection, else close."""
         if (selected := self.get_selected_text()) is None:
             self.action_close()
         else:

@@ -1,4 +1,4 @@
-"""All the output of one terminal, followed while its command runs."""
+"""The full-screen view of a terminal's output, updated while its command runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from acp_tui.entry_display import STATUS_ICONS, terminal_command
 from acp_tui.session.text import visible_line
 from acp_tui.ui.entries.terminal.full_output import FullOutput
 from acp_tui.ui.entries.terminal.terminal import exit_text, status_name
-from acp_tui.ui.screens.detail import DetailScreen
+from acp_tui.ui.screens.dialogs.detail import DetailScreen
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 
@@ -25,7 +25,7 @@ INTERVAL = 0.1
 
 
 class OutputScreen(DetailScreen):
-    """Begins at the end, where the news are."""
+    """Shows the whole output, scrolled to its end."""
 
     def __init__(self, terminal: Terminal, palette: Palette, *, session: Session, cwd: str = "") -> None:
         title = visible_line(terminal_command(terminal, cwd)) or "Agent command"
@@ -33,28 +33,28 @@ class OutputScreen(DetailScreen):
             title, lambda context: [FullOutput(terminal, context)], palette, session=session, cwd=cwd
         )
         self._terminal = terminal
-        self._seen = -1  # version of the terminal
+        self._shown_version = -1
         self._timer: Timer | None = None
 
     def on_mount(self) -> None:
-        """Follow it until it ends."""
+        """Update the page until the command ends."""
         super().on_mount()
-        self._timer = self.set_interval(INTERVAL, self._look)
-        self._tell_state()
+        self._timer = self.set_interval(INTERVAL, self._update)
+        self._show_state()
         self.call_after_refresh(self.action_end)
 
-    def _look(self) -> None:
+    def _update(self) -> None:
         ended = self._terminal.ended_at is not None
-        if self._terminal.version != self._seen:
-            self._seen = self._terminal.version
+        if self._terminal.version != self._shown_version:
+            self._shown_version = self._terminal.version
             self.query_one(BodyScroller).update()
-            self.call_after_refresh(self._tell_place)
+            self.call_after_refresh(self._show_position)
         if ended:
             assert self._timer is not None
             self._timer.stop()
-            self._tell_state()
+            self._show_state()
 
-    def _tell_state(self) -> None:
+    def _show_state(self) -> None:
         state, palette = status_name(self._terminal), self._palette
         words = exit_text(self._terminal) or ("runs" if self._terminal.ended_at is None else "")
         spans = [

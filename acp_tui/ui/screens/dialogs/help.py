@@ -1,4 +1,4 @@
-"""F1: the keys, those of the focused widget first."""
+"""The help page: all keys, those of the focused widget first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from acp_tui.ui.keys import KEYS, SCOPES, TABLE, ScopeName, bindings
-from acp_tui.ui.screens.dialog import Dialog
+from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.theme.component_style import foreground_style
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ KEY_COLUMN = 24
 
 
 class HelpScreen(Dialog[None]):
-    """A page made from the table of keys."""
+    """Lists the key table, one section for each scope."""
 
     DEFAULT_CSS = """
     HelpScreen {
@@ -51,40 +51,39 @@ class HelpScreen(Dialog[None]):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"help--key"}
     BINDINGS: ClassVar[list[BindingType]] = bindings("help")
 
-    def __init__(self, here: Iterable[ScopeName] = (), keymap: Mapping[str, str] | None = None) -> None:
+    def __init__(self, first: Iterable[ScopeName] = (), keymap: Mapping[str, str] | None = None) -> None:
         super().__init__()
-        here = set(here)
-        self._places = sorted(SCOPES, key=lambda place: place not in here)  # else in the order of the table
+        first = set(first)
+        self._scopes = sorted(SCOPES, key=lambda scope: scope not in first)  # else in the order of the table
         self._keymap = keymap or {}
 
     @classmethod
     def over(cls, screen: Screen[object], keymap: Mapping[str, str] | None = None) -> Self:
-        """The help for where the user is on that screen."""
+        """Return the help for a screen, with the scopes of its focused widget first."""
         active = (KEYS.get(active.binding.id or "") for active in screen.active_bindings.values())
         return cls((key.where for key in active if key is not None), keymap)
 
     def compose(self) -> ComposeResult:
-        """A section for each place."""
         with VerticalScroll() as page:
             page.border_title = "keys"
             page.border_subtitle = Content(
                 f"{KEYS['help.close'].key_names(self._keymap)} close"
             )  # a str is markup
-            for place in self._places:
-                yield Static(SCOPES[place].title, classes="help--title", markup=False)
-                yield Static(SCOPES[place].help, classes="help--words", markup=False)
-                yield Static(self._table(place))
+            for scope in self._scopes:
+                yield Static(SCOPES[scope].title, classes="help--title", markup=False)
+                yield Static(SCOPES[scope].help, classes="help--words", markup=False)
+                yield Static(self._table(scope))
 
-    def _table(self, place: ScopeName) -> Table:
-        """Keys that do the same in two directions share a row."""
+    def _table(self, scope: ScopeName) -> Table:
+        """Return the keys of a scope. Keys with the same help text share a row."""
         rows: dict[str, list[str]] = {}
         for key in TABLE:
-            if key.where == place:
+            if key.where == scope:
                 rows.setdefault(key.help, []).append(key.key_names(self._keymap))
-        look = foreground_style(self, "help--key")
+        style = foreground_style(self, "help--key")
         table = Table.grid(padding=(0, 2, 0, 0))
         table.add_column(width=KEY_COLUMN)
         table.add_column(ratio=1)
         for words, keys in rows.items():
-            table.add_row(Text(" ".join(keys), style=look), Text(words))
+            table.add_row(Text(" ".join(keys), style=style), Text(words))
         return table

@@ -1,4 +1,4 @@
-"""Plays a recorded session."""
+"""The screen that replays a recorded session."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from acp_tui.session.change import Change
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.frame_batch import INTERVAL
 from acp_tui.ui.conversation.status_tracker import StatusTracker
-from acp_tui.ui.screens.session import SessionScreen
+from acp_tui.ui.screens.session.session_screen import SessionScreen
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.player_bar import PlayerBar
 from acp_tui.ui.widgets.status_line import StatusLine
@@ -25,15 +25,13 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 PLAYER_ACTIONS = frozenset({"pause", "step", "speed", "start", "finish"})
-"""Actions of keys that mean something else where text is written."""
-
-
+"""Actions whose keys type text in the search line."""
 FAST_FORWARD_SLICE = 0.06
-"""Seconds of playing at once before keys get their turn."""
+"""Seconds of fast-forwarding before keys are processed again."""
 
 
 class ReplayScreen(SessionScreen):
-    """Plays a recording. It begins by itself."""
+    """Starts playing at once."""
 
     BINDINGS: ClassVar = keys.bindings("replay")
     INTERRUPT = "replay.interrupt"
@@ -45,76 +43,77 @@ class ReplayScreen(SessionScreen):
         self.paused = False
         self._problems = problems
         self._clock: Timer | None = None
-        self._unshown: set[str | None] = set()  # facts that were played at once; None: an entry
+        self._skipped_facts: set[str | None] = set()  # changed while fast-forwarding; None: an entry
 
-    def below(self) -> Iterable[Widget]:
-        """Where the recording is."""
-        return (PlayerBar(self.player, self._palette),)
+    def compose_bottom(self) -> Iterable[Widget]:
+        """Return the player bar."""
+        return (PlayerBar(self.player, self.palette),)
 
     def on_mount(self) -> None:
-        """Play."""
+        """Start playing."""
         self._clock = self.set_interval(INTERVAL, self._tick)
         for problem in self._problems:
             self.notify(problem, severity="warning", markup=False)
 
     def now(self) -> float:
-        """What time it was when this was recorded."""
+        """Return the time at which the current position was recorded."""
         return self.player.moment
 
     # ------------------------------------------------------------------------- playing
 
     def _tick(self) -> None:
-        if self.paused:  # one tick may have been on its way
+        if self.paused:  # a last tick may come after the pause
             return
         before = int(self.now())
         if self.player.at_once:
-            self._hurry()
+            self._fast_forward()
         else:
-            self._take(self.player.advance(INTERVAL))
+            self._draw_changes(self.player.advance(INTERVAL))
         if int(self.now()) != before:
             self.query_one(StatusLine).refresh()
         if self.player.ended:
-            self._keep_time()
+            self._update_clock()
 
-    def _hurry(self) -> None:
-        """Play what is left and show it when all of it is there.
+    def _fast_forward(self) -> None:
+        """Play the rest as fast as possible.
 
-        Showing it in between took seven times as long.
+        It is drawn only once, at the end: drawing every step took seven times as long.
         """
         deadline = time.monotonic() + FAST_FORWARD_SLICE
         while not self.player.ended:
-            self._unshown |= {change.fact for change in self.player.advance(0)}
+            self._skipped_facts |= {change.fact for change in self.player.advance(0)}
             if time.monotonic() >= deadline:
                 break
         if self.player.ended:
-            self._take([])
+            self._draw_changes([])
         else:
             self.query_one(PlayerBar).show(paused=False)
 
-    def _take(self, changes: list[Change]) -> None:
-        """Show these changes, and what was played at once before."""
-        if self._unshown:
-            facts, self._unshown = self._unshown - {None}, set()
+    def _draw_changes(self, changes: list[Change]) -> None:
+        """Draw changes, and everything that was fast-forwarded before."""
+        if self._skipped_facts:
+            facts, self._skipped_facts = self._skipped_facts - {None}, set()
             changes = [Change("reset"), *(Change("fact", None, name) for name in facts), *changes]
         self.frames.add(changes)
         self.query_one(PlayerBar).show(paused=self.paused)
 
-    def _show(self, changes: list[Change]) -> None:
+    def show_changes(self, changes: list[Change]) -> None:
+        """Draw the changes of one frame."""
         if any(change.fact == "cwd" for change in changes):
-            self._place()
-        super()._show(changes)
+            self._use_folder(self.session.cwd or self.player.cwd)
+        super().show_changes(changes)
 
-    def _place(self) -> None:
-        """Where the session is held; paths are shown as seen from there."""
-        cwd = self.session.cwd or self.player.cwd
-        self._status.project = folder_label(cwd)
-        self.transcript.entry_layout.cwd = cwd
+    def _use_folder(self, cwd: str) -> None:
+        """Show paths relative to the folder of the session."""
+        self.status.project = folder_label(cwd)
+        self.context.cwd = self.transcript.entry_layout.cwd = cwd
 
-    def _awaited(self) -> str:
-        return "the agent has ended" if self.session.phase == "dead" else super()._awaited()
+    def awaited(self) -> str:
+        """Return what is being waited for, for the status line; empty if nothing is."""
+        return "the agent has ended" if self.session.phase == "dead" else super().awaited()
 
-    def _keep_time(self) -> None:
-        """While nothing plays, nothing is done."""
+    def _update_clock(self) -> None:
+        """Stop the timer while nothing plays, and show the position."""
         assert self._clock is not None
         if self.paused or self.player.ended:
             self._clock.pause()
@@ -122,63 +121,63 @@ class ReplayScreen(SessionScreen):
             self._clock.resume()
         self.query_one(PlayerBar).show(paused=self.paused)
 
-    def _use_palette(self) -> None:
-        super()._use_palette()
-        self.query_one(PlayerBar).use_palette(self._palette)
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
+        super().use_palette(palette)
+        self.query_one(PlayerBar).use_palette(palette)
 
     # ------------------------------------------------------------------------- keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:  # noqa: ARG002  # Textual's signature
-        """What is typed into the search is typed there."""
+        """Disable the player's keys while the user types into the search line."""
         typing = self.focused is not None and isinstance(self.focused.parent, FindLine)
         return not (typing and action in PLAYER_ACTIONS)
 
     def action_pause(self) -> None:
-        """Pause or go on; at the end play it once more."""
+        """Pause or continue; at the end, play again."""
         if self.player.ended:
             self.action_start()
         else:
             self.paused = not self.paused
-            self._take([])
-            self._keep_time()
+            self._draw_changes([])
+            self._update_clock()
 
     def action_step(self) -> None:
-        """One step further, and wait there."""
+        """Play one step, then pause."""
         self.paused = True
-        self._take(self.player.step())
-        self._keep_time()
+        self._draw_changes(self.player.step())
+        self._update_clock()
 
     def action_speed(self, by: int) -> None:
-        """Faster or slower."""
+        """Play faster (1) or slower (-1)."""
         self.player.faster(by)
-        self._keep_time()
+        self._update_clock()
 
     def action_start(self) -> None:
         """Play from the beginning."""
         self.frames.flush()
         self.player.rewind()
-        self._unshown.clear()
-        self.session = self.player.session
-        self._status = StatusTracker(self.player.title)
-        self.finder.clear()
-        self.transcript.use_session(self.session, self.player.cwd)
+        self._skipped_facts.clear()
+        self.status = StatusTracker(self.player.title)
+        self.find.clear()
+        self.show_session(self.player.session, self.player.cwd)
         self.paused = False
-        self._update_status()
-        self._keep_time()
+        self.update_status()
+        self._update_clock()
 
     def action_finish(self) -> None:
-        """Play all that is left at once."""
+        """Jump to the end."""
         self.player.hurry()
         self.transcript.follow()
         self.paused = False
-        self._keep_time()
+        self._update_clock()
 
     def action_close(self) -> None:
-        """Close the search, else quit."""
-        if not self._close_find():
+        """Close the search or the panes over the transcript, else quit."""
+        if not self.close_find_or_overlay():
             self.app.exit()
 
     def action_interrupt(self) -> None:
-        """Copy what is selected, else close what is open; asked twice: quit."""
-        if not (self._copy_selection() or self._close_find()):
-            self._quit_on_second()
+        """Copy the selection, else close what is open; quit when repeated."""
+        if not (self.copy_selection() or self.close_find_or_overlay()):
+            self.quit_if_repeated()

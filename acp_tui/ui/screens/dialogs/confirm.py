@@ -1,4 +1,4 @@
-"""A yes-or-no dialog."""
+"""The yes-or-no dialog."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from acp_tui.ui import keys
-from acp_tui.ui.screens.dialog import Dialog
+from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.widgets.bar import KeyHints
 from acp_tui.ui.widgets.select_list import Row, SelectList
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ConfirmScreen(Dialog[bool]):
-    """No is selected first, so that type-ahead confirms nothing."""
+    """Returns True for yes. No is selected first, so that type-ahead confirms nothing."""
 
     CSS = """
     ConfirmScreen { align: center middle; background: transparent; }
@@ -40,7 +40,6 @@ class ConfirmScreen(Dialog[bool]):
         self._answers = (no, yes)
 
     def compose(self) -> ComposeResult:
-        """The question, the answers, the keys."""
         with Vertical(id="dialog"):
             yield Static(self._question, markup=False, id="question")
             rows = [Row([], [Segment(words, self._palette.text)]) for words in self._answers]
@@ -49,17 +48,17 @@ class ConfirmScreen(Dialog[bool]):
             yield KeyHints([(f"↑↓ {take}", "choose"), (close, "no")], self._palette, id="keys")
 
     def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
-        """A click."""
+        """Return the clicked answer."""
         self.dismiss(event.index == 1)
 
     def action_move(self, step: int) -> None:
-        """The other one."""
+        """Move to the other answer."""
         self.query_one(SelectList).move(step)
 
     def action_take(self) -> None:
-        """The chosen one."""
+        """Return the selected answer."""
         self.dismiss(self.query_one(SelectList).selected == 1)
 
     def action_close(self) -> None:
-        """No."""
+        """Return no."""
         self.dismiss(False)

@@ -1,0 +1,34 @@
+"""What screens use of the app, besides Textual's own methods. The app imports the screens, not vice versa."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, cast
+
+if TYPE_CHECKING:
+    from textual.dom import DOMNode
+
+    from acp_tui.ui.terminal.window_title import WindowTitle
+    from acp_tui.ui.theme.palette import Palette
+
+
+class AppInterface(Protocol):
+    """The app as screens see it."""
+
+    @property
+    def palette(self) -> Palette:
+        """The colours of the current theme."""
+
+    @property
+    def window_title(self) -> WindowTitle:
+        """The title of the terminal's window."""
+
+    def take_early_text(self) -> str:
+        """Return the text typed before the first screen was mounted, up to a key that types nothing."""
+
+    async def deliver_early_keys(self) -> None:
+        """Process the keys held back until the first screen was mounted."""
+
+
+def app_of(node: DOMNode) -> AppInterface:
+    """Return the running app."""
+    return cast("AppInterface", node.app)

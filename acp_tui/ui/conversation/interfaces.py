@@ -1,0 +1,89 @@
+"""What the runner of a conversation is given, and what it reports to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from acp_tui.app_context import AppContext
+    from acp_tui.controller import Conversation
+    from acp_tui.errors import UserError
+    from acp_tui.session.change import Change
+    from acp_tui.session.events import Event
+    from acp_tui.session.record import Record
+    from acp_tui.session.state import AuthMethod, Session
+
+
+class StartQuestion(Protocol):
+    """A yes-or-no question that has to be answered before an agent starts."""
+
+    @property
+    def text(self) -> str:
+        """The question."""
+
+    @property
+    def yes(self) -> str:
+        """The answer that starts the agent."""
+
+    @property
+    def no(self) -> str:
+        """The answer that does not start it."""
+
+    @property
+    def declined(self) -> str:
+        """The sentence to show after a no."""
+
+    def accept(self) -> None:
+        """Called after a yes."""
+
+
+class PreparedConversation(Protocol):
+    """A conversation made from the command line's arguments, not yet started."""
+
+    app_context: AppContext
+    conversation: Conversation
+
+    def start_questions(self) -> Sequence[StartQuestion]:
+        """Return what the user has to agree to before the agent starts."""
+
+    async def open(self) -> None:
+        """Open the session. The agent must be running."""
+
+    async def apply_options(self, failed: Callable[[UserError], None]) -> None:
+        """Apply the requested modes and options to the open session; report failures to `failed`."""
+
+
+class ConversationView(Protocol):
+    """What the runner reports to: the screen."""
+
+    def session_created(self, session: Session) -> None:
+        """The session state exists. The agent does not run yet."""
+
+    def record_applied(self, record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
+        """A record was applied to the session."""
+
+    def start_failed(self, error: UserError) -> None:
+        """The conversation could not be created."""
+
+    def open_failed(self, *, session_lost: bool) -> None:
+        """The agent did not start or opened no session. The transcript shows the reason.
+
+        `session_lost`: the agent does not know the session to resume; a restart begins a new one.
+        """
+
+    def sign_in_required(self, methods: list[AuthMethod]) -> None:
+        """The user has to sign in by one of these methods first."""
+
+    def turn_failed(self, error: UserError, text: str) -> None:
+        """The agent answered a prompt with an error, or it could not be sent."""
+
+    def send_failed(self, error: UserError, text: str) -> None:
+        """A prompt was not sent, because of an attachment or because acp-tui is still starting."""
+
+    async def confirm(self, question: str, *, yes: str, no: str) -> bool:
+        """Ask the user a yes-or-no question."""
+
+    def show_error(self, error: UserError) -> None:
+        """Show any other error."""

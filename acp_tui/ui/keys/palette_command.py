@@ -1,0 +1,23 @@
+"""A command of the palette."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True)
+class PaletteCommand:
+    """One line of the palette. Texts are drawn without markup, because some come from agents."""
+
+    title: str
+    run: Callable[[], Any]  # may return an awaitable
+    group: str = ""  # the part of the program it belongs to
+    keys: str = ""
+    word: str = ""  # search word and footer label
+    preview: Callable[[], None] | None = None  # shows the effect while the line is selected
+    current: bool = False  # the value in force
+    is_value: bool = False  # sets one value of an option; listed after the commands

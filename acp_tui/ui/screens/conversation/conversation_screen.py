@@ -1,0 +1,404 @@
+"""The screen of a conversation: connects the runner with the widgets and the dialogs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+
+from acp_tui.entry_display import folder_label
+from acp_tui.session.state import Session
+from acp_tui.ui import keys
+from acp_tui.ui.app_interface import app_of
+from acp_tui.ui.conversation import gc_control
+from acp_tui.ui.conversation.attention import Attention
+from acp_tui.ui.conversation.pending_questions import PendingQuestions
+from acp_tui.ui.conversation.runner import ConversationRunner
+from acp_tui.ui.conversation.status_tracker import StatusTracker
+from acp_tui.ui.conversation.toasts import notify_problems
+from acp_tui.ui.entries import renderers
+from acp_tui.ui.prompt import Prompt
+from acp_tui.ui.screens.conversation.agent_settings import AgentSettings
+from acp_tui.ui.screens.conversation.export_dialog import ExportDialog
+from acp_tui.ui.screens.conversation.prompt_actions import PromptActions
+from acp_tui.ui.screens.conversation.question_dialogs import QuestionDialogs
+from acp_tui.ui.screens.conversation.session_commands import SessionCommands
+from acp_tui.ui.screens.conversation.sign_in import SignIn
+from acp_tui.ui.screens.conversation.stop_key import StopKey
+from acp_tui.ui.screens.conversation.user_commands import UserCommands
+from acp_tui.ui.screens.session.session_screen import SessionScreen
+from acp_tui.ui.widgets.queue_strip import QueueStrip
+from acp_tui.ui.widgets.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from textual.widget import Widget
+
+    from acp_tui.controller import QuestionHandler
+    from acp_tui.errors import UserError
+    from acp_tui.session.change import Change
+    from acp_tui.session.events import Event
+    from acp_tui.session.record import Record
+    from acp_tui.session.state import AuthMethod, Entry
+    from acp_tui.ui.conversation.interfaces import PreparedConversation
+    from acp_tui.ui.keys.palette_command import PaletteCommand
+    from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.theme.palette import Palette
+
+
+class ConversationScreen(SessionScreen):
+    """Shows one of possibly several conversations, and owns everything that belongs to it.
+
+    It implements `ConversationView`. Actions and message handlers are here because Textual looks for them on
+    the screen; what they do is in the collaborators.
+    """
+
+    BINDINGS: ClassVar = keys.bindings("conversation")
+    AUTO_FOCUS = "Prompt PromptEditor"
+
+    def __init__(
+        self,
+        make: Callable[[QuestionHandler], PreparedConversation],
+        agent: str,
+        palette: Palette,
+        *,
+        first_prompt: str | None = None,
+        new_session: Callable[[Palette], BaseScreen] | None = None,
+    ) -> None:
+        """Create the screen; the agent is started after the first frame.
+
+        Args:
+            make: Creates the conversation; called in a thread.
+            agent: The agent's name until its title is known.
+            palette: The colours of the current theme.
+            first_prompt: Sent as soon as the session is open.
+            new_session: Creates a screen for a new session with the same agent in the same folder.
+        """
+        super().__init__(Session(), StatusTracker(agent), palette)  # an empty session until there is one
+        self.prompt = Prompt(agent_title=agent)
+        self._queue_strip = QueueStrip()
+        self._questions = PendingQuestions(self._update_questions)
+        self.runner = ConversationRunner(make, self._questions, self)
+        self._attention = Attention.of(self)
+        self._first_prompt = first_prompt
+        self._prompt_actions = PromptActions(self, self.prompt, self.runner, self.context)
+        self._user_commands = UserCommands(self, self.prompt, self.runner)
+        self._sign_in = SignIn(self, self.runner, self.context, self._sign_in_started)
+        self._settings = AgentSettings(self, self.runner, self.context, self.status, self.update_status)
+        self._export = ExportDialog(self, self.runner, self.context)
+        self._stop_key = StopKey(self, self.prompt, self.runner, self._user_commands)
+        self._session_commands = SessionCommands(self, self.runner, self.entry_actions, new_session)
+        self._dialogs = QuestionDialogs(
+            self,
+            self._questions,
+            self.context,
+            agent_title=lambda: self.prompt.agent_title,
+            cancel_turn=self.runner.stop_turn,
+        )
+
+    def compose_bottom(self) -> Iterable[Widget]:
+        """Return the queue and the prompt."""
+        return self._queue_strip, self.prompt
+
+    def on_mount(self) -> None:
+        """Start the agent once the first frame is complete."""
+        if text := app_of(self).take_early_text():
+            self.type_text(text)
+        self.app.mode_change_signal.subscribe(self, lambda _: self.call_later(self._update_questions))
+        self.call_after_refresh(self._after_first_frame)
+
+    def _after_first_frame(self) -> None:
+        gc_control.pause()
+        self._start()
+
+    @work
+    async def _start(self) -> None:
+        try:
+            await self.runner.start()
+            await asyncio.to_thread(renderers.import_renderers)
+        finally:
+            gc_control.resume()
+
+    # ------------------------------------------------------------------------- reports of the runner
+
+    def session_created(self, session: Session) -> None:
+        """Show the session, the draft and the queue of the conversation."""
+        prepared = self.runner.prepared
+        assert prepared is not None
+        conversation, shared = prepared.conversation, prepared.app_context
+        self.context.conversation = conversation
+        self.show_session(session, str(conversation.cwd))
+        self.status.agent = self.prompt.agent_title = conversation.launch.title
+        self.status.project = folder_label(str(conversation.cwd))
+        self.status.branch = shared.branch(conversation.cwd) or ""
+        self.status.policy = conversation.options.policy
+        self.prompt.use_files(str(conversation.cwd), conversation.listing.current)
+        self.prompt.history = shared.history(conversation.cwd)
+        self.prompt.load_draft(shared.draft(conversation))
+        self.panes.open_initially(shared.settings.panes)
+        self._show_queue()
+        self.update_status()
+        notify_problems(self.app, [*shared.settings.problems, *self._attention.configure(shared.settings)])
+        for notice in shared.notices:
+            self.notify(notice, severity="warning", timeout=10, markup=False)
+        if self._first_prompt:
+            self.prompt.remember(self._first_prompt)
+            attachments = self.prompt.attachments_in(self._first_prompt)
+            self.runner.prompts.submit(self._first_prompt, attachments)
+
+    def record_applied(self, _record: Record, _events: Sequence[Event], changes: Sequence[Change]) -> None:
+        """Draw the changes in the next frame."""
+        self.frames.add(changes)
+
+    def start_failed(self, error: UserError) -> None:
+        """Leave this screen."""
+        self.post_message(self.Failed(error))
+
+    def open_failed(self, *, session_lost: bool) -> None:
+        """Say in the status line that there is no session, and which key helps."""
+        key = self._restart_key
+        lost = f"session not resumed · {key} starts a new one"
+        self.status.stuck = lost if session_lost else f"not ready · {key} tries again"
+        if self.is_attached:
+            self.update_status()
+
+    def sign_in_required(self, methods: list[AuthMethod]) -> None:
+        """Let the user choose a sign-in method."""
+        self.status.stuck = f"sign in first · {self._restart_key} asks again"
+        self.update_status()
+        self._sign_in.offer(methods)
+
+    def _sign_in_started(self) -> None:
+        self.status.stuck = ""  # the status line shows that it waits for the sign-in
+        self.update_status()
+
+    def turn_failed(self, error: UserError, text: str) -> None:
+        """Put the prompt back. An answer of the agent is in the transcript already."""
+        self._prompt_actions.restore_failed(text)
+        if self.session.last_error is None and self.session.phase != "dead":
+            self.show_error(error)
+
+    def send_failed(self, error: UserError, text: str) -> None:
+        """Put the prompt back and show the error."""
+        self._prompt_actions.restore_unsent(error, text)
+
+    async def confirm(self, question: str, *, yes: str, no: str) -> bool:
+        """Ask the user a yes-or-no question."""
+        return await self._dialogs.confirm(question, yes=yes, no=no)
+
+    def show_error(self, error: UserError) -> None:
+        """Show an error in a toast."""
+        if self.is_attached:
+            self.notify_error(error)
+            self.update_status()
+
+    # ------------------------------------------------------------------------- drawing
+
+    def show_changes(self, changes: list[Change]) -> None:
+        """Draw the changes of one frame."""
+        session = self.session
+        facts = {change.fact for change in changes if change.kind == "fact"}
+        if facts & {"process", "session_id"}:
+            self.status.stuck = ""
+        if "commands" in facts:
+            self.prompt.commands = session.commands
+        if facts & {"queue", "queue_paused"}:
+            self._show_queue()
+        if "agent" in facts and session.agent is not None:
+            self._prompt_actions.use_agent(session.agent)
+        if "phase" in facts and session.phase == "idle":
+            gc_control.collect_and_freeze()
+        self.prompt.agent_busy = session.phase != "idle"
+        if facts & {"phase", "stop_reason", "modes", "config_options", "models"}:
+            self.refresh_bindings()
+        self._user_commands.show_changes(changes)
+        self._dialogs.show_changes(changes)
+        super().show_changes(changes)
+
+    def _show_queue(self) -> None:
+        self._queue_strip.show(self.session.queue, paused=self.session.queue_paused)
+        self.prompt.queued = len(self.session.queue)
+
+    def update_status(self) -> None:
+        """Show the current state in the status line and the window title."""
+        self.status.starting = self.runner.opening
+        super().update_status()
+        shown = self._questions.shown
+        call = shown.question.call if shown is not None else None
+        self._attention.update(self.query_one(StatusLine).facts, call.title if call is not None else "")
+
+    def is_asking(self) -> bool:
+        """Return True while the agent waits for an answer of the user."""
+        return self._questions.shown is not None
+
+    def awaited(self) -> str:
+        """Return what is being waited for, for the status line; empty if nothing is."""
+        if self.runner.signing_in:
+            return f"signing in · {keys.bound_keys(self, 'turn.stop')} cancels"
+        if self.session.phase == "dead" and not self.runner.opening:
+            return f"ended · {self._restart_key} restarts it"
+        if self.session.phase == "dead":
+            return "starting"
+        if self.session.cancelling:
+            return f"not responding · {self._restart_key} restarts the agent"
+        return super().awaited()
+
+    @property
+    def _restart_key(self) -> str:
+        return keys.bound_keys(self, "agent.restart")
+
+    def _update_questions(self) -> None:
+        """Show the first pending question, and that there is one."""
+        if self.is_attached:  # else the app ends, and answers them all
+            self._dialogs.update()
+            self.update_status()
+
+    # ------------------------------------------------------------------------- messages of the widgets
+
+    def type_text(self, text: str) -> None:
+        """Focus the prompt and type a text into it."""
+        self.prompt.focus()
+        self.prompt.insert(text)
+
+    def choose_option(self, option: str) -> None:
+        """Let the user choose a value for an agent option."""
+        self._settings.choose_option(option)
+
+    @on(Prompt.Submitted)
+    def _submit_prompt(self, event: Prompt.Submitted) -> None:
+        self.transcript.follow()
+        self.runner.prompts.submit(event.text, event.attachments)
+
+    @on(Prompt.SendNow)
+    def _send_prompt_now(self, event: Prompt.SendNow) -> None:
+        self.transcript.follow()
+        self.runner.prompts.send_now(event.text, event.attachments)
+
+    @on(Prompt.CommandLine)
+    def _run_command(self, event: Prompt.CommandLine) -> None:
+        self.transcript.follow()
+        self.runner.run_command(event.line)
+
+    @on(Prompt.Changed)
+    def _save_draft(self, event: Prompt.Changed) -> None:
+        self.runner.prompts.save_draft(event.text)
+
+    @on(Prompt.Resume)
+    def _resume_queue(self) -> None:
+        self.runner.prompts.resume()
+
+    @on(Prompt.TakeBack)
+    def _edit_last_queued(self) -> None:
+        self._prompt_actions.edit_queued(self.runner.prompts.take_back())
+
+    @on(QueueStrip.Edit)
+    def _edit_queued(self, event: QueueStrip.Edit) -> None:
+        self._prompt_actions.edit_queued(self.runner.prompts.take_back(event.queued))
+        self.prompt.focus()
+
+    @on(QueueStrip.SendNow)
+    def _send_queued_now(self, event: QueueStrip.SendNow) -> None:
+        self.runner.prompts.send_queued_now(event.queued)
+
+    @on(QueueStrip.Remove)
+    def _remove_queued(self, event: QueueStrip.Remove) -> None:
+        self.runner.prompts.remove_queued(event.queued)
+
+    @on(QueueStrip.Leave)
+    def _leave_queue(self) -> None:
+        self.prompt.focus()
+
+    @on(StatusLine.ModeClicked)
+    def _choose_mode(self) -> None:
+        self._settings.choose_option("mode")
+
+    @on(StatusLine.ModelClicked)
+    def _choose_model(self) -> None:
+        self._settings.choose_option("model")
+
+    @on(StatusLine.PolicyClicked)
+    def _choose_policy(self) -> None:
+        self._settings.choose_policy()
+
+    # ------------------------------------------------------------------------- keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return False for actions that make no sense now; the footer leaves them out."""
+        match action:
+            case "stop":
+                return bool(self._stop_key.label)
+            case "send_again":
+                return self._prompt_actions.can_send_again
+            case "next_mode":
+                return len(self.session.modes) > 1
+        return super().check_action(action, parameters)
+
+    def label_of(self, key_id: str) -> str | None:
+        """Return what Esc does now, for the footer."""
+        return self._stop_key.label if key_id == "turn.stop" else None
+
+    def run_entry_action(self, action: str, entry: Entry) -> None:
+        """Run an action of the transcript on an entry."""
+        if action == "edit" and self._prompt_actions.edit_sent(entry):
+            return
+        if not self._user_commands.run_entry_action(action, entry):
+            super().run_entry_action(action, entry)
+
+    def action_stop(self) -> None:
+        """Close what is open, else stop what is running, else go back to the prompt."""
+        self._stop_key.press()
+
+    def action_interrupt(self) -> None:
+        """Copy the selection, else do what Esc does; quit when repeated with nothing to stop."""
+        if not (self.copy_selection() or self._stop_key.close_or_stop()):
+            self.quit_if_repeated()
+
+    def action_send_again(self) -> None:
+        """Send the last prompt again."""
+        self._prompt_actions.send_again()
+
+    def action_options(self) -> None:
+        """Choose an agent option and its value."""
+        self._settings.choose_option()
+
+    def action_next_mode(self) -> None:
+        """Switch to the agent's next mode."""
+        self._settings.use_next_mode()
+
+    def action_policy(self) -> None:
+        """Choose the permission policy."""
+        self._settings.choose_policy()
+
+    def action_export(self) -> None:
+        """Export the conversation."""
+        self._export.open()
+
+    def action_restart_agent(self) -> None:
+        """Restart the agent and reopen the session."""
+        self.run_worker(self.runner.restart(), group="restart", exclusive=True)
+
+    def commands(self) -> Iterable[PaletteCommand]:
+        """Return commands for the palette that have no key."""
+        return *self._session_commands.commands(), *self._settings.commands()
+
+    # ------------------------------------------------------------------------- called by the app
+
+    def busy_reason(self) -> str | None:
+        """Return a sentence why the screen should not be left during a turn; None if it may be."""
+        stop = keys.bound_keys(self, "turn.stop")
+        return f"The agent is working: stop it first ({stop})." if self.session.working else None
+
+    def shows_session(self, session: str) -> bool:
+        """Return True if this conversation is recorded under that id."""
+        conversation = self.runner.conversation
+        return conversation is not None and conversation.folder.id == session
+
+    async def leave(self) -> None:
+        """Save the draft and close the conversation."""
+        try:
+            self.runner.prompts.save_draft(self.prompt.text)
+            self._attention.stop()
+        finally:
+            await self.runner.close()

@@ -1,0 +1,98 @@
+"""Actions on prompts: send again, edit an earlier or a queued one, put back one that failed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.session.state import TurnEnd, UserMessage
+
+if TYPE_CHECKING:
+    from acp_tui.errors import UserError
+    from acp_tui.session.state import Agent, Entry, QueuedPrompt
+    from acp_tui.ui.conversation.runner import ConversationRunner
+    from acp_tui.ui.prompt import Prompt
+    from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.session.context import SessionContext
+
+
+class PromptActions:
+    """Moves prompts between the input, the queue and the transcript."""
+
+    def __init__(
+        self, screen: BaseScreen, prompt: Prompt, runner: ConversationRunner, context: SessionContext
+    ) -> None:
+        self._screen = screen
+        self._prompt = prompt
+        self._runner = runner
+        self._context = context
+
+    # ------------------------------------------------------------------------- earlier prompts
+
+    @property
+    def can_send_again(self) -> bool:
+        """True if the last turn is over and did not do what it was meant to."""
+        session = self._context.session
+        entries = reversed(session.entries)
+        last = next((entry for entry in entries if isinstance(entry, (TurnEnd, UserMessage))), None)
+        ended_early = isinstance(last, TurnEnd) and (last.empty or last.stop_reason != "end_turn")
+        return ended_early and not session.working
+
+    def send_again(self) -> None:
+        """Send the last prompt again. One that the agent refused is put into the input instead."""
+        text = self._sent_prompt()
+        if self._context.session.stop_reason == "refusal":
+            self.edit(text)
+        elif text and text == self._prompt.text:  # it was put back after a failure
+            self._prompt.action_send()
+        elif text:
+            self._runner.prompts.submit(text, self._prompt.attachments_in(text))
+
+    def edit_sent(self, entry: Entry) -> bool:
+        """Put the prompt of the entry's turn into the input; return False for other kinds of entry."""
+        is_prompt = isinstance(entry, (UserMessage, TurnEnd))
+        if is_prompt:
+            self.edit(self._sent_prompt(entry.turn))
+        return is_prompt
+
+    def _sent_prompt(self, turn: int | None = None) -> str:
+        """Return the prompt of a turn, by default the last, with its attachments as mentions."""
+        from acp_tui.ui.entries.user_message import attachment_blocks, prompt_text
+
+        entries = reversed(self._context.session.entries)
+        prompts = (entry for entry in entries if isinstance(entry, UserMessage))
+        prompt = next((entry for entry in prompts if turn in (None, entry.turn)), None)
+        if prompt is None:
+            return ""
+        return self._prompt.with_attached(prompt_text(prompt), attachment_blocks(prompt))
+
+    # ------------------------------------------------------------------------- the input
+
+    def edit(self, text: str) -> None:
+        """Put a text into the input and focus it."""
+        self._prompt.load(text)
+        self._prompt.focus()
+
+    def edit_queued(self, queued: QueuedPrompt | None) -> None:
+        """Put a prompt that was taken from the queue into the input."""
+        if queued is not None:
+            self._prompt.load(self._prompt.with_attached(queued.text, queued.blocks))
+
+    def restore_failed(self, text: str) -> None:
+        """Put a prompt that failed into the input, selected, unless something was typed meanwhile."""
+        if not self._prompt.text:
+            self._prompt.load_selected(text)
+
+    def restore_unsent(self, error: UserError, text: str) -> None:
+        """Put a prompt that was not sent into the input, and say why.
+
+        If something was typed meanwhile, the prompt can be found in the history.
+        """
+        if not self._prompt.text:
+            self._prompt.load(text)
+        self._screen.notify(str(error), severity="warning", timeout=10, markup=False)
+
+    def use_agent(self, agent: Agent) -> None:
+        """Show the agent's title, and refuse images if it does not take any."""
+        self._prompt.agent_title = title = agent.title or agent.name or self._prompt.agent_title
+        takes_images = agent.can("promptCapabilities", "image")
+        self._prompt.refuse_images("" if takes_images else f"{title} takes no images")

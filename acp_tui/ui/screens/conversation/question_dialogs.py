@@ -1,0 +1,104 @@
+"""The dialogs that ask the user: permission requests of the agent, and yes-or-no questions of acp-tui."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from acp_tui.ui.drawing.wrap import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from acp_tui.session.change import Change
+    from acp_tui.ui.conversation.pending_questions import PendingQuestion, PendingQuestions
+    from acp_tui.ui.permission.dialog import PermissionAnswer, PermissionScreen
+    from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.session.context import SessionContext
+
+MAX_AGENT_WIDTH = 40
+"""Cells for the agent's title in a question. The agent chooses it, and it must not hide what is asked."""
+
+
+class QuestionDialogs:
+    """Shows the pending permission requests, one at a time."""
+
+    def __init__(
+        self,
+        screen: BaseScreen,
+        questions: PendingQuestions,
+        context: SessionContext,
+        *,
+        agent_title: Callable[[], str],
+        cancel_turn: Callable[[], None],
+    ) -> None:
+        self._screen = screen
+        self._questions = questions
+        self._context = context
+        self._agent_title = agent_title
+        self._cancel_turn = cancel_turn
+        self._dialog: PermissionScreen | None = None
+        self._asked: PendingQuestion | None = None  # what the dialog shows
+
+    def update(self) -> None:
+        """Show the first pending question, or close the dialog of one that was withdrawn.
+
+        Waits until the screen is in front: Textual can close only the screens that the user sees.
+        """
+        if not self._screen.is_in_front:
+            return
+        first = self._questions.shown
+        if self._dialog is None:
+            if first is not None:
+                self._open(first)
+        elif first is self._asked:
+            self._dialog.show_position(self._questions.position)
+        elif self._dialog in self._screen.app.screen_stack:
+            while self._screen.app.screen is not self._dialog:
+                self._screen.app.pop_screen()
+            self._dialog.dismiss(None)
+
+    def _open(self, pending: PendingQuestion) -> None:
+        from acp_tui.ui.permission.dialog import PermissionScreen
+
+        self._asked = pending
+        self._dialog = PermissionScreen(
+            pending.question,
+            self._context.palette,
+            agent=shorten(self._agent_title(), MAX_AGENT_WIDTH),
+            position=self._questions.position,
+            remember_words=pending.question.rule_words,
+            session=self._context.session,
+            cwd=self._context.cwd,
+        )
+        self._screen.open_dialog(self._dialog, lambda answer: self._closed(pending, answer))
+
+    def _closed(self, pending: PendingQuestion, answer: PermissionAnswer | None) -> None:
+        from acp_tui.controller import Answer
+
+        self._dialog = self._asked = None
+        if pending.answer.done():  # the question was withdrawn
+            self.update()
+        elif answer is None:
+            self._questions.give(pending, Answer(None))
+            self._cancel_turn()
+        else:
+            self._questions.give(pending, Answer(answer.option, remember=answer.remember))
+
+    def show_changes(self, changes: Sequence[Change]) -> None:
+        """Pass changes of the session to the dialog, which shows the calls in progress."""
+        if self._dialog is not None:
+            self._dialog.follow(changes)
+
+    async def confirm(self, question: str, *, yes: str, no: str) -> bool:
+        """Ask a yes-or-no question."""
+        from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+
+        answer: asyncio.Future[bool | None] = asyncio.get_running_loop().create_future()
+
+        def on_close(result: bool | None) -> None:
+            if not answer.done():
+                answer.set_result(result)
+
+        self._screen.open_dialog(ConfirmScreen(question, self._context.palette, yes=yes, no=no), on_close)
+        return bool(await answer)

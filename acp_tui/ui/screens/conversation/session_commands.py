@@ -1,0 +1,63 @@
+"""Commands of a conversation that have no key, for the command palette."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.ui.keys.palette_command import PaletteCommand
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from acp_tui.ui.conversation.runner import ConversationRunner
+    from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.session.entry_actions import EntryActions
+    from acp_tui.ui.theme.palette import Palette
+
+
+class SessionCommands:
+    """Starts a new session, and shows the permissions and the log."""
+
+    def __init__(
+        self,
+        screen: BaseScreen,
+        runner: ConversationRunner,
+        entry_actions: EntryActions,
+        new_session: Callable[[Palette], BaseScreen] | None,
+    ) -> None:
+        """`new_session` makes a screen for a new session with the same agent in the same folder."""
+        self._screen = screen
+        self._runner = runner
+        self._entry_actions = entry_actions
+        self._new_session = new_session
+
+    def commands(self) -> Iterator[PaletteCommand]:
+        """Return the commands that make sense now."""
+        if self._new_session is not None:
+            yield PaletteCommand("New session", self._open_new_session, "Session")
+        if (conversation := self._runner.conversation) is not None:
+            yield PaletteCommand(
+                "Show permissions", self._show_permissions, "Permissions", word="rules remembered"
+            )
+            if conversation.log_path is not None:
+                yield PaletteCommand("Open log in $EDITOR", self._open_log, "Session", word="wire log")
+
+    def _open_new_session(self) -> None:
+        if reason := self._screen.busy_reason():
+            self._screen.notify(reason, markup=False)
+        elif self._new_session is not None:
+            screen = self._new_session(self._screen.palette)
+            self._screen.post_message(self._screen.SwitchRequested(screen))
+
+    def _show_permissions(self) -> None:
+        from acp_tui.ui.permission.rule_list import permission_list
+
+        prepared = self._runner.prepared
+        assert prepared is not None
+        rules = permission_list(prepared.conversation, prepared.app_context.rule_store)
+        self._entry_actions.show_text("Permissions", rules)
+
+    def _open_log(self) -> None:
+        conversation = self._runner.conversation
+        if conversation is not None and conversation.log_path is not None:
+            self._entry_actions.edit_file(str(conversation.log_path))

@@ -1,0 +1,59 @@
+"""What Esc does in a conversation: it closes or stops the innermost thing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.ui import keys
+
+if TYPE_CHECKING:
+    from acp_tui.ui.conversation.runner import ConversationRunner
+    from acp_tui.ui.prompt import Prompt
+    from acp_tui.ui.screens.conversation.user_commands import UserCommands
+    from acp_tui.ui.screens.session.session_screen import SessionScreen
+
+
+class StopKey:
+    """Closes what is open in the conversation, or stops what is running."""
+
+    def __init__(
+        self, screen: SessionScreen, prompt: Prompt, runner: ConversationRunner, user_commands: UserCommands
+    ) -> None:
+        self._screen = screen
+        self._prompt = prompt
+        self._runner = runner
+        self._user_commands = user_commands
+
+    @property
+    def label(self) -> str:
+        """What the key does now, for the footer; empty if it does nothing."""
+        screen = self._screen
+        if screen.find.is_open or screen.panes.is_overlay:
+            return "close"
+        if screen.session.working or self._user_commands.any_running or self._runner.signing_in:
+            return "stop"
+        return "prompt" if screen.transcript.has_focus else ""
+
+    def press(self) -> None:
+        """Close or stop the innermost thing; if there is none, go back to the prompt."""
+        if not self.close_or_stop() and self._screen.transcript.has_focus:
+            self._prompt.focus()
+
+    def close_or_stop(self) -> bool:
+        """Close or stop the innermost thing; return False if there is none."""
+        if self._prompt.close_open() or self._screen.close_find_or_overlay():
+            return True
+        if self._runner.signing_in:
+            self._runner.cancel_sign_in()
+        elif self._screen.session.working:
+            self._stop_turn()
+        else:
+            return self._user_commands.stop_last()
+        return True
+
+    def _stop_turn(self) -> None:
+        if self._screen.session.cancelling:
+            key = keys.bound_keys(self._screen, "agent.restart")
+            self._screen.notify(f"The agent is stopping. {key} kills and restarts it.", markup=False)
+        else:
+            self._runner.stop_turn()

@@ -1,0 +1,1 @@
+"""The screen of a session, live or recorded, and the parts it is composed of."""

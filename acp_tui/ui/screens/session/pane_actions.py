@@ -1,0 +1,194 @@
+"""Actions of the panes: show and revert file changes, show and stop terminals."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.errors import UserError
+from acp_tui.session.state import Diff
+from acp_tui.session.text import visible, visible_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acp_tui.controller import Conversation, FileChange
+    from acp_tui.ui.panes.files import Counts, FilesPane
+    from acp_tui.ui.panes.messages import PaneItemAction
+    from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.session.context import SessionContext
+    from acp_tui.ui.screens.session.side_panes import SidePanes
+
+MAX_COUNTED_FILES = 100
+"""Files whose changed lines are counted."""
+MAX_COUNTED_SIZE = 500_000
+"""Largest file, in characters, whose changed lines are counted."""
+SCAN_PAUSE_FACTOR = 4
+"""After a scan of the changed files the next one waits this many times as long as the scan took."""
+
+
+class PaneActions:
+    """Runs the actions that need more than the panes: the conversation, dialogs, the user's editor."""
+
+    def __init__(
+        self,
+        screen: BaseScreen,
+        panes: SidePanes,
+        context: SessionContext,
+        *,
+        edit_file: Callable[[str, int | None], None],
+        choose_option: Callable[[str], None],
+    ) -> None:
+        self._screen = screen
+        self._panes = panes
+        self._context = context
+        self._edit_file = edit_file
+        self._choose_option = choose_option
+        self._scan_requested = False
+        self._scanning = False
+
+    def run(self, event: PaneItemAction) -> None:
+        """Run the requested action."""
+        match event.action:
+            case "edit":
+                self._edit_file(event.key, event.line)
+            case "look":
+                self.request_scan()
+            case "diff":
+                self._screen.run_worker(self._show_diff(event.key), group="file diff", exclusive=True)
+            case "revert":
+                self._screen.run_worker(self._revert(event.key), group="revert", exclusive=True)
+            case "output":
+                self._show_output(event.key)
+            case "kill":
+                self._screen.run_worker(self._kill_terminal(event.key), group="kill")
+            case "set":
+                self._choose_option(event.key)
+
+    # ------------------------------------------------------------------------- terminals
+
+    def _show_output(self, terminal_id: str) -> None:
+        from acp_tui.ui.screens.dialogs.output import OutputScreen
+
+        context = self._context
+        terminal = context.session.terminals.get(terminal_id)
+        if terminal is not None:
+            self._screen.open_dialog(
+                OutputScreen(terminal, context.palette, session=context.session, cwd=context.cwd)
+            )
+
+    async def _kill_terminal(self, terminal_id: str) -> None:
+        if self._context.conversation is not None:
+            try:
+                await self._context.conversation.kill_terminal(terminal_id)
+            except UserError as error:
+                self._screen.notify_error(error)
+
+    # ------------------------------------------------------------------------- the list of changed files
+
+    def request_scan(self) -> None:
+        """Scan the workspace soon. Requests during a scan cause one more scan."""
+        self._scan_requested = True
+        if not self._scanning and self._context.conversation is not None:
+            self._scanning = True
+            self._screen.run_worker(self._scan_while_requested(), group="scan")
+
+    async def _scan_while_requested(self) -> None:
+        try:
+            while self._scan_requested and self._context.conversation is not None:
+                self._scan_requested = False
+                began = time.monotonic()
+                await self._scan(self._context.conversation)
+                await asyncio.sleep((time.monotonic() - began) * SCAN_PAUSE_FACTOR)
+        except UserError as error:
+            self._screen.notify_error(error)
+        finally:
+            self._scanning = False
+
+    async def _scan(self, conversation: Conversation) -> None:
+        changes = await conversation.changes()
+        counts: dict[str, Counts] = {}
+        for change in changes[:MAX_COUNTED_FILES]:
+            if (found := await self._count_lines(conversation, change)) is not None:
+                counts[str(change.path)] = found
+        self._files_pane().show_changes(changes, counts)
+
+    async def _count_lines(self, conversation: Conversation, change: FileChange) -> Counts | None:
+        from acp_tui.diffing import compare_texts
+        from acp_tui.ui.panes.files import Counts
+
+        versions = await conversation.versions(change)
+        size = len(versions.old or "") + len(versions.new or "")
+        if versions.revert_obstacle is not None or size > MAX_COUNTED_SIZE:
+            return None
+        found = await asyncio.to_thread(compare_texts, versions.old, versions.new)
+        return Counts(found.added, found.removed)
+
+    def _files_pane(self) -> FilesPane:
+        from acp_tui.ui.panes.files import FilesPane
+
+        assert self._panes.all is not None, "only panes request these actions"
+        return self._panes.all.pane(FilesPane)
+
+    # ------------------------------------------------------------------------- one file
+
+    async def _show_diff(self, path: str) -> None:
+        from acp_tui.entry_display import relative_path
+        from acp_tui.ui.entries.diff.diff_body import DiffBody
+        from acp_tui.ui.screens.dialogs.detail import DetailScreen
+
+        try:
+            source, diffs = await self._find_diffs(path)
+        except UserError as error:
+            self._screen.notify_error(error)
+            return
+        context = self._context
+        page = DetailScreen(
+            f"{visible_line(relative_path(path, context.cwd))}: {source}",
+            lambda drawing: [DiffBody(diff, drawing) for diff in diffs],
+            context.palette,
+            session=context.session,
+            cwd=context.cwd,
+        )
+        self._screen.open_dialog(page)
+
+    async def _find_diffs(self, path: str) -> tuple[str, list[Diff]]:
+        """Return the changes of a file on disk, else those in tool calls, after a phrase that says which."""
+        pane, conversation = self._files_pane(), self._context.conversation
+        change, reported = pane.change_of(path), pane.touched_file(path)
+        if change is not None and conversation is not None:
+            versions = await conversation.versions(change)
+            if versions.revert_obstacle is None:
+                old, new = (text if text is None else visible(text) for text in (versions.old, versions.new))
+                return "since the session began", [Diff(path, old, new)]
+            if reported is None or not reported.diffs:
+                raise UserError(f"{visible_line(path)}: {versions.revert_obstacle}")
+        return "as reported by the agent", list(reported.diffs.values()) if reported is not None else []
+
+    async def _revert(self, path: str) -> None:
+        from acp_tui.entry_display import relative_path
+        from acp_tui.session.state import Choice
+        from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+
+        change = self._files_pane().change_of(path)
+        if change is not None and change.kind == "added":
+            effect, done = "Delete it: it did not exist at session start", "deleted"
+        else:
+            effect, done = "Restore the version from session start", "restored"
+        name = visible_line(relative_path(path, self._context.cwd))
+        choices = [
+            Choice("keep", "Keep it"),
+            Choice("revert", effect, "Its current content will be lost."),
+        ]
+        answer = await self._screen.ask(ChooseScreen(f"Revert {name}?", choices, self._context.palette))
+        if answer != "revert" or self._context.conversation is None:
+            return
+        try:
+            await self._context.conversation.revert(Path(path))
+        except UserError as error:
+            self._screen.notify_error(error)
+        else:
+            self._screen.notify(f"{name} {done}.", timeout=4, markup=False)
+        self.request_scan()

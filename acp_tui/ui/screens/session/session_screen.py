@@ -1,0 +1,279 @@
+"""Base class of the screens with a session: a conversation or a replay."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+
+from acp_tui.ui import keys
+from acp_tui.ui.conversation.frame_batch import FrameBatch
+from acp_tui.ui.panes.messages import PaneItemAction, PanesAction
+from acp_tui.ui.screens.base import BaseScreen
+from acp_tui.ui.screens.session.context import SessionContext
+from acp_tui.ui.screens.session.entry_actions import EntryActions
+from acp_tui.ui.screens.session.find import Find
+from acp_tui.ui.screens.session.pane_actions import PaneActions
+from acp_tui.ui.screens.session.side_panes import SidePanes
+from acp_tui.ui.terminal.error_containment import contain_errors
+from acp_tui.ui.transcript.transcript import Transcript
+from acp_tui.ui.widgets.find_line import FindLine
+from acp_tui.ui.widgets.key_bar import KeyBar
+from acp_tui.ui.widgets.new_below import NewBelow
+from acp_tui.ui.widgets.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual.app import ComposeResult
+    from textual.layout import Layout
+    from textual.widget import Widget
+
+    from acp_tui.session.change import Change
+    from acp_tui.session.state import Entry, Session
+    from acp_tui.ui.conversation.status_tracker import StatusTracker
+    from acp_tui.ui.theme.palette import Palette
+
+TOAST_ROWS = 8
+"""Empty rows below the transcript that a few toasts need."""
+QUIT_CONFIRM_SECONDS = 2.0
+"""Seconds within which a second Ctrl+C quits."""
+
+
+class SessionScreen(BaseScreen):
+    """Shows a session: status, transcript, search, panes and footer.
+
+    Whoever changes the session passes the changes to `frames`.
+    """
+
+    BINDINGS: ClassVar = keys.bindings("anywhere")
+    INTERRUPT: ClassVar[str] = "turn.interrupt"
+    """Key id of Ctrl+C on this screen."""
+    DEFAULT_CSS = """
+    SessionScreen { layers: page above; }
+    """
+
+    def __init__(self, session: Session, status: StatusTracker, palette: Palette) -> None:
+        super().__init__(palette)
+        self.context = SessionContext(session, palette)
+        self.status = status
+        self.frames = FrameBatch(self, self.show_changes)
+        self.transcript = Transcript(session, palette)
+        self.entry_actions = EntryActions(self, self.transcript, self.context)
+        self._find_line = FindLine()
+        self.find = Find(self._find_line, self.transcript)
+        self.panes = SidePanes(self, self.transcript, self.context, lambda: self.type_text(""))
+        self._pane_actions = PaneActions(
+            self,
+            self.panes,
+            self.context,
+            edit_file=self.entry_actions.edit_file,
+            choose_option=self.choose_option,
+        )
+        self._interrupted_at = 0.0
+
+    def compose(self) -> ComposeResult:
+        """Create the widgets from top to bottom."""
+        facts = self.status.of(self.session, self.now(), asking=False)
+        yield StatusLine(facts, self.palette, clock=self.now)
+        yield self.transcript
+        yield NewBelow(self.transcript, lambda: self.panes.is_overlay)
+        yield self._find_line
+        yield from self.compose_bottom()
+        yield KeyBar()
+
+    def compose_bottom(self) -> Iterable[Widget]:
+        """Return the widgets between the transcript and the footer."""
+        return ()
+
+    def on_mount(self) -> None:
+        """Connect the widgets."""
+        self.transcript.use_clock(self.now)
+        self.transcript.entry_layout.keymap = getattr(self.app, "keymap", {})
+        self.watch(self.transcript, "unseen", self.query_one(NewBelow).show)
+
+    @property
+    def session(self) -> Session:
+        """The session on the screen."""
+        return self.context.session
+
+    def show_session(self, session: Session, cwd: str) -> None:
+        """Show another session from its beginning."""
+        self.context.session, self.context.cwd = session, cwd
+        self.transcript.use_session(session, cwd)
+
+    def now(self) -> float:
+        """Return the time in the session, in seconds since the epoch."""
+        return time.time()
+
+    def type_text(self, text: str) -> None:
+        """Focus the prompt, if there is one, and type a text into it."""
+
+    def choose_option(self, option: str) -> None:
+        """Let the user choose a value for an agent option, if there is an agent."""
+
+    # ------------------------------------------------------------------------- drawing
+
+    @property
+    def layout(self) -> Layout:
+        """Textual's vertical layout, or one with panes once there are any."""
+        return self.panes.layout or super().layout
+
+    def on_resize(self) -> None:
+        """Hide or show the panes as the new width allows."""
+        self.panes.resize()
+
+    def show_changes(self, changes: list[Change]) -> None:
+        """Draw the changes of one frame."""
+        with contain_errors(self.app):
+            self.transcript.take(changes)
+        with contain_errors(self.app):
+            self.panes.show_changes(changes)
+        self.update_status()
+
+    def update_status(self) -> None:
+        """Show the current state in the status line."""
+        self.status.awaited = self.awaited()
+        self.query_one(StatusLine).facts = self.status.of(self.session, self.now(), asking=self.is_asking())
+
+    def is_asking(self) -> bool:
+        """Return True while the agent waits for an answer of the user."""
+        return False
+
+    def awaited(self) -> str:
+        """Return what is being waited for, for the status line; empty if nothing is."""
+        if self.session.phase == "connecting":
+            return "starting" if self.session.agent is None else "opening a session"
+        return "loading" if self.session.phase == "loading" else ""
+
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
+        super().use_palette(palette)
+        self.context.palette = palette
+        self.transcript.use_palette(palette)
+        self.query_one(StatusLine).use_palette(palette)
+        self.panes.use_palette(palette)
+
+    def place_toasts(self) -> None:
+        """Put toasts into the empty space below a short conversation, else to the top."""
+        rack = next(iter(self.query("ToastRack")), None)
+        if rack is None:
+            return  # not mounted yet, or already removed
+        empty_rows = self.transcript.size.height - self.transcript.virtual_size.height
+        if empty_rows >= TOAST_ROWS:
+            rack.styles.dock, rack.styles.align_vertical = "bottom", "bottom"
+            rack.styles.margin = (0, 0, self.size.height - self.transcript.region.bottom, 0)
+        else:
+            rack.styles.dock, rack.styles.align_vertical = "top", "top"
+            rack.styles.margin = (1, 0, 0, 0)
+
+    # ------------------------------------------------------------------------- messages of the widgets
+
+    @on(NewBelow.Clicked)
+    @on(StatusLine.PhaseClicked)
+    def _scroll_to_end(self) -> None:
+        self.transcript.follow()
+
+    @on(Transcript.Typed)
+    def _type_into_prompt(self, event: Transcript.Typed) -> None:
+        self.type_text(event.text)
+
+    @on(Transcript.LinkClicked)
+    def _open_link(self, event: Transcript.LinkClicked) -> None:
+        self.entry_actions.open_link(event.link)
+
+    @on(Transcript.Wanted)
+    def _run_transcript_action(self, event: Transcript.Wanted) -> None:
+        event.stop()
+        match event.what:
+            case "find":
+                self.find.move(event.step)
+            case "leave":
+                self.type_text("")
+            case _ if event.entry is not None:
+                self.run_entry_action(event.what, event.entry)
+            case "copy":
+                self.notify("There is nothing to copy yet.", timeout=3)
+
+    def run_entry_action(self, action: str, entry: Entry) -> None:
+        """Run an action of the transcript on an entry."""
+        self.entry_actions.run(action, entry)
+
+    @on(FindLine.Changed)
+    def _find_text(self, event: FindLine.Changed) -> None:
+        self.find.search(event.needle)
+
+    @on(FindLine.Moved)
+    def _find_next(self, event: FindLine.Moved) -> None:
+        self.find.move(event.step)
+
+    @on(FindLine.Closed)
+    def _end_find(self) -> None:
+        self.find.on_closed()
+
+    @on(PanesAction)
+    def _run_panes_action(self, event: PanesAction) -> None:
+        event.stop()
+        self.panes.run(event.action)
+
+    @on(PaneItemAction)
+    def _run_pane_item_action(self, event: PaneItemAction) -> None:
+        event.stop()
+        self._pane_actions.run(event)
+
+    # ------------------------------------------------------------------------- keys
+
+    def action_entry(self, step: int) -> None:
+        """Move the cursor to the next (1) or previous (-1) entry."""
+        self.transcript.focus()
+        self.transcript.move_cursor(step)
+
+    def action_page(self, step: int) -> None:
+        """Scroll the transcript by a page."""
+        self.transcript.scroll_lines(step * max(1, self.transcript.size.height - 1))
+
+    def action_home(self) -> None:
+        """Scroll to the beginning of the transcript."""
+        self.transcript.action_scroll_home()
+
+    def action_end(self) -> None:
+        """Scroll to the end of the transcript."""
+        self.transcript.follow()
+
+    def action_search(self) -> None:
+        """Open the search."""
+        self.find.open()
+
+    def action_find_next(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) match."""
+        self.find.move(step)
+
+    def action_toggle_panes(self) -> None:
+        """Open or close the panes."""
+        self.panes.toggle()
+
+    def action_to_panes(self) -> None:
+        """Focus the panes, or go back from them to the prompt."""
+        self.panes.toggle_focus()
+
+    def close_find_or_overlay(self) -> bool:
+        """Close the search, or panes that cover the transcript; return False if neither is open."""
+        return self.find.close() or self.panes.close_overlay()
+
+    def copy_selection(self) -> bool:
+        """Copy the selected text; return False if nothing is selected."""
+        if (selected := self.get_selected_text()) is None:
+            return False
+        self.app.copy_to_clipboard(selected)
+        self.clear_selection()
+        return True
+
+    def quit_if_repeated(self) -> None:
+        """Quit if this is the second call within a short time."""
+        if time.monotonic() - self._interrupted_at < QUIT_CONFIRM_SECONDS:
+            self.app.exit()
+        else:
+            self._interrupted_at = time.monotonic()
+            key = keys.bound_keys(self, self.INTERRUPT)
+            self.notify(f"Press {key} again to quit.", timeout=QUIT_CONFIRM_SECONDS)

@@ -1,0 +1,108 @@
+"""Base class of the app: survives unexpected errors, and ends without losing anything.
+
+Uses private parts of `textual.app.App`, because Textual ends at the first unhandled error.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from textual.app import App
+
+from acp_tui.ui.terminal import error_containment
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from textual.driver import Driver
+    from textual.screen import Screen
+
+
+class ResilientApp(App[int]):
+    """An app that reports an unexpected error and goes on where it can.
+
+    It ends after an error before the first frame, while it exits anyway, if an essential screen could not be
+    composed or laid out, and if errors come so fast that one seems to cause the next.
+    """
+
+    def __init__(self, *, ansi_color: bool = False) -> None:
+        error_containment.install()
+        super().__init__(ansi_color=ansi_color)
+        self.failure: Exception | None = None
+        """The error that ended the app."""
+        self.has_drawn = False
+        """True once the first frame is complete."""
+        self._error_counts: Counter[tuple[str, int, str]] = Counter()
+        self._error_limit = error_containment.ErrorLimit()
+
+    def get_driver_class(self) -> type[Driver]:
+        """Return the driver for the user's terminal."""
+        from acp_tui.ui.terminal.driver import TerminalDriver
+
+        return TerminalDriver
+
+    def is_essential(self, screen: Screen[Any]) -> bool:
+        """Return True if the app cannot go on without this screen."""
+        return screen is self.screen_stack[0]
+
+    # ------------------------------------------------------------------------- unexpected errors
+
+    # Textual 8.2.8: calls this with every unhandled error, and ends the app. There is no public hook.
+    def _handle_exception(self, error: Exception) -> None:
+        error = getattr(error, "error", error)  # `WorkerFailed` wraps the worker's error
+        broken = error_containment.broken_screen(error)
+        # Textual 8.2.8: has no public property for "is exiting", and `is_running` is still true then.
+        is_open = self.has_drawn and self._running and not self._exit
+        if not is_open or self._error_limit.exceeded() or (broken is not None and self.is_essential(broken)):
+            super()._handle_exception(error)
+            return
+        self.report(error)
+        if broken is not None:
+            self.call_later(self._close_broken, broken)
+
+    def report(self, error: BaseException | None, doing: str = "on the screen") -> None:
+        """Log an unexpected error, and show a sentence that names the error and the log."""
+        from acp_tui.console.log_file import log_to_file
+
+        error = error if error is not None else RuntimeError(doing)
+        path = log_to_file()
+        error_containment.record(error, self._error_counts, doing)
+        where = f" Details are in {path}." if path is not None else ""
+        sentence = f"Unexpected error: {error_containment.describe(error)}.{where}"
+        self.call_later(self.notify, sentence, severity="error", timeout=10, markup=False)
+
+    async def _close_broken(self, screen: Screen[Any]) -> None:
+        """Close a dialog that cannot be drawn. A question in it stays unanswered."""
+        while screen in self.screen_stack and self.screen is not screen:
+            await self.pop_screen()
+        if screen in self.screen_stack:
+            screen.dismiss(None)
+
+    def panic(self, *_: object) -> None:
+        """Keep the error for the caller of the app. Textual would print it with a traceback."""
+        self._fatal_error()
+
+    # Textual 8.2.8: collects the traceback here, to print it after the app has ended.
+    def _fatal_error(self) -> None:
+        self.failure = getattr(self._exception, "error", self._exception)  # see `_handle_exception`
+        self._close_messages_no_wait()
+
+    # ------------------------------------------------------------------------- the end
+
+    def exit(
+        self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None
+    ) -> None:
+        """Exit, but not before the first frame is complete: half-mounted screens cannot be removed."""
+        leave = partial(super().exit, result, return_code, message)
+        if self.has_drawn or self._driver is None:  # Textual 8.2.8: None until the app has been started
+            leave()
+        else:
+            self.call_after_refresh(leave)
+
+    def discard_blocked_output(self) -> None:
+        """From now on drop output that the terminal does not accept. Safe to call in a signal handler."""
+        from acp_tui.ui.terminal.driver import TerminalDriver
+
+        if isinstance(self._driver, TerminalDriver):  # Textual 8.2.8: has no public access to the driver
+            self._driver.discard_blocked_output()

@@ -1,0 +1,34 @@
+"""The title of the terminal's window, shared by all conversations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_tui.ui.terminal.passthrough import osc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SAVE_TITLE, RESTORE_TITLE = "\x1b[22;2t", "\x1b[23;2t"
+
+
+class WindowTitle:
+    """Sets the title, and restores the user's own when its last owner releases it."""
+
+    def __init__(self, send: Callable[[str], None]) -> None:
+        """`send` writes an escape sequence to the terminal."""
+        self._send = send
+        self._title = ""
+        self._owner: object | None = None
+
+    def show(self, owner: object, title: str) -> None:
+        """Show a title on behalf of `owner`, in place of any other."""
+        if title != self._title:
+            self._send(f"{'' if self._title else SAVE_TITLE}{osc('2', title)}")
+        self._owner, self._title = owner, title
+
+    def release(self, owner: object) -> None:
+        """Restore the user's title if the current one is this owner's."""
+        if self._owner is owner:
+            self._send(RESTORE_TITLE)
+            self._owner, self._title = None, ""
