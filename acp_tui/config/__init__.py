@@ -1,1 +1,1 @@
-"""Settings with their origins, directories, and MCP servers."""
+"""Settings and where each value comes from; directories; MCP servers; which files are sensitive."""

@@ -1,4 +1,4 @@
-"""The settings that the first frame needs, read without validation; `settings` validates them later."""
+"""The settings that the first frame needs, read without validation. `settings` validates them later."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ class EarlySettings:
 
     cwd: Path
     agent: str | None = None
-    own_agent: str | None = None  # … without the project's file
+    own_agent: str | None = None  # the agent without the project's file
     theme: str | None = None
-    keys: dict[str, str] = field(default_factory=dict)  # by the action's id, separated by commas
+    keys: dict[str, str] = field(default_factory=dict)  # keys separated by commas, by action id
 
 
 def read(cwd: Path, environ: Mapping[str, str] | None = None) -> EarlySettings:
-    """Read the environment, the project's file and the user's file; earlier ones take precedence."""
+    """Read the environment, the project's file and the user's file, in this order of precedence."""
     environ = os.environ if environ is None else environ
     project, config = _data(project_file(cwd)), _data(config_file())
 
-    def wish(key: str, *files: dict[str, Any]) -> str | None:
-        said = (environ.get(f"ACP_TUI_{key.upper()}"), *(file.get(key) for file in files))
-        return next((value for value in said if isinstance(value, str) and value.strip()), None)
+    def first_value(key: str, *files: dict[str, Any]) -> str | None:
+        values = (environ.get(f"ACP_TUI_{key.upper()}"), *(file.get(key) for file in files))
+        return next((value for value in values if isinstance(value, str) and value.strip()), None)
 
-    wishes = ((".".join(path), join_keys(value)) for path, value in flatten_bindings(config.get("keys")))
+    bindings = ((".".join(path), join_keys(value)) for path, value in flatten_bindings(config.get("keys")))
     return EarlySettings(
         cwd,
-        agent=wish("agent", project, config),
-        own_agent=wish("agent", config),
-        theme=wish("theme", project, config),
-        keys={name: keys for name, keys in wishes if keys},
+        agent=first_value("agent", project, config),
+        own_agent=first_value("agent", config),
+        theme=first_value("theme", project, config),
+        keys={action: keys for action, keys in bindings if keys},
     )
 
 
 def flatten_bindings(table: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the paths and values of `[keys]`. TOML turns unquoted ids with dots into nested tables."""
+    """Yield the ids and values of `[keys]`. In TOML, an unquoted id with dots becomes nested tables."""
     if isinstance(table, dict):
         for name, value in table.items():
             yield from flatten_bindings(value, (*path, name))
@@ -55,7 +55,7 @@ def flatten_bindings(table: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[t
 
 
 def join_keys(value: Any) -> str | None:
-    """`"ctrl+j"`, or a list of such keys, as one string; None for anything else."""
+    """Return a key such as `"ctrl+j"`, or a list of keys, as one string; None for any other value."""
     names = value if isinstance(value, list) else [value]
     if names and all(isinstance(name, str) and name.strip() for name in names):
         return ",".join(name.strip() for name in names)

@@ -1,4 +1,4 @@
-"""Where acp-tui keeps things, and how: directories 0700, files with content 0600."""
+"""The directories of acp-tui, and how to create private files in them: directories 0700, files 0600."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """The directories of one user. Nothing is created by asking for them."""
+    """The directories of one user, which may not exist yet."""
 
-    config: Path  # written by the user's hand: config.toml, themes/, agents/
+    config: Path  # files that the user writes: config.toml, themes/, agents/
     data: Path  # session folders
     state: Path  # remembered rules, drafts, history
     cache: Path  # can be deleted at any time
 
 
 def paths() -> Paths:
-    """The directories in force: below `ACP_TUI_HOME` when it is set, else the platform's own."""
+    """Return the directories: below `ACP_TUI_HOME` if it is set, otherwise those of the platform."""
     if home := os.environ.get("ACP_TUI_HOME"):
         base = Path(home).expanduser().absolute()
         return Paths(base / "config", base / "data", base / "state", base / "cache")
@@ -35,17 +35,17 @@ def paths() -> Paths:
 
 
 def config_file() -> Path:
-    """The settings, written by the user's hand; it may be missing."""
+    """Return the path of the user's settings, which may not exist."""
     return paths().config / "config.toml"
 
 
 def project_file(cwd: Path) -> Path:
-    """The settings a project may bring along."""
+    """Return the path of a project's settings, which may not exist."""
     return cwd / ".acp-tui.toml"
 
 
 def private_directory(path: Path) -> Path:
-    """Make the directory and its missing parents, readable by nobody else."""
+    """Create a directory and its missing parents, accessible only to the user."""
     missing = [path]
     while not missing[-1].parent.exists():
         missing.append(missing[-1].parent)
@@ -55,9 +55,9 @@ def private_directory(path: Path) -> Path:
 
 
 def write_private(path: Path, text: str, mode: int = 0o600) -> None:
-    """Replace a file atomically; by default it is readable by nobody else."""
+    """Replace a file atomically. By default only the user can read it."""
     private_directory(path.parent)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # made 0600
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
     try:
         with open(descriptor, "w", encoding="utf-8") as file:
             file.write(text)

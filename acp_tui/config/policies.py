@@ -1,15 +1,15 @@
-"""What may happen without asking: the names, from the strictest on. What each means: `permissions.decide`."""
+"""The names of the permission policies, strictest first. `permissions.decision` implements them."""
 
 from typing import Literal
 
 Policy = Literal["deny", "read-only", "ask", "accept-edits", "yolo"]
 POLICIES: tuple[Policy, ...] = ("deny", "read-only", "ask", "accept-edits", "yolo")
 
-SUMMARIES: dict[Policy, str] = {
+POLICY_SUMMARIES: dict[Policy, str] = {
     "deny": "Reject everything that no rule allows",
     "read-only": "Allow reading and searching in the workspace; reject the rest",
     "ask": "Ask before everything that no rule allows",
     "accept-edits": "Allow reading and edits in the workspace; ask about the rest",
     "yolo": "Allow everything; ask only about what is dangerous, sensitive or outside the workspace",
 }
-"""One line each, for lists."""
+"""One sentence about each policy."""

@@ -1,4 +1,4 @@
-"""Problems in settings files, with location and suggestion."""
+"""Problems in settings, with their location and a suggestion."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_VALUE_CHARACTERS = 40
-"""Longer values are cut in error messages."""
+"""Longer values are truncated in error messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something in the settings that was not understood and therefore not used."""
+    """A part of the settings that is invalid and therefore ignored."""
 
     file: Path | None  # None: an environment variable
     line: int | None
@@ -24,15 +24,15 @@ class Problem:
     sentence: str
 
     @property
-    def place(self) -> str:
-        """`FILE:LINE`, with the parts that are known."""
+    def location(self) -> str:
+        """`FILE:LINE`, `FILE` if the line is unknown, or `environment`."""
         if self.file is None:
             return "environment"
         return str(self.file) if self.line is None else f"{self.file}:{self.line}"
 
     def __str__(self) -> str:
-        """Format location, key and sentence on one line."""
-        return ": ".join(part for part in (self.place, self.key, self.sentence) if part)
+        """Return location, key and sentence on one line."""
+        return ": ".join(part for part in (self.location, self.key, self.sentence) if part)
 
 
 def closest_match(word: str, known: Iterable[str]) -> str | None:
@@ -42,7 +42,7 @@ def closest_match(word: str, known: Iterable[str]) -> str | None:
 
 
 def unknown_key_sentence(word: str, known: Iterable[str]) -> str:
-    """Format the error for an unknown key."""
+    """Return the error for an unknown key, with the similar or valid keys."""
     names = sorted(known)
     if meant := closest_match(word, names):
         return f"unknown key; did you mean {meant!r}?"
@@ -50,7 +50,7 @@ def unknown_key_sentence(word: str, known: Iterable[str]) -> str:
 
 
 def format_value(value: Any) -> str:
-    """Format a wrong value for an error message."""
+    """Return a value as it is quoted in an error message."""
     if isinstance(value, dict):
         return "a table"
     text = repr(value)

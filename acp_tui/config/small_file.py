@@ -1,4 +1,4 @@
-"""Reads settings files, which anybody may have written: a clone may bring a pipe or a file of any size."""
+"""Reads settings files of untrusted origin: a cloned repository may contain a pipe or a huge file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_BYTES = 1_000_000
 
 
 class FileTooLargeError(OSError):
-    """The file has more than `MAX_BYTES`."""
+    """A file that has more than `MAX_BYTES`."""
 
     def __init__(self) -> None:
         super().__init__(None, f"larger than {MAX_BYTES // 1_000_000} MB")
@@ -22,10 +22,10 @@ class FileTooLargeError(OSError):
 def read_small_file(file: Path) -> bytes | None:
     """Return the content of a regular file; None if there is none, or if it is a pipe or a device.
 
-    Raises `FileTooLargeError` without reading the rest of a large file, and `OSError` for any other reason.
+    Raises `FileTooLargeError` without reading the rest of the file, and `OSError` if it cannot be read.
     """
     try:
-        # Without O_NONBLOCK, opening a pipe waits for somebody to write to it.
+        # Without O_NONBLOCK, opening a pipe blocks until another process writes to it.
         descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
         return None

@@ -1,4 +1,4 @@
-"""A TOML file the user wrote, with the line of every key. Whatever is wrong with it, acp-tui still starts."""
+"""A TOML file with the line of every key. Errors in it are collected, so that acp-tui still starts."""
 
 from __future__ import annotations
 
@@ -21,46 +21,46 @@ _POSITION = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
 
 
 @dataclass(slots=True)
-class Document:
-    """What a file says; empty when it is missing or cannot be read."""
+class TomlDocument:
+    """The content of a file and its problems. Empty if the file is missing or cannot be read."""
 
     file: Path
     data: dict[str, Any] = field(default_factory=dict)
-    lines: dict[toml_lines.Path, int] = field(default_factory=dict)
+    lines: dict[toml_lines.KeyPath, int] = field(default_factory=dict)
     _problems: list[Problem] = field(default_factory=list)
     _unknown_keys: int = 0
 
     def line(self, *path: str | int) -> int | None:
-        """The line of a key, or of the nearest thing around it."""
+        """Return the line of a key, or of the nearest table around it."""
         while path:
             if path in self.lines:
                 return self.lines[path]
             path = path[:-1]
         return None
 
-    def complain(self, path: tuple[str | int, ...], sentence: str) -> None:
-        """Note what is wrong with the value at this path."""
+    def report(self, path: tuple[str | int, ...], sentence: str) -> None:
+        """Add a problem with the value at this path."""
         key = ".".join(str(part) for part in path)
         self._problems.append(Problem(self.file, self.line(*path), key, sentence))
 
-    def complain_of_unknown_key(self, path: tuple[str | int, ...], known: Iterable[str]) -> None:
-        """Note a key that does not exist, with the key that was probably meant.
+    def report_unknown_key(self, path: tuple[str | int, ...], known: Iterable[str]) -> None:
+        """Add a problem for a key that does not exist, with the key that was probably meant.
 
-        The search for that key takes 0.1 ms, and a file can hold 200,000 of them: only the first are noted,
-        the others are counted.
+        Finding a similar key takes 0.1 ms and a file can contain 200,000 keys, so only the first are reported
+        one by one.
         """
         self._unknown_keys += 1
         if self._unknown_keys <= MAX_UNKNOWN_KEYS:
-            self.complain(path, unknown_key_sentence(str(path[-1]), known))
+            self.report(path, unknown_key_sentence(str(path[-1]), known))
 
-    def reject(self, line: int | None, reason: str) -> Document:
-        """Note why nothing in the file is used."""
+    def reject(self, line: int | None, reason: str) -> TomlDocument:
+        """Add a problem because of which the whole file is ignored."""
         self._problems.append(Problem(self.file, line, "", f"{reason}; the whole file is ignored"))
         return self
 
     @property
     def problems(self) -> list[Problem]:
-        """Everything that is wrong with the file."""
+        """All problems of the file."""
         more = self._unknown_keys - MAX_UNKNOWN_KEYS
         if more <= 0:
             return self._problems
@@ -68,9 +68,9 @@ class Document:
         return [*self._problems, Problem(self.file, None, "", summary)]
 
 
-def read(file: Path) -> Document:
-    """Read a file; a missing one is an empty one."""
-    document = Document(file)
+def read(file: Path) -> TomlDocument:
+    """Read a file. A missing file counts as empty."""
+    document = TomlDocument(file)
     try:
         raw = read_small_file(file)
     except OSError as error:
@@ -84,7 +84,7 @@ def read(file: Path) -> Document:
     try:
         document.data = tomllib.loads(text)
         document.lines = toml_lines.key_lines(text)
-    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
+    except ValueError as error:  # TOMLDecodeError, or a number with thousands of digits
         reason = _POSITION.sub("", str(error))
         return document.reject(_line(error, text), f"not valid TOML: {reason[:1].lower()}{reason[1:]}")
     except RecursionError:
@@ -94,7 +94,7 @@ def read(file: Path) -> Document:
 
 
 def _line(error: ValueError, text: str) -> int | None:
-    """The line that the parser's message names."""
+    """Return the line that the parser's error names."""
     position = _POSITION.search(str(error))
     if position is None:
         return None

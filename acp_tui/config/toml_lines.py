@@ -1,6 +1,6 @@
-"""On which line each key of a TOML document stands: `tomllib` does not tell.
+"""Finds the line of each key in a TOML document, which `tomllib` does not report.
 
-The text has been accepted by `tomllib`, so the scanner only needs to find its way, not to judge.
+The text must have been accepted by `tomllib`: the scanner relies on its being valid.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import re
 import tomllib
 from typing import Any
 
-Path = tuple[str | int, ...]
-"""Where a value is: keys, and positions in arrays of tables."""
+KeyPath = tuple[str | int, ...]
+"""The keys that lead to a value, and positions in arrays."""
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _STRING = re.compile(
@@ -25,8 +25,8 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_\-]+")
 _BARE = re.compile(r"[^,\]}#\n]+")
 
 
-def key_lines(text: str) -> dict[Path, int]:
-    """The line, counted from 1, on which each key or table is first written."""
+def key_lines(text: str) -> dict[KeyPath, int]:
+    """Return the line on which each key or table first appears, counted from 1."""
     return _Scanner(text).scan()
 
 
@@ -34,12 +34,12 @@ class _Scanner:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
-        self.lines: dict[Path, int] = {}
+        self.lines: dict[KeyPath, int] = {}
         self._counted = (0, 1)  # a position and its line, so that lines are counted only once
-        self._lengths: dict[Path, int] = {}  # of arrays of tables
+        self._lengths: dict[KeyPath, int] = {}  # of arrays of tables
 
-    def scan(self) -> dict[Path, int]:
-        table: Path = ()
+    def scan(self) -> dict[KeyPath, int]:
+        table: KeyPath = ()
         self._skip(_BLANK)
         while self.at < len(self.text):
             if self.text[self.at] == "[":
@@ -49,13 +49,13 @@ class _Scanner:
             self._skip(_BLANK)
         return self.lines
 
-    def _header(self) -> Path:
-        """`[table]` or `[[array]]`; where the pairs below it belong."""
+    def _header(self) -> KeyPath:
+        """Scan `[table]` or `[[array]]`, and return the path of the pairs below it."""
         line = self._line()
         is_array = self.text.startswith("[[", self.at)
         self.at += 2 if is_array else 1
         self._skip(_BLANK)
-        path: Path = ()
+        path: KeyPath = ()
         names = self._key()
         for name in names[:-1]:
             self.lines.setdefault((*path, name), line)
@@ -69,11 +69,11 @@ class _Scanner:
         self.at = self.text.index("]", self.at) + (2 if is_array else 1)
         return path
 
-    def _into_last(self, path: Path) -> Path:
-        """A table header inside an array of tables means its last element."""
+    def _into_last(self, path: KeyPath) -> KeyPath:
+        """Return the path of the last element of an array of tables, to which a header refers."""
         return (*path, self._lengths[path] - 1) if path in self._lengths else path
 
-    def _pair(self, table: Path) -> None:
+    def _pair(self, table: KeyPath) -> None:
         line = self._line()
         path = table
         for name in self._key():
@@ -82,7 +82,7 @@ class _Scanner:
         self.at = self.text.index("=", self.at) + 1
         self._value(path)
 
-    def _value(self, path: Path) -> None:
+    def _value(self, path: KeyPath) -> None:
         self._skip(_BLANK)
         opening = self.text[self.at]
         if opening in "[{":
@@ -93,7 +93,7 @@ class _Scanner:
         else:
             self._skip(_BARE)
 
-    def _items(self, path: Path, closing: str) -> None:
+    def _items(self, path: KeyPath, closing: str) -> None:
         position = 0
         while True:
             self._skip(_BLANK)
@@ -110,7 +110,7 @@ class _Scanner:
                 position += 1
 
     def _key(self) -> list[str]:
-        """A dotted key; the reading of quotes and escapes is left to `tomllib`."""
+        """Scan a dotted key. `tomllib` reads its quotes and escapes."""
         match = _KEY.match(self.text, self.at)
         assert match is not None, "the text is valid TOML"
         self.at = match.end()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config.mcp import for_agent
+from acp_tui.config.mcp import servers_for_agent
 from acp_tui.controller.facts import McpServerStatus
 
 if TYPE_CHECKING:
@@ -56,10 +56,10 @@ def session_parameters(
         left_out.append(f"{launch.title} takes no additional directories: it is not told of {told}.")
         names = []
     http, sse = (agent.can("mcpCapabilities", transport) for transport in ("http", "sse"))
-    sent, others = for_agent(servers, launch.name, http=http, sse=sse)
+    sent, others = servers_for_agent(servers, launch.name, http=http, sse=sse)
     given = [McpServerStatus(server["name"], server.get("type", "stdio")) for server in sent]
-    for server, reason, wished in others:
+    for server, reason, intended in others:
         given.append(McpServerStatus(server.name, server.transport, reason))
-        if not wished:
+        if not intended:
             left_out.append(f"The MCP server {server.name} is left out: {reason}.")
     return SessionParameters(names, sent, given, left_out)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from acp_tui.config.policies import SUMMARIES
+from acp_tui.config.policies import POLICY_SUMMARIES
 from acp_tui.errors import UserError
 from acp_tui.permissions.coverage import Grants
 from acp_tui.permissions.decision import Decision, choose_option, decide
@@ -86,7 +86,7 @@ class PermissionGate:
         if policy != self.policy:
             self.policy = policy
             level: Literal["info", "warning"] = "warning" if policy == "yolo" else "info"
-            self.note(Noticed(level, f"Policy changed to {policy}: {SUMMARIES[policy]}."))
+            self.note(Noticed(level, f"Policy changed to {policy}: {POLICY_SUMMARIES[policy]}."))
 
     def turn_ended(self) -> None:
         """Drop the grants: a permission covers requests of the same turn only."""

@@ -8,7 +8,7 @@ import pytest
 
 from acp_tui.agents import catalogue
 from acp_tui.cli import main
-from acp_tui.config.settings import CHECKS
+from acp_tui.config.settings import VALIDATORS
 from acp_tui.ui.keys import TABLE
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def test_every_value_is_shown_with_its_origin(
         "mcp_servers.web": "http config.toml:8",
         "keys.app.help": "f2,f1 config.toml:11",
     }
-    assert CHECKS.keys() <= table.keys()
+    assert VALIDATORS.keys() <= table.keys()
     assert shown.err == ""
 
 

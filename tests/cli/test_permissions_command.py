@@ -88,7 +88,7 @@ def test_explain_judges_paths_in_the_given_folders(
     assert 'allowed by policy "accept-edits"' in said(
         capsys, "explain", "edit", path, *told, "--add-dir", str(tmp_path / "more")
     )
-    assert "may hold passwords" in said(capsys, "explain", "read", ".env", *told)
+    assert "may contain passwords" in said(capsys, "explain", "read", ".env", *told)
 
 
 def test_explain_takes_rules_of_a_run_and_an_agent(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.config import early_settings
-from acp_tui.config.settings import CHECKS, Settings, config_file, find_origin, load, variable_name
+from acp_tui.config.settings import VALIDATORS, Settings, config_file, find_origin, load, variable_name
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ max_baseline_file_size = 100
     )
     assert settings.workspace.additional_directories == [project / "more"]
     assert (settings.workspace.sensitive, settings.workspace.max_baseline_file_size) == (["*.secret"], 100)
-    lines = [settings.origin(key).line for key in CHECKS]
+    lines = [settings.origin(key).line for key in VALIDATORS]
     assert lines == [2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 11, 12, 15, 18, 19]
     assert str(settings.origin("policy")) == f"{file}:3"
 
@@ -351,7 +351,7 @@ def test_directories_of_the_command_line_count_from_where_one_stands(project: Pa
 
 
 def test_every_variable_belongs_to_one_key() -> None:
-    assert len({variable_name(key) for key in CHECKS}) == len(CHECKS)
+    assert len({variable_name(key) for key in VALIDATORS}) == len(VALIDATORS)
 
 
 def test_a_wrong_value_on_the_command_line_is_a_usage_error(project: Path) -> None:

@@ -13,7 +13,7 @@ from acp_tui.cli import options
 from acp_tui.cli.commands import exec as exec_command
 from acp_tui.config import user_agents
 from acp_tui.config.policies import POLICIES
-from acp_tui.config.settings import CHECKS, Settings
+from acp_tui.config.settings import VALIDATORS, Settings
 from acp_tui.ui.keys import TABLE, key_name
 
 PROJECT = Path(__file__).parents[2]
@@ -39,7 +39,7 @@ def first_column(text: str) -> list[str]:
 
 
 def test_every_setting_is_described_once() -> None:
-    assert sorted(first_column(section(page("docs/settings.md"), "Keys and defaults"))) == sorted(CHECKS)
+    assert sorted(first_column(section(page("docs/settings.md"), "Keys and defaults"))) == sorted(VALIDATORS)
 
 
 def test_the_defaults_of_the_settings_are_right() -> None:
@@ -53,7 +53,7 @@ def test_the_defaults_of_the_settings_are_right() -> None:
 
 
 def test_every_key_of_an_agent_is_described() -> None:
-    assert sorted(first_column(section(page("docs/settings.md"), "Agents"))) == sorted(user_agents.CHECKS)
+    assert sorted(first_column(section(page("docs/settings.md"), "Agents"))) == sorted(user_agents.VALIDATORS)
 
 
 def test_every_action_is_described_with_its_keys() -> None:

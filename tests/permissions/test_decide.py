@@ -53,7 +53,7 @@ ROWS: dict[str, tuple[list[Subject], str]] = {
             file(".env", "read"),
             file(".env"),
             subject_of_read(FOREIGN, inside=False),
-            subject_of_read(f"{PROJECT}/.env", inside=True, sensitive="may hold passwords"),
+            subject_of_read(f"{PROJECT}/.env", inside=True, sensitive="may contain passwords"),
             subject_of_write(FOREIGN, inside=False),
             command("rm -rf /"),
             asked({"kind": "execute", "title": "rm -rf ~"}),

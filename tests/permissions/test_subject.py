@@ -304,9 +304,7 @@ def test_sensitive_files_among_the_words_of_a_command_are_told(
 
 
 def test_why_a_named_file_is_sensitive_is_said() -> None:
-    assert terminal("cat", ".env").names == (
-        "it names .env, which may hold passwords and keys of the environment",
-    )
+    assert terminal("cat", ".env").names == ("it names .env, which may contain passwords and keys",)
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def test_a_sensitive_file_says_why(files: FileAccess, root: Path) -> None:
         files.open_for_reading(str(root / ".env")) as reading,
         files.prepare_writing(str(root / ".env")) as writing,
     ):
-        assert reading.sensitive == writing.sensitive == "may hold passwords and keys of the environment"
+        assert reading.sensitive == writing.sensitive == "may contain passwords and keys"
 
 
 def test_a_link_with_a_harmless_name_does_not_hide_a_sensitive_file(files: FileAccess, root: Path) -> None:
@@ -158,7 +158,7 @@ def test_the_users_own_patterns_count(root: Path) -> None:
     (root / "customers.csv").write_text("x")
     files = FileAccess(Roots(root), ["*.csv"])
     with files.open_for_reading(str(root / "customers.csv")) as reading:
-        assert reading.sensitive == "matches '*.csv' of the sensitive files in your settings"
+        assert reading.sensitive == "matches '*.csv' in workspace.sensitive"
 
 
 def test_an_ordinary_file_is_not_sensitive(files: FileAccess, root: Path) -> None:

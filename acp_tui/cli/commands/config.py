@@ -74,7 +74,7 @@ def _ui_problems(settings: Settings) -> list[Problem]:
 def _show(settings: Settings) -> list[str]:
     files = [config.config_file(), config.project_file(Path.cwd())]
     lines = aligned([(file.name, str(file) if file.exists() else f"{file} (missing)") for file in files])
-    rows = [(key, _toml_value(key, settings), _origin(settings.origin(key))) for key in config.CHECKS]
+    rows = [(key, _toml_value(key, settings), _origin(settings.origin(key))) for key in config.VALIDATORS]
     rows += [
         (f"keys.{name}", keys, _origin(settings.origin(f"keys.{name}")))
         for name, keys in settings.keys.items()
@@ -111,6 +111,6 @@ def _problem_lines(problems: list[Problem]) -> list[str]:
     """Return the lines to print for the problems. They begin with `file:line`, which editors recognise."""
     lines = []
     for problem in problems:
-        lines.append(visible_line(": ".join(part for part in (problem.place, problem.key) if part)))
+        lines.append(visible_line(": ".join(part for part in (problem.location, problem.key) if part)))
         lines += wrapped(problem.sentence, "    ")
     return lines

@@ -98,7 +98,7 @@ def _is_harmless(value: str) -> bool:
 def _recipients(server: Server, servers: list[Server], agent: str | None) -> tuple[str, str]:
     """Return a label and who gets the server. Which transports an agent supports is unknown until it runs."""
     recipient = agent or (server.agents[0] if server.agents else "")
-    _, left_out = mcp.for_agent(servers, recipient, http=True, sse=True)
+    _, left_out = mcp.servers_for_agent(servers, recipient, http=True, sse=True)
     reason = next((left.reason for left in left_out if left.server is server), None)
     if reason:
         return "left out", reason

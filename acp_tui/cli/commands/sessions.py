@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.recordings import print_recording
 from acp_tui.config import settings as config
-from acp_tui.config.checks import WrongValueError, size
 from acp_tui.config.paths import paths
+from acp_tui.config.validators import InvalidValueError, size
 from acp_tui.console.quantities import format_size, pluralize
 from acp_tui.console.streams import replace_unencodable
 from acp_tui.console.tables import aligned, cells, labelled, truncate
@@ -164,5 +164,5 @@ def _count(text: str) -> int:
 def _size(text: str) -> int:
     try:
         return size(int(text) if text.isdecimal() else text)
-    except WrongValueError as error:
+    except InvalidValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error

@@ -1,4 +1,4 @@
-"""JSON as people write it by hand: comments and trailing commas, and on which line a key stands."""
+"""JSON with comments and trailing commas, and the lines of its keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TOKEN = re.compile(rf"{_STRING}|[{{}}\[\],]", re.DOTALL)
 
 
 def without_comments(text: str) -> str:
-    """Plain JSON of the same length and lines."""
+    """Return plain JSON: comments and trailing commas become blanks, so that lines and columns stay."""
     text = _COMMENT.sub(_blank, text)
     return _TRAILING_COMMA.sub(_blank, text)
 
@@ -22,7 +22,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def key_lines(text: str) -> dict[tuple[str, ...], int]:
-    """The line, counted from 1, of every key of valid JSON; what is inside arrays is left out."""
+    """Return the line of every key in valid JSON, counted from 1. Keys inside arrays are left out."""
     lines: dict[tuple[str, ...], int] = {}
     path: list[str] = []
     open_brackets: list[str] = []

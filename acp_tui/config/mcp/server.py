@@ -1,13 +1,13 @@
-"""One MCP server as somebody wrote it down, in whichever of the common forms."""
+"""One MCP server as configured, in any of the common notations."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from acp_tui.config import checks
-from acp_tui.config.checks import WrongValueError
+from acp_tui.config import validators
 from acp_tui.config.problems import format_value
+from acp_tui.config.validators import InvalidValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,12 +24,12 @@ TRANSPORTS: dict[str, Transport] = {
     "streamablehttp": "http",
     "sse": "sse",
 }
-"""The words in use, in lower case."""
+"""The usual names of each transport, in lower case."""
 
 
 @dataclass(slots=True)
 class Server:
-    """A server as written: nothing is expanded or looked up before it is sent."""
+    """A server as configured. Variables are expanded and programs found only when it is sent."""
 
     name: str
     file: Path
@@ -42,41 +42,41 @@ class Server:
     headers: dict[str, str] = field(default_factory=dict)
     enabled: bool = True
     agents: list[str] | None = None  # None: every agent
-    extra: dict[str, Any] = field(default_factory=dict)  # keys that other programs know
-    faults: list[tuple[str, str]] = field(default_factory=list)  # keys, "" for all, and what is wrong
+    extra: dict[str, Any] = field(default_factory=dict)  # keys that only other programs use
+    faults: list[tuple[str, str]] = field(default_factory=list)  # a key, or "" for the whole; a sentence
 
     @property
     def problems(self) -> list[str]:
-        """Why it is sent to nobody."""
+        """Sentences that say why the server is not sent to any agent."""
         return [f"{key}: {sentence}" if key else sentence for key, sentence in self.faults]
 
 
 def _args(value: Any) -> list[str]:
     if isinstance(value, list) and all(isinstance(word, str | int | float) for word in value):
         return [str(word) for word in value]
-    raise checks.wrong_value("a list of strings", value)
+    raise validators.invalid_value("a list of strings", value)
 
 
 def _agents(value: Any) -> list[str]:
-    return [value] if isinstance(value, str) and value else checks.strings(value)
+    return [value] if isinstance(value, str) and value else validators.strings(value)
 
 
 def _transport(value: Any) -> Transport:
     if isinstance(value, str) and (known := TRANSPORTS.get(value.lower())):
         return known
-    raise checks.wrong_value("stdio, http or sse", value)
+    raise validators.invalid_value("stdio, http or sse", value)
 
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     "args": _args,
-    "env": checks.mapping,
-    "headers": checks.mapping,
-    "enabled": checks.boolean,
-    "disabled": checks.boolean,
+    "env": validators.mapping,
+    "headers": validators.mapping,
+    "enabled": validators.boolean,
+    "disabled": validators.boolean,
     "agents": _agents,
-    "url": checks.text,
-    "httpUrl": checks.text,
-    "command": checks.command,
+    "url": validators.text,
+    "httpUrl": validators.text,
+    "command": validators.command,
     "type": _transport,
     "transportType": _transport,
     "transport": _transport,
@@ -84,7 +84,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
 
 
 def parse(name: str, entry: Any, file: Path, line: int | None) -> Server:
-    """Read one entry; what is wrong with it is kept with it."""
+    """Read one server. Errors are stored in its `faults`."""
     server = Server(name, file, line)
     if not isinstance(entry, dict):
         server.faults.append(("", f"expected a table, got {format_value(entry)}"))
@@ -95,9 +95,9 @@ def parse(name: str, entry: Any, file: Path, line: int | None) -> Server:
             server.extra[key] = value
             continue
         try:
-            # A command line with spaces is one program here: other clients do not split it either.
+            # A command with spaces is a single program: other clients do not split it either.
             values[key] = [value] if key == "command" and isinstance(value, str) else _CHECKS[key](value)
-        except WrongValueError as error:
+        except InvalidValueError as error:
             server.faults.append((key, str(error)))
     _fill(server, values)
     return server
@@ -112,18 +112,18 @@ def _fill(server: Server, values: dict[str, Any]) -> None:
     server.headers = values.get("headers", {})
     server.enabled = values.get("enabled", True) and not values.get("disabled", False)
     server.agents = values.get("agents")
-    said = [values[key] for key in ("type", "transportType", "transport") if key in values]
-    if said:
-        server.transport = said[0]
+    transports = [values[key] for key in ("type", "transportType", "transport") if key in values]
+    if transports:
+        server.transport = transports[0]
     elif server.url and not server.command:
-        server.transport = _guess(server.url, "httpUrl" in values)
+        server.transport = _guess_transport(server.url, "httpUrl" in values)
     elif server.url and server.command:
         server.faults.append(("", "it has both a command and a URL; remove one, or set `type`"))
     if not server.faults and not (server.command if server.transport == "stdio" else server.url):
         server.faults.append(("", "no command" if server.transport == "stdio" else "no URL"))
 
 
-def _guess(url: str, is_http: bool) -> Transport:
-    """Which transport a URL without a type means: the old one is served at `…/sse` by custom."""
+def _guess_transport(url: str, is_http: bool) -> Transport:
+    """Return the transport for a URL without a type. By convention, SSE servers are at `…/sse`."""
     ends_in_sse = url.partition("?")[0].rstrip("/").endswith("/sse")
     return "sse" if ends_in_sse and not is_http else "http"

@@ -1,11 +1,11 @@
-"""Where MCP servers are written down: `[mcp_servers.NAME]`, and the JSON files of other programs."""
+"""Reads MCP servers from `[mcp_servers.NAME]` in `config.toml`, and from JSON files of other programs."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config import checks
+from acp_tui.config import validators
 from acp_tui.config.mcp import jsonc
 from acp_tui.config.mcp.server import Server, parse
 from acp_tui.errors import UserError
@@ -13,34 +13,34 @@ from acp_tui.errors import UserError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from acp_tui.config.toml_document import Document
+    from acp_tui.config.toml_document import TomlDocument
 
 ROOTS = ("mcpServers", "servers")
-"""The key that holds the servers: most programs', VS Code's."""
+"""The key that contains the servers, in most programs and in VS Code."""
 
 _OWN_KEYS = ("command", "args", "env", "url", "type", "headers", "enabled", "agents")
 
 
-def from_document(config: Document) -> list[Server]:
-    """The servers of `config.toml`; what is wrong with them becomes a problem of the file."""
+def from_document(config: TomlDocument) -> list[Server]:
+    """Return the servers in `config.toml`. Errors are added to the problems of the document."""
     entries = config.data.get("mcp_servers")
     if not isinstance(entries, dict):
-        config.complain(("mcp_servers",), str(checks.wrong_value("tables, [mcp_servers.NAME]", entries)))
+        config.report(("mcp_servers",), str(validators.invalid_value("tables, [mcp_servers.NAME]", entries)))
         return []
     servers = []
     for name, entry in entries.items():
         server = parse(name, entry, config.file, config.line("mcp_servers", name))
         for key, sentence in server.faults:
             path = ("mcp_servers", name, key) if key else ("mcp_servers", name)
-            config.complain(path, f"{sentence}; not sent to any agent")
+            config.report(path, f"{sentence}; not sent to any agent")
         for key in server.extra:
-            config.complain_of_unknown_key(("mcp_servers", name, key), _OWN_KEYS)
+            config.report_unknown_key(("mcp_servers", name, key), _OWN_KEYS)
         servers.append(server)
     return servers
 
 
 def from_json_file(file: Path) -> list[Server]:
-    """The servers of a JSON file as other programs have it (`--mcp-config`)."""
+    """Return the servers in a JSON file (`--mcp-config`). Raises `UserError`."""
     try:
         text = jsonc.without_comments(file.read_text(encoding="utf-8-sig"))
         data = json.loads(text)
@@ -50,7 +50,7 @@ def from_json_file(file: Path) -> list[Server]:
         raise UserError(f"{file} is not UTF-8 text", exit_code=2) from None
     except json.JSONDecodeError as error:
         raise UserError(f"{file}:{error.lineno}: not valid JSON: {error.msg}", exit_code=2) from None
-    except ValueError as error:  # a number of thousands of digits
+    except ValueError as error:  # a number with thousands of digits
         raise UserError(f"{file} is not valid JSON: {error}", exit_code=2) from None
     except RecursionError:
         raise UserError(f"{file} is nested too deeply", exit_code=2) from None

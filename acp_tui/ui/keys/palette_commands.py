@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config.policies import SUMMARIES
+from acp_tui.config.policies import POLICY_SUMMARIES
 from acp_tui.session.settings import offered_settings, value_name
 from acp_tui.ui.keys import KEYS, SCOPES, TABLE, Key
 from acp_tui.ui.keys.command_titles import COMMAND_TITLES
@@ -87,7 +87,7 @@ def _values(option: ConfigOption, choose: Callable[[str, str | bool], None]) -> 
 
 def policy_commands(current: str, choose: Callable[[Policy], None]) -> Iterator[PaletteCommand]:
     """Return one command for each permission policy."""
-    for name in SUMMARIES:
+    for name in POLICY_SUMMARIES:
         title, run = f"Policy: {name}", partial(choose, name)
         yield PaletteCommand(title, run, "Permissions", current=name == current, is_value=True)
 

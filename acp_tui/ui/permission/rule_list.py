@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.config.policies import SUMMARIES
+from acp_tui.config.policies import POLICY_SUMMARIES
 
 if TYPE_CHECKING:
     from acp_tui.controller import Conversation
@@ -16,7 +16,7 @@ def permission_list(conversation: Conversation, rule_store: RuleStore) -> str:
     from acp_tui.permissions.rules import describe_rule
 
     policy = conversation.options.policy
-    lines = [f"Policy: {policy}. {SUMMARIES[policy]}."]
+    lines = [f"Policy: {policy}. {POLICY_SUMMARIES[policy]}."]
     if conversation.options.run_rules:
         lines += ["", "Rules of this run:"]
         lines += [f"  {describe_rule(rule)}" for rule in conversation.options.run_rules]

@@ -142,7 +142,7 @@ def _read_own(name: str, file: Path) -> tuple[dict[str, Any], list[Problem]]:
     data["terminal"] |= _checked_table(own, "terminal", ("colors",), _sixteen_complaint(data["colors"]))
     known = ("base", *_SWITCHES, *_TABLES)
     for key in own.data.keys() - set(known):
-        own.complain_of_unknown_key((key,), known)
+        own.report_unknown_key((key,), known)
     return data, own.problems
 
 
@@ -150,12 +150,12 @@ _SWITCHES = ("dark", "ansi")
 _TABLES = ("colors", "theme", "variables", "styles", "syntax", "terminal")
 
 if TYPE_CHECKING:
-    from acp_tui.config.toml_document import Document
+    from acp_tui.config.toml_document import TomlDocument
 
     Complaint = Callable[[Any], str | None]
 
 
-def _base_of(name: str, own: Document) -> dict[str, Any]:
+def _base_of(name: str, own: TomlDocument) -> dict[str, Any]:
     """What the user's theme is laid over: the one it names, else the one of its own name or darkness."""
     switches = {}
     for key in _SWITCHES:
@@ -163,10 +163,10 @@ def _base_of(name: str, own: Document) -> dict[str, Any]:
         if isinstance(value, bool):
             switches[key] = value
         elif value is not None:
-            own.complain((key,), "must be true or false")
+            own.report((key,), "must be true or false")
     base = own.data.get("base")
     if base is not None and base not in BUILT_IN:
-        own.complain(("base",), f"must be one of {', '.join(BUILT_IN)}")
+        own.report(("base",), f"must be one of {', '.join(BUILT_IN)}")
     if base not in BUILT_IN:
         usual = "dark" if switches.get("dark", True) else "light"
         base = name if name in BUILT_IN and not switches else usual
@@ -174,19 +174,19 @@ def _base_of(name: str, own: Document) -> dict[str, Any]:
 
 
 def _checked_table(
-    own: Document, table: str, known: Iterable[str] | None, complaint: Complaint
+    own: TomlDocument, table: str, known: Iterable[str] | None, complaint: Complaint
 ) -> dict[str, Any]:
     """The values of one table that can be used; the others are complained about."""
     values = own.data.get(table, {})
     if not isinstance(values, dict):
-        own.complain((table,), "must be a table")
+        own.report((table,), "must be a table")
         return {}
     good: dict[str, Any] = {}
     for key, value in values.items():
         if known is not None and key not in known:
-            own.complain_of_unknown_key((table, key), known)
+            own.report_unknown_key((table, key), known)
         elif (wrong := complaint(value)) is not None:
-            own.complain((table, key), f"{wrong}; the built-in value is used")
+            own.report((table, key), f"{wrong}; the built-in value is used")
         else:
             good[key] = value
     return good

@@ -86,15 +86,15 @@ class AgentSettings:
         self._screen.run_worker(self._choose_policy(), group="choose", exclusive=True)
 
     async def _choose_policy(self) -> None:
-        from acp_tui.config.policies import SUMMARIES
+        from acp_tui.config.policies import POLICY_SUMMARIES
         from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 
-        choices = [Choice(name, name, summary) for name, summary in SUMMARIES.items()]
+        choices = [Choice(name, name, summary) for name, summary in POLICY_SUMMARIES.items()]
         title = "Policy: what is allowed without asking"
         current = self._status.policy
         dialog = ChooseScreen(title, choices, self._context.palette, current=current)
         chosen = await self._screen.ask(dialog)
-        policy = next((name for name in SUMMARIES if name == chosen), None)
+        policy = next((name for name in POLICY_SUMMARIES if name == chosen), None)
         if policy is not None:
             self.set_policy(policy)
 

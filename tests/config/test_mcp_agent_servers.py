@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.config.mcp import LeftOut, Server, for_agent
+from acp_tui.config.mcp import Server, UnsentServer, servers_for_agent
 
 
 def server(tmp_path: Path, **fields: Any) -> Server:
@@ -19,7 +19,7 @@ def sent(
     entry: Server, *, agent: str = "demo", http: bool = True, sse: bool = True, **environ: str
 ) -> dict[str, Any]:
     """What the agent would be given."""
-    found, left_out = for_agent(
+    found, left_out = servers_for_agent(
         [entry], agent, http=http, sse=sse, environ={"PATH": "/bin:/usr/bin", **environ}
     )
     assert left_out == []
@@ -29,7 +29,7 @@ def sent(
 
 def reason(entry: Server, *, agent: str = "demo", http: bool = True, sse: bool = True, **environ: str) -> str:
     """Why the agent is not given it."""
-    found, left_out = for_agent(
+    found, left_out = servers_for_agent(
         [entry], agent, http=http, sse=sse, environ={"PATH": "/bin:/usr/bin", **environ}
     )
     assert found == []
@@ -162,13 +162,15 @@ def test_a_server_that_is_wrong_is_not_sent(tmp_path: Path) -> None:
 def test_of_two_with_one_name_the_last_is_sent(tmp_path: Path) -> None:
     first = server(tmp_path, args=["first"])
     last = server(tmp_path, args=["last"], line=9)
-    found, left_out = for_agent([first, last], "demo", http=False, sse=False)
+    found, left_out = servers_for_agent([first, last], "demo", http=False, sse=False)
     assert [entry["args"] for entry in found] == [["last"]]
-    assert left_out == [LeftOut(first, f"replaced by the one in {tmp_path}/mcp.json:9", wished=True)]
+    assert left_out == [UnsentServer(first, f"replaced by the one in {tmp_path}/mcp.json:9", intended=True)]
 
 
 def test_one_that_cannot_be_sent_does_not_keep_others_back(tmp_path: Path) -> None:
     entries = [server(tmp_path, name=name, args=[f"${{{name}}}"]) for name in ("A", "B")]
-    found, left_out = for_agent(entries, "demo", http=False, sse=False, environ={"PATH": "/bin", "B": "1"})
+    found, left_out = servers_for_agent(
+        entries, "demo", http=False, sse=False, environ={"PATH": "/bin", "B": "1"}
+    )
     assert [entry["name"] for entry in found] == ["B"]
     assert [left.server.name for left in left_out] == ["A"]

@@ -65,7 +65,7 @@ def test_files_that_hold_secrets_or_steer_programs_are_sensitive(path: str) -> N
     ],
 )
 def test_everything_that_belongs_to_git_or_makes_a_repository_is_sensitive(path: str) -> None:
-    assert sensitive_reason(path) == "steers git, which may run programs named in it"
+    assert sensitive_reason(path) == "configures git, which may run programs named in it"
 
 
 @pytest.mark.parametrize(
@@ -140,8 +140,8 @@ def test_other_files_are_not(path: str) -> None:
 
 
 def test_it_says_why_in_words() -> None:
-    assert sensitive_reason("/p/.git/config") == "steers git, which may run programs named in it"
-    assert sensitive_reason("/home/u/.aws/credentials") == "may hold credentials of a cloud"
+    assert sensitive_reason("/p/.git/config") == "configures git, which may run programs named in it"
+    assert sensitive_reason("/home/u/.aws/credentials") == "may contain cloud credentials"
 
 
 def test_our_own_files_are_sensitive_wherever_they_are(home: Path, tmp_path: Path) -> None:
@@ -183,6 +183,4 @@ def test_the_users_patterns_are_about_a_name_or_the_end_of_a_path(
 
 
 def test_a_pattern_of_the_user_is_named() -> None:
-    assert (
-        sensitive_reason("/p/a.csv", ["*.csv"]) == "matches '*.csv' of the sensitive files in your settings"
-    )
+    assert sensitive_reason("/p/a.csv", ["*.csv"]) == "matches '*.csv' in workspace.sensitive"

@@ -1,4 +1,4 @@
-"""Validators of settings: each returns the value to use or raises `WrongValueError`."""
+"""Validators of settings. Each returns the value to use, or raises `InvalidValueError`."""
 
 from __future__ import annotations
 
@@ -18,101 +18,101 @@ _SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kMG]?)B", re.IGNORECASE
 _FACTORS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 
 
-class WrongValueError(ValueError):
-    """A value that cannot be used; the message is a sentence for the user."""
+class InvalidValueError(ValueError):
+    """A value that cannot be used. The message is a sentence for the user."""
 
 
-def wrong_value(expected: str, value: Any) -> WrongValueError:
-    """Build the error for a value of the wrong kind."""
-    return WrongValueError(f"expected {expected}, got {format_value(value)}")
+def invalid_value(expected: str, value: Any) -> InvalidValueError:
+    """Return the error for a value of the wrong kind."""
+    return InvalidValueError(f"expected {expected}, got {format_value(value)}")
 
 
 def text(value: Any) -> str:
-    """Check for a string that is not empty."""
+    """Validate a string that is not empty."""
     if isinstance(value, str) and value.strip():
         return value
-    raise wrong_value("a string", value)
+    raise invalid_value("a string", value)
 
 
 def boolean(value: Any) -> bool:
-    """`true` or `false`."""
+    """Validate `true` or `false`."""
     if isinstance(value, bool):
         return value
-    raise wrong_value("true or false", value)
+    raise invalid_value("true or false", value)
 
 
 def seconds(value: Any) -> float:
-    """Check for a positive number of seconds."""
+    """Validate a positive number of seconds."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e9:
         return float(value)
-    raise wrong_value("a number of seconds above 0", value)
+    raise invalid_value("a number of seconds above 0", value)
 
 
 def count(value: Any) -> int:
-    """Check for an integer that is not negative."""
+    """Validate an integer that is not negative."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
-    raise wrong_value("a whole number, 0 or above", value)
+    raise invalid_value("a whole number, 0 or above", value)
 
 
 def size(value: Any) -> int:
-    """Bytes, or a text such as `"500 MB"`."""
+    """Validate a number of bytes, or a string such as `"500 MB"`, and return the number."""
     if isinstance(value, str) and (match := _SIZE.fullmatch(value.strip())):
         return int(float(match[1]) * _FACTORS[match[2].lower()])
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
-    raise wrong_value('a number of bytes or a size such as "500 MB"', value)
+    raise invalid_value('a number of bytes or a size such as "500 MB"', value)
 
 
 def one_of(*names: str) -> Callable[[Any], str]:
-    """Return a check for one of these names."""
+    """Return a validator that accepts only these names."""
 
-    def check(value: Any) -> str:
+    def validate(value: Any) -> str:
         if value in names:
             return str(value)
         meant = closest_match(value, names) if isinstance(value, str) else None
         hint = f"; did you mean {meant!r}?" if meant else ""
-        raise WrongValueError(f"expected one of {', '.join(names)}, got {format_value(value)}{hint}")
+        raise InvalidValueError(f"expected one of {', '.join(names)}, got {format_value(value)}{hint}")
 
-    return check
+    return validate
 
 
 policy = one_of(*POLICIES)
-"""How permission requests are answered when no rule does, from the strictest on."""
+"""How permission requests are answered that match no rule, strictest first."""
 notify = one_of("off", "bell", "terminal", "all")
 """How the user is notified when the window is unfocused."""
 panes = one_of("none", "plan", "files", "terminals", "session")
-"""What is open beside the conversation when it begins."""
+"""The pane that is open when a conversation begins."""
 
 
 def strings(value: Any) -> list[str]:
-    """Check for a list of strings that are not empty."""
+    """Validate a list of strings that are not empty."""
     if isinstance(value, list) and all(isinstance(item, str) and item for item in value):
         return list(value)
-    raise wrong_value("a list of strings", value)
+    raise invalid_value("a list of strings", value)
 
 
 def command(value: Any) -> list[str]:
-    """A program and its arguments: a list of strings, or one line as a shell would split it."""
+    """Validate a program and its arguments: a list of strings, or a line to split like a shell does."""
     if isinstance(value, str):
         try:
             words = shlex.split(value)
         except ValueError as error:
-            raise WrongValueError(f"cannot be split into words ({str(error).lower()})") from None
+            raise InvalidValueError(f"cannot be split into words ({str(error).lower()})") from None
         if words:
             return words
     elif isinstance(value, list) and value and all(isinstance(word, str) for word in value) and value[0]:
         return list(value)
-    raise wrong_value("a program and its arguments", value)
+    raise invalid_value("a program and its arguments", value)
 
 
 def mapping(value: Any) -> dict[str, str]:
-    """Check for a table of strings. Numbers and booleans are converted.
+    """Validate a table of strings. Numbers and booleans are converted.
 
-    A wrong value is not shown: it may be a secret.
+    The error does not contain the value, which may be a secret.
     """
     if not isinstance(value, dict):
-        raise WrongValueError("expected a table of strings")
+        raise InvalidValueError("expected a table of strings")
     found = {}
     for name, item in value.items():
         if isinstance(item, bool):
@@ -120,15 +120,15 @@ def mapping(value: Any) -> dict[str, str]:
         elif isinstance(item, str | int | float):
             found[name] = str(item)
         else:
-            raise WrongValueError(f"expected a string for {name!r}")
+            raise InvalidValueError(f"expected a string for {name!r}")
     return found
 
 
 def resolve_program(program: str, folder: Path) -> str:
-    """A program as written in a file of that folder: a bare name is looked up, a path counts from there."""
+    """Make a program's path absolute, relative to `folder`. A bare name stays, to be found on `PATH`."""
     return str(resolve_path(folder, program)) if "/" in program else program
 
 
 def resolve_path(folder: Path, path: str) -> Path:
-    """A path as written in a file of that folder, made absolute."""
+    """Make a path absolute, relative to `folder`. `~` is the home directory."""
     return folder.absolute() / os.path.expanduser(path)  # noqa: PTH111 - leaves an unknown `~user` as it is
