@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable
 
     from acp_tui.controller.permission_gate import PermissionGate
+    from acp_tui.permissions.subject import Subject
     from acp_tui.session.events import Event
     from acp_tui.session.state import RequestId, Session
     from acp_tui.workspace.files.file_access import FileAccess
@@ -78,6 +80,7 @@ class RequestHandlers:
         self._keep = keep
         self._note = note
         self._missing_file_is_empty = missing_file_is_empty
+        self._analysis_lock = asyncio.Lock()
         self._methods: dict[str, Callable[[Params], Awaitable[dict[str, Any]]]] = {
             "session/request_permission": self._permission,
             "fs/read_text_file": self._read,
@@ -108,17 +111,26 @@ class RequestHandlers:
         if pending is None:
             raise Refusal(INVALID_PARAMS, "session/request_permission: the request could not be understood")
         call = self._session.tool_calls[pending.call_id]
-        subject = subject_of_call(call, self._place)
-        subject = subject.evolve(contents=await contents_after(call, self._files))
+        asked = replace(call)  # the call as it is now: later updates do not change what is asked
+        subject = await self._analyse(partial(subject_of_call, asked, self._place))
+        subject = subject.evolve(contents=await contents_after(asked, self._files))
         question = Question(params.request_id, "permission", subject, pending.options, why="", call=call)
         if self._gate.question_handler is not None:
-            question.whole_file_diffs = await whole_file_diffs(call, self._files)
+            question.whole_file_diffs = await whole_file_diffs(asked, self._files)
         verdict = await self._gate.answer(question)
         if verdict.option is None:
             return {"outcome": {"outcome": "cancelled"}}
         if verdict.allowed:
             await self._keep(subject.paths)
         return {"outcome": {"outcome": "selected", "optionId": verdict.option.id}}
+
+    async def _analyse(self, read_subject: Callable[[], Subject]) -> Subject:
+        """Read a subject in a thread: analysing a crafted command may take a few hundred milliseconds.
+
+        One at a time, so that questions keep the order of their requests.
+        """
+        async with self._analysis_lock:
+            return await asyncio.to_thread(read_subject)
 
     async def _elicit(self, params: Params) -> dict[str, Any]:
         question_handler = self._gate.question_handler
@@ -181,13 +193,13 @@ class RequestHandlers:
             with folder.working_directory() as directory:
                 is_line = is_command_line(command, args, directory)
             read = partial(subject_of_command, command, args, env=env, place=self._place, is_line=is_line)
-            subject = read(cwd=self._target(folder))
+            subject = await self._analyse(partial(read, cwd=self._target(folder)))
             named = subject.cwd
             if named is not None and named.real != str(folder.real):  # a leading `cd` leads there
                 try:
                     inner = stack.enter_context(await asyncio.to_thread(open_folder, named.path))
                 except Refusal:  # the shell will say so
-                    subject = read(cwd=self._target(folder), follow_cd=False)
+                    subject = await self._analyse(partial(read, cwd=self._target(folder), follow_cd=False))
                 else:
                     if str(inner.real) != named.real:
                         raise Refusal(NOT_FOUND, f"{named.path} was replaced meanwhile")

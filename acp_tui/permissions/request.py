@@ -12,6 +12,8 @@ from acp_tui.config.sensitive_files import sensitive_reason as is_sensitive
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from acp_tui.permissions.commands.command_line import CommandLine
+
 KINDS = (
     "read",
     "search",
@@ -27,6 +29,8 @@ KINDS = (
 )
 """The protocol's kinds of tool calls, and ours for the tools of MCP servers."""
 
+MAX_PATH = 4096
+"""Characters of a path, as on Linux."""
 PATH_KINDS = frozenset({"read", "search", "edit", "delete", "move"})
 _ELSEWHERE = re.compile(r"~|[A-Za-z][A-Za-z0-9+.-]+://")
 
@@ -56,6 +60,8 @@ class PathContext:
 
     def target(self, path: str, base: str | None = None) -> Target:
         """The path judged; a relative one counts from `base`, else from the working directory."""
+        if len(path) > MAX_PATH:  # it cannot exist, and following it would take long
+            return Target(path, path, inside=False)
         if _ELSEWHERE.match(path):  # who reads `~/x` may mean the home directory or a folder named ~
             return Target(path, path, inside=False, sensitive=self.sensitive(path))
         absolute = posixpath.join(base or self.cwd, path)
@@ -98,6 +104,8 @@ class Subject:
     contents: tuple[tuple[str, str], ...] = ()  # what files will hold, by real path, where that is known
     names: tuple[str, ...] = ()  # the sensitive files that a command names, as sentences about "it"
     dangerous: str | None = None  # why no rule and no policy may allow it
+    too_long: bool = False  # a command of which only the beginning was analysed
+    parsed: CommandLine | None = field(default=None, compare=False, repr=False)  # the command
     server: str | None = None  # of an MCP tool
     tool: str | None = None
 
@@ -132,6 +140,7 @@ class Subject:
         found = [self.dangerous] if self.dangerous else []
         found += [f"{path} is outside the workspace" for path in self.outside]
         found += [f"{path} {why}" for path, why in self.sensitive]
+        found += ["it is too long to be checked"] if self.too_long else []
         return [*found, *self.names]
 
 

@@ -28,7 +28,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from acp_tui.permissions.commands.arguments import WHOLE_COMMAND
-from acp_tui.permissions.commands.shell_parser import parse_argv, parse_command_line
 from acp_tui.permissions.globs import compile_glob, fold_case, unescape
 from acp_tui.permissions.identity import AgentIdentity
 from acp_tui.permissions.request import KINDS, PATH_KINDS
@@ -217,7 +216,7 @@ def strongest(rules: Iterable[Rule]) -> Rule | None:
 
 
 def _allows(rule: Rule, subject: Subject, base: str) -> bool:
-    if subject.dangerous or (subject.cwd and not subject.cwd.inside):
+    if subject.dangerous or subject.too_long or (subject.cwd and not subject.cwd.inside):
         return False
     if rule.server is not None:
         return subject.certain and _is_tool(rule, subject) and _all_at_hand(subject)
@@ -313,7 +312,9 @@ def _rejects(rule: Rule, subject: Subject, base: str) -> Match:
 def _rejects_command(rule: Rule, subject: Subject) -> Match:
     if not subject.certain:
         return "perhaps"
-    line = parse_argv(subject.argv) if subject.argv is not None else parse_command_line(subject.command or "")
+    line = subject.parsed
+    if line is None:
+        return "perhaps"
     found: set[Match] = {_rejects_part(rule, part) for part in line.parts}
     if "yes" in found:
         return "yes"
@@ -325,18 +326,22 @@ def _rejects_part(rule: Rule, part: Part) -> Match:
     if not part.words:
         return "no"
     wanted = rule.command or ()
-    given = [word.text for word in part.words]
-    if part.name and part.name == wanted[0].rpartition("/")[2].lower():
-        given[0] = wanted[0]
-    if rule.exact and len(given) > len(wanted):
+    if rule.exact and len(part.words) > len(wanted):
         return "no"
     for position, expected in enumerate(wanted):
-        if position >= len(given):
+        if position >= len(part.words):
             return "perhaps" if part.open_ended else "no"
         word = part.words[position]
         if not word.literal:
             return "perhaps"
-        if given[position] != expected:
-            option = position > 0 and given[position].startswith("-")
-            return "perhaps" if option and (expected in given or expected.startswith("-")) else "no"
+        if word.text == expected or (position == 0 and _is_program(part, expected)):
+            continue
+        if position == 0 or not word.text.startswith("-"):
+            return "no"
+        found = expected.startswith("-") or any(given.text == expected for given in part.words)
+        return "perhaps" if found else "no"
     return "yes"
+
+
+def _is_program(part: Part, program: str) -> bool:
+    return bool(part.name) and part.name == program.rpartition("/")[2].lower()

@@ -11,7 +11,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.effective import read_command
-from acp_tui.permissions.danger.dangerous_commands import dangerous_talk
+from acp_tui.permissions.danger.dangerous_commands import find_danger_in_talk
 from acp_tui.permissions.request import KINDS, PATH_KINDS, PathContext, Subject, Target
 from acp_tui.permissions.tool_call_sources import (
     FILE_KINDS,
@@ -49,6 +49,8 @@ __all__ = [
 _SERIOUS = frozenset({"read", "edit", "delete", "move", "execute"})
 _CHANGING = frozenset({"edit", "delete", "move", "execute"})
 _LONGEST_VALUE = 60
+MAX_SHOWN_COMMAND = 10_000
+"""Characters of a command in a decision's line."""
 
 
 def subject_of_call(call: ToolCall, place: PathContext) -> Subject:
@@ -74,7 +76,7 @@ def subject_of_call(call: ToolCall, place: PathContext) -> Subject:
         subject = _anything_else(call, kind)
     known = subject.command is not None or subject.argv is not None
     if not known and not subject.dangerous and kind not in FILE_KINDS:  # files may be full of such texts
-        suspicion = next((why for text in texts_of(call) if (why := dangerous_talk(text))), None)
+        suspicion = next((why for text in texts_of(call) if (why := find_danger_in_talk(text))), None)
         subject = subject.evolve(dangerous=suspicion)
     return subject.evolve(server=tool.server, tool=tool.name, doubt=subject.doubt or tool.doubt)
 
@@ -156,13 +158,14 @@ def _execution(call: ToolCall, found: FoundCommands, place: PathContext) -> Subj
         cwd=place.folder(found.cwd) if found.cwd else None,
         names=tuple(dict.fromkeys(name for command in read for name in command.names)),
         dangerous=next((command.dangerous for command in read if command.dangerous), None),
+        too_long=any(command.too_long for command in read),
     )
 
 
 def _of_command(
     command: Command, place: PathContext, *, served: bool = False, targets: tuple[Target, ...] = ()
 ) -> Subject:
-    shown = command.line if command.line is not None else shlex.join(command.argv or ())
+    shown = _shortened(command.line if command.line is not None else shlex.join(command.argv or ()))
     where = "" if command.cwd.real == place.target(place.cwd).real else f" in {place.shown(command.cwd)}"
     return Subject(
         kind="execute",
@@ -180,7 +183,17 @@ def _of_command(
         variables=command.variables,
         names=command.names,
         dangerous=command.dangerous,
+        too_long=command.too_long,
+        parsed=command.parsed,
     )
+
+
+def _shortened(command: str) -> str:
+    """Return the command without its middle if it is very long. The dialog and the wire log show more."""
+    if len(command) <= MAX_SHOWN_COMMAND:
+        return command
+    half = MAX_SHOWN_COMMAND // 2
+    return f"{command[:half]} … {len(command) - 2 * half:,} more characters … {command[-half:]}"
 
 
 def _with(variables: Sequence[tuple[str, str]]) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.permissions.danger.dangerous_commands import dangerous
 from tests.permissions.corpora import commands
-from tests.support.permissions import command
+from tests.support.permissions import command, danger
 
 FOLDER = "/home/me/work/project"
 
@@ -14,23 +13,23 @@ FOLDER = "/home/me/work/project"
 @pytest.mark.parametrize("name", ["dangerous", "dangerous_held_out"])
 def test_dangerous_commands_are_marked(name: str) -> None:
     listed = commands(name)
-    missed = [line for line in listed if not dangerous(line, cwd=FOLDER)]
+    missed = [line for line in listed if not danger(line, folder=FOLDER)]
     assert len(listed) >= 100
     assert len(missed) <= len(listed) * 0.02, missed
 
 
 def test_no_ordinary_command_is_marked() -> None:
     listed = commands("ordinary")
-    marked = {line: why for line in listed if (why := dangerous(line, cwd=FOLDER))}
+    marked = {line: why for line in listed if (why := danger(line, folder=FOLDER))}
     assert len(listed) >= 300
     assert marked == {}
 
 
 def test_the_folder_is_followed_through_the_line() -> None:
-    assert dangerous("cd .. && cd .. && rm -rf *", cwd="/home/me")
-    assert dangerous("cd build && rm -rf *", cwd=FOLDER) is None
-    assert dangerous("git clean -fdx", cwd="/home/me")
-    assert dangerous("rm -rf usr", cwd="/")
+    assert danger("cd .. && cd .. && rm -rf *", folder="/home/me")
+    assert danger("cd build && rm -rf *", folder=FOLDER) is None
+    assert danger("git clean -fdx", folder="/home/me")
+    assert danger("rm -rf usr", folder="/")
 
 
 def test_a_permission_request_carries_the_reason() -> None:
@@ -53,4 +52,4 @@ def test_a_permission_request_carries_the_reason() -> None:
     ids=["doubling variables", "a pattern with many stars", "nested braces", "loops that multiply"],
 )
 def test_a_line_made_to_grow_is_judged_all_the_same(line: str) -> None:
-    assert dangerous(line) is None
+    assert danger(line) is None

@@ -5,6 +5,9 @@ from __future__ import annotations
 import posixpath
 from typing import Any
 
+from acp_tui.permissions.commands.shell_parser import parse_argv, parse_command_line
+from acp_tui.permissions.danger.dangerous_commands import find_danger
+from acp_tui.permissions.danger.steps import expand_steps
 from acp_tui.permissions.request import PathContext, Subject
 from acp_tui.permissions.subject import subject_of_call, subject_of_command
 from acp_tui.session.state import Content, Diff, Location, ToolCall, ToolContent
@@ -54,6 +57,12 @@ def _content(item: dict[str, Any]) -> ToolContent:
 def asked(*frames: dict[str, Any]) -> Subject:
     """The subject of a permission request with these frames."""
     return subject_of_call(call_of(*frames), PLACE)
+
+
+def danger(given: str | tuple[str, ...], folder: str = "") -> str | None:
+    """Why a line, or a program with its arguments, is dangerous."""
+    line = parse_command_line(given) if isinstance(given, str) else parse_argv(given)
+    return find_danger(given, line, expand_steps(line, folder))
 
 
 def command(line: str | list[str], **told: Any) -> Subject:

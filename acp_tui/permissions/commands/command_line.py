@@ -1,21 +1,24 @@
-"""The parts of a command line that was taken apart by `shell`."""
+"""A parsed command line: the commands in it, with their words and redirections."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+MAX_COMMAND_LENGTH = 64 * 1024
+"""Characters of a command that are analysed. A longer command is always asked about."""
+
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word of a command. Not literal: something in it is replaced when it runs."""
+    """One word of a command."""
 
     text: str  # quotes removed, expansions as written
-    literal: bool = True
+    literal: bool = True  # False if the shell replaces something in it
 
 
 @dataclass(frozen=True, slots=True)
 class Redirection:
-    """Input or output of a command led elsewhere."""
+    """A redirection of a command's input or output."""
 
     operator: str
     target: Word
@@ -23,21 +26,21 @@ class Redirection:
 
 @dataclass(slots=True)
 class Part:
-    """One command that the line may run, without wrappers such as `sudo` and `env`."""
+    """One command that the line may run. What a wrapper such as `sudo` or `env` runs is a part of its own."""
 
     words: tuple[Word, ...]
     redirections: tuple[Redirection, ...] = ()
     assignments: tuple[str, ...] = ()
-    pipeline: int = 0  # parts of one pipeline share a number, and are in its order
-    open_ended: bool = False  # more words follow that are not known
-    inner: list[Part] = field(default_factory=list)  # run to make its words or its input: `$(…)`, `<(…)`
-    input: list[str] = field(default_factory=list)  # texts it reads: here-documents and here-strings
+    pipeline: int = 0  # the same number for all parts of a pipeline, which are in its order
+    open_ended: bool = False  # unknown words follow, as with `xargs`
+    inner: list[Part] = field(default_factory=list)  # from `$(…)`, `<(…)` and the like in its words
+    input: list[str] = field(default_factory=list)  # here-documents and here-strings
 
     @property
     def name(self) -> str:
-        """The program, without its directory; empty when there is none, or it cannot be known.
+        """The program without its directory, in lower case; empty if there is none or it is not literal.
 
-        In lower case: on some file systems `RM` is `rm`.
+        Some file systems ignore case, so `RM` may run `rm`.
         """
         if not self.words or not self.words[0].literal:
             return ""
@@ -51,7 +54,8 @@ class Part:
 
 @dataclass(slots=True)
 class CommandLine:
-    """All that was found in a command line."""
+    """Everything that was found in a command line."""
 
     parts: list[Part] = field(default_factory=list)
-    problem: str | None = None  # why something may be hidden, in words
+    problem: str | None = None  # why commands may have been missed, as a clause about "it"
+    too_long: bool = False  # only its beginning was parsed

@@ -1,4 +1,4 @@
-"""One command as it will really run: out of its `sh -c`, in the directory it changes to."""
+"""Reads one command as it will really run: out of its `sh -c`, in the directory it changes to."""
 
 from __future__ import annotations
 
@@ -8,41 +8,50 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.arguments import reservations
+from acp_tui.permissions.commands.command_line import MAX_COMMAND_LENGTH
 from acp_tui.permissions.commands.named_files import sensitive_files
 from acp_tui.permissions.commands.plain import NotPlainError, is_plain_argv, plain_words
+from acp_tui.permissions.commands.shell_parser import TOO_LONG, parse_argv, parse_command_line
 from acp_tui.permissions.commands.wrappers import shell_script
-from acp_tui.permissions.danger.dangerous_commands import dangerous, dangerous_argv
+from acp_tui.permissions.danger.dangerous_commands import find_danger
+from acp_tui.permissions.danger.steps import expand_steps
 from acp_tui.permissions.environment import significant
 from acp_tui.permissions.request import Target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from acp_tui.permissions.commands.command_line import CommandLine
     from acp_tui.permissions.request import PathContext
 
-_DEEPEST = 8
-_CHANGING_DIRECTORY = re.compile(
+MAX_WRAPPERS = 8
+"""Shells and leading `cd`s that are unwrapped."""
+_LEADING_CD = re.compile(
     r"""\s*cd[ \t]+(?:--[ \t]+)?(?!-)
         (?:'(?P<single>[^'\n]+)'|"(?P<double>[^"$`\\!\n]+)"|(?P<bare>[\w@%+:,./][\w@%+=:,./-]*))
         [ \t]*&&(?!&)\s*(?P<rest>\S.*)""",
     re.VERBOSE | re.DOTALL,
 )
+_BACKGROUND = re.compile(r"(?<![&>])&(?![&>])")
+"""After `cd x && a & b`, `b` runs where the line began."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command, read."""
+    """A command and everything that was found out about it."""
 
     line: str | None  # for a shell; None with `argv`
-    argv: tuple[str, ...] | None  # for no shell
-    words: tuple[str, ...] | None  # when it is plain
+    argv: tuple[str, ...] | None  # without a shell
+    words: tuple[str, ...] | None  # if it is plain
     composite: str | None  # why it is not
     cwd: Target
-    run: str | tuple[str, ...]  # what is to be run in that directory
+    run: str | tuple[str, ...]  # what to run in that directory
+    parsed: CommandLine
     environment: tuple[tuple[str, str], ...] = ()
     variables: tuple[tuple[str, str], ...] = ()  # those of them that are not harmless
-    reservations: tuple[tuple[int, str], ...] = ()  # of its words: see `arguments`
-    names: tuple[str, ...] = ()  # sensitive files, as sentences about "it"
+    reservations: tuple[tuple[int, str], ...] = ()  # see `arguments`
+    names: tuple[str, ...] = ()  # sensitive files, as clauses about "it"
+    too_long: bool = False  # only its beginning was analysed
     dangerous: str | None = None
 
     @property
@@ -51,8 +60,13 @@ class Command:
         return (self.words or self.line or self.argv, self.cwd.real)
 
 
-_BACKGROUND = re.compile(r"(?<![&>])&(?![&>])")
-"""After `cd x && a & b`, `b` runs where the line began."""
+class _Analysis:
+    """A command that is parsed once, for every check of it."""
+
+    def __init__(self, given: str | tuple[str, ...], folder: str) -> None:
+        self.line = parse_command_line(given) if isinstance(given, str) else parse_argv(given)
+        self.steps = expand_steps(self.line, folder)
+        self.danger = find_danger(given, self.line, self.steps)
 
 
 def read_command(
@@ -66,54 +80,62 @@ def read_command(
 ) -> Command:
     """Read a line for the shell, or a program with its arguments.
 
-    `shell_free`: we start it ourselves, so its arguments reach no shell whatever they hold. Of an agent
-    that gives a list this is not known. `follow_cd`: a leading `cd` may be taken as the directory.
+    Args:
+        given: The line or the words.
+        place: The folders of the conversation.
+        cwd: Where it runs; by default in the conversation's folder.
+        env: Variables that are set for it.
+        shell_free: acp-tui starts it, so its arguments reach no shell. For a list that an agent reports, this
+            is not known.
+        follow_cd: Whether a leading `cd` is replaced by the directory it leads to.
     """
     directory = place.folder(cwd or place.cwd) if not isinstance(cwd, Target) else cwd
-    danger = _danger(given, directory.real)
-    inner, directory, run = _unwrapped(given, directory, place, follow_cd=follow_cd)
-    if inner != given and not danger:
-        danger = _danger(inner, directory.real)
-    words, composite = _plain(inner, shell_free=shell_free)
+    inner, folder, run = _unwrap(given, directory, place, follow_cd=follow_cd)
+    analysis = _Analysis(inner, folder.real)
+    danger, too_long = analysis.danger, analysis.line.too_long
+    if inner != (given.strip() if isinstance(given, str) else given):
+        outer = _Analysis(given, directory.real)
+        danger, too_long = outer.danger or danger, outer.line.too_long or too_long
+    words, composite = _plain_words(inner, shell_free=shell_free)
     return Command(
         line=inner if isinstance(inner, str) else None,
         argv=inner if isinstance(inner, tuple) else None,
         words=words,
         composite=composite,
-        cwd=directory,
+        cwd=folder,
         run=run,
+        parsed=analysis.line,
         environment=tuple((env or {}).items()),
-        reservations=tuple(reservations(words, directory, place)) if words else (),
+        reservations=tuple(reservations(words, folder, place)) if words else (),
         variables=significant(env or {}, place.base_environment),
-        names=tuple(sensitive_files(inner, directory, place)),
+        names=tuple(sensitive_files(inner, analysis.line, analysis.steps, folder, place)),
+        too_long=too_long,
         dangerous=danger,
     )
 
 
-def _danger(given: str | tuple[str, ...], cwd: str) -> str | None:
-    return dangerous(given, cwd=cwd) if isinstance(given, str) else dangerous_argv(given, cwd=cwd)
-
-
-def _unwrapped(
+def _unwrap(
     given: str | tuple[str, ...], directory: Target, place: PathContext, *, follow_cd: bool
 ) -> tuple[str | tuple[str, ...], Target, str | tuple[str, ...]]:
-    """Without `sh -c` around it and `cd INSIDE &&` before it, as often as there are any.
+    """Take `sh -c` around a command and `cd INSIDE &&` before it away, as often as there are any.
 
-    Returns the command, its directory, and what to run there: the shells stay, a `cd` is left out, because
-    the directory it leads to may be another one when the shell gets there.
+    Returns the command, its directory, and what to run there. What is run keeps its shells, but no `cd`: its
+    directory could be another one by the time the shell gets there.
     """
     original = given
     shells: list[tuple[str, ...]] = []  # from the outside in, each without its script
     changed = False
-    for _ in range(_DEEPEST):
+    for _ in range(MAX_WRAPPERS):
         if isinstance(given, tuple):
             words = given if shell_script(given) is not None else None
-        elif changing := _CHANGING_DIRECTORY.fullmatch(given) if follow_cd else None:
-            path = changing["single"] or changing["double"] or changing["bare"]
+        elif len(given) > MAX_COMMAND_LENGTH:
+            break
+        elif leading := _LEADING_CD.fullmatch(given) if follow_cd else None:
+            path = leading["single"] or leading["double"] or leading["bare"]
             target = place.folder(path, directory.path)
-            if not target.inside or _BACKGROUND.search(changing["rest"]):
+            if not target.inside or _BACKGROUND.search(leading["rest"]):
                 break
-            given, directory, changed = changing["rest"].strip(), target, True
+            given, directory, changed = leading["rest"].strip(), target, True
             continue
         else:
             words = _words_of_shell(given)
@@ -124,13 +146,13 @@ def _unwrapped(
         shells.append(words[:-1])
         given = script.strip()
     inner = given.strip() if isinstance(given, str) else given
-    return inner, directory, _rewrapped(inner, shells, isinstance(original, str)) if changed else original
+    return inner, directory, _rewrap(inner, shells, isinstance(original, str)) if changed else original
 
 
-def _rewrapped(
+def _rewrap(
     inner: str | tuple[str, ...], shells: Sequence[tuple[str, ...]], outermost_is_line: bool
 ) -> str | tuple[str, ...]:
-    """The command in its shells again."""
+    """Put a command into its shells again."""
     for depth, shell in reversed(list(enumerate(shells))):
         words = (*shell, inner if isinstance(inner, str) else shlex.join(inner))
         inner = shlex.join(words) if depth or outermost_is_line else words
@@ -138,7 +160,7 @@ def _rewrapped(
 
 
 def _words_of_shell(line: str) -> tuple[str, ...] | None:
-    """The words of a line that is exactly `sh -c SCRIPT`."""
+    """Return the words of a line that is exactly `sh -c SCRIPT`."""
     try:
         words = plain_words(line)
     except NotPlainError:
@@ -146,13 +168,17 @@ def _words_of_shell(line: str) -> tuple[str, ...] | None:
     return words if shell_script(words) is not None else None
 
 
-def _plain(given: str | tuple[str, ...], *, shell_free: bool) -> tuple[tuple[str, ...] | None, str | None]:
-    """The words, or why there are none."""
-    if isinstance(given, tuple):
-        if shell_free or is_plain_argv(given):
-            return given, None
-        return None, "its arguments would be a different command in a shell"
-    try:
-        return plain_words(given), None
-    except NotPlainError as reason:
-        return None, str(reason)
+def _plain_words(
+    given: str | tuple[str, ...], *, shell_free: bool
+) -> tuple[tuple[str, ...] | None, str | None]:
+    """Return the words of a plain command, or why it is none."""
+    if isinstance(given, str):
+        try:
+            return plain_words(given), None
+        except NotPlainError as reason:
+            return None, str(reason)
+    if sum(map(len, given)) + len(given) > MAX_COMMAND_LENGTH:
+        return None, TOO_LONG
+    if shell_free or is_plain_argv(given):
+        return given, None
+    return None, "its arguments would be a different command in a shell"

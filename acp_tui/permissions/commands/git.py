@@ -7,6 +7,7 @@ may write files can make one.
 from __future__ import annotations
 
 import posixpath
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
     from acp_tui.permissions.request import PathContext
 
+MAX_FOLDERS = 20
+"""Options such as `-C` that are followed: each is a few calls to the file system."""
 _FOLDER_OPTIONS = ("-C", "--git-dir", "--work-tree")
 
 
@@ -21,8 +24,11 @@ def other_repository(words: Sequence[str], folder: str, place: PathContext) -> s
     """Why a git command is not about the workspace's repository; None when it is, or is no git command."""
     if not words or words[0].rpartition("/")[2].lower() not in {"git", "git.exe"}:
         return None
+    folders = list(islice(_folders(words, folder), MAX_FOLDERS + 1))
+    if len(folders) > MAX_FOLDERS:
+        return "it changes its folder too often"
     own = {place.repository_of(place.resolve(root)) for root in (place.cwd, *place.roots)}
-    for at in _folders(words, folder):
+    for at in folders:
         found = place.repository_of(place.resolve(at))
         if found is not None and found not in own:
             return f"it runs git in {found}, which is a repository of its own"

@@ -11,13 +11,13 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from acp_tui.config.sensitive_files import glob_may_match_sensitive
-from acp_tui.permissions.commands.shell_parser import parse_argv, parse_command_line
 from acp_tui.permissions.danger.code import code_of
-from acp_tui.permissions.danger.steps import Step, steps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from acp_tui.permissions.commands.command_line import CommandLine
+    from acp_tui.permissions.danger.steps import Step
     from acp_tui.permissions.request import PathContext, Target
 
 _MAX_PATH = 4096
@@ -55,11 +55,24 @@ _ATTACHED = re.compile(r"-[A-Za-z]([^-].*)", re.DOTALL)
 _PIECES = re.compile(r"[^\w./~*?\[\]!^@%+-]+")
 
 
-def sensitive_files(given: str | tuple[str, ...], directory: Target, place: PathContext) -> Iterator[str]:
-    """Each as a sentence about "it"."""
-    line = parse_command_line(given) if isinstance(given, str) else parse_argv(given)
+def sensitive_files(
+    given: str | tuple[str, ...],
+    line: CommandLine,
+    steps: Iterable[Step],
+    directory: Target,
+    place: PathContext,
+) -> Iterator[str]:
+    """Yield a clause about "it" for each sensitive file that a command names.
+
+    Args:
+        given: The command as it was given.
+        line: The same parsed.
+        steps: The commands in it.
+        directory: Where it runs.
+        place: The folders of the conversation.
+    """
     seen: set[str] = set()
-    for step in steps(line, directory.real):
+    for step in steps:
         for word, writes in islice(_words(step), _MAX_WORDS):
             for path in _paths_in(word):
                 if path in seen or not _counts(path, step, writes=writes):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from acp_tui.permissions.commands.command_line import MAX_COMMAND_LENGTH
+
 _PIECE = re.compile(r"""(?P<bare>[\w@%+=:,./-]+)|'(?P<single>[^']*)'|"(?P<double>[^"$`\\!]*)\"""")
 _BLANKS = re.compile(r"[ \t]+")
 
@@ -32,10 +34,6 @@ _NAMES = {
 }
 
 
-MAX_CHARACTERS = 200_000
-"""A longer command is not read word by word: that takes seconds in which no key is answered."""
-
-
 class NotPlainError(ValueError):
     """The command is more than one program with its arguments; the text says what makes it so."""
 
@@ -43,8 +41,8 @@ class NotPlainError(ValueError):
 def plain_words(command: str) -> tuple[str, ...]:
     """The words of a plain command, quotes removed; raises `NotPlainError` with the reason otherwise."""
     text = command.strip(" \t\n")
-    if len(text) > MAX_CHARACTERS:
-        raise NotPlainError(f"it is longer than {MAX_CHARACTERS:,} characters")
+    if len(text) > MAX_COMMAND_LENGTH:
+        raise NotPlainError(f"it is longer than {MAX_COMMAND_LENGTH:,} characters")
     words: list[str] = []
     position = 0
     while position < len(text):

@@ -1,71 +1,75 @@
-"""Taking a command line apart, to find every command that it may run.
+"""Finds every command that a command line may run.
 
-This reading is generous where `plain` is strict: a *reject* rule and the list of dangerous commands
-have to see `git push` in `cd x && sudo env A=1 sh -c "git push"`. Finding a command too many is
-harmless; where something may hide that cannot be seen, `CommandLine.problem` says so, and a person is asked.
+The parser is generous where `plain` is strict: *reject* rules and the checks for dangerous commands have to
+see `git push` in `cd x && sudo env A=1 sh -c "git push"`. Finding a command too many is harmless. If commands
+may have been missed, `CommandLine.problem` says why.
 """
 
 from __future__ import annotations
 
 import re
-import sys
+from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
 
-from acp_tui.permissions.commands.command_line import CommandLine, Part, Redirection, Word
+from acp_tui.permissions.commands.command_line import (
+    MAX_COMMAND_LENGTH,
+    CommandLine,
+    Part,
+    Redirection,
+    Word,
+)
+from acp_tui.permissions.commands.quoting import find_end, replace_escapes, unescape_backticks
 from acp_tui.permissions.commands.wrappers import UnclearError, unwrap
 
-_LONGEST = 64 * 1024
-_DEEPEST = 12
-_MOST = 400  # commands
-_MOST_WORDS = 1000  # of one command that may run others
+MAX_DEPTH = 12
+MAX_PARTS = 400
+MAX_WRAPPER_WORDS = 1000
+"""Words of a command that may wrap another one."""
+TOO_LONG = "it is too long"
+
 _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|[;&|\n]")
-_REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(?:<<<|<<-|<<|<>|<&|<|&>>|&>|>>|>\||>&|>)")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=")
+_REDIRECTION = re.compile(r"(?:\d++|\{\w++\})?+(?:<<<|<<-|<<|<>|<&|<|&>>|&>|>>|>\||>&|>)")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*+(?:\[[^\]]{0,200}\])?\+?=")
 _PARAMETER = re.compile(r"\$(?:[A-Za-z_]\w*|[0-9@*#?$!-])")
-_ESCAPE = re.compile(
-    r"\\(?:x(?P<x>[0-9a-fA-F]{1,2})|u(?P<u>[0-9a-fA-F]{1,4})|U(?P<U>[0-9a-fA-F]{1,8})|(?P<octal>[0-7]{1,3})"
-    r"|(?P<sign>.))",
-    re.DOTALL,
-)
-_ESCAPED = {
-    "n": "\n",
-    "t": "\t",
-    "r": "\r",
-    "a": "\a",
-    "b": "\b",
-    "e": "\x1b",
-    "E": "\x1b",
-    "f": "\f",
-    "v": "\v",
-}
-_SKIPPED = frozenset({"if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!"})
-_NAMING = frozenset({"for", "select"})
-_CLOSED = frozenset({"case", "esac", "function", "coproc"})
+_PLAIN_TEXT = re.compile(r"[^ \t\n;&|<>()\\'\"$`{}*?\[]+")
+_PLAIN_TEXT_IN_QUOTES = re.compile(r"[^\"\\$`]+")
+_KEYWORDS = frozenset({"if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!"})
+_LOOPS_OVER_WORDS = frozenset({"for", "select"})
+_UNSUPPORTED = frozenset({"case", "esac", "function", "coproc"})
 
 
-class _CannotReadError(Exception):
-    """The line is beyond this reading; what was found so far stands."""
+class _CannotParseError(Exception):
+    """Parsing stops here; what was found so far stands. The text says why."""
 
 
-@lru_cache(maxsize=256)
 def parse_command_line(command: str) -> CommandLine:
-    """Every command in a line for the shell. Treat the result as read-only: it is shared."""
+    """Find the commands in a line for the shell."""
     line = CommandLine()
-    _Reader(command, line, depth=0).read_all()
+    text = command[:MAX_COMMAND_LENGTH]
+    if len(text) < len(command):
+        line.problem, line.too_long = TOO_LONG, True
+    _Parser(text, line, depth=0).parse()
     return line
 
 
 def parse_argv(argv: tuple[str, ...]) -> CommandLine:
-    """The same for a program started without a shell."""
+    """Find the commands in a program with its arguments, which is started without a shell."""
     line = CommandLine()
-    part = Part(tuple(Word(text) for text in argv))
-    _Reader("", line, depth=0).settle(part)
+    words: list[Word] = []
+    room = MAX_COMMAND_LENGTH
+    for text in argv:
+        words.append(Word(text[:room]))
+        room -= len(text) + 1
+        if room < 0:
+            line.problem, line.too_long = TOO_LONG, True
+            break
+    with suppress(_CannotParseError):
+        _Parser("", line, depth=0).add_command(Part(tuple(words), open_ended=line.too_long))
     return line
 
 
-class _Reader:
-    """Reads one text from left to right; adds what it finds to the line."""
+class _Parser:
+    """Parses one text from left to right and adds what it finds to `line`."""
 
     def __init__(
         self, text: str, line: CommandLine, *, depth: int, pipelines: list[int] | None = None
@@ -74,35 +78,33 @@ class _Reader:
         self.line = line
         self.depth = depth
         self.at = 0
-        self.pipelines = pipelines if pipelines is not None else [0]  # the last number given away
-        self.here_documents: list[tuple[str, bool, Part]] = []
+        self.pipelines = pipelines if pipelines is not None else [0]  # the last number in use, shared
+        self.here_documents: list[tuple[str, bool, Part]] = []  # delimiter, whether it is expanded, reader
 
-    def read_all(self) -> None:
-        """Read everything; what stops the reading becomes the problem."""
+    def parse(self) -> None:
+        """Parse everything. What stops the parser becomes the line's problem."""
         try:
-            self.check_size()
+            self.check_depth()
             self.commands()
-        except _CannotReadError as reason:
-            self.problem(str(reason))
+        except _CannotParseError as reason:
+            self.report(str(reason))
         else:
             if self.at < len(self.text):
-                self.problem("its brackets do not match")
+                self.report("its brackets do not match")
 
-    def check_size(self) -> None:
-        """Nobody writes such lines by hand, and reading them must not take long."""
-        if len(self.text) > _LONGEST:
-            raise _CannotReadError("it is too long")
-        if self.depth > _DEEPEST:
-            raise _CannotReadError("it is nested too deeply")
+    def check_depth(self) -> None:
+        """Stop if commands are nested too deeply."""
+        if self.depth > MAX_DEPTH:
+            raise _CannotParseError("it is nested too deeply")
 
-    def problem(self, why: str) -> None:
-        """Remember the first thing that could not be read."""
-        self.line.problem = self.line.problem or why
+    def report(self, problem: str) -> None:
+        """Record a problem; the first one stays."""
+        self.line.problem = self.line.problem or problem
 
     # ----------------------------------------------------------------- commands
 
     def commands(self) -> list[Part]:
-        """Commands up to a `)` that was not opened here, or the end."""
+        """Parse commands up to a `)` that was not opened here, or the end."""
         found: list[Part] = []
         pipeline = self._new_pipeline()
         while True:
@@ -123,7 +125,7 @@ class _Reader:
         return self.pipelines[0]
 
     def command(self, pipeline: int) -> Part | None:
-        """One command up to an operator, with the commands inside its words."""
+        """Parse one command up to an operator, with the commands inside its words."""
         part = Part((), pipeline=pipeline)
         words: list[Word] = []
         redirections: list[Redirection] = []
@@ -131,9 +133,10 @@ class _Reader:
         while self.skip_blanks():
             character = self.text[self.at]
             if character == "(" and not words and not assignments:
-                part.inner += self.group()
+                self.at += 1
+                part.inner += self.nested_commands()
             elif character == "(":
-                raise _CannotReadError("it defines a function or a list")
+                raise _CannotParseError("it defines a function or a list")
             elif self.text.startswith(("<(", ">("), self.at):
                 words.append(self.word(part))
             elif redirection := _REDIRECTION.match(self.text, self.at):
@@ -144,7 +147,7 @@ class _Reader:
                 word = self.word(part)
                 if assigning:
                     assignments.append(word.text)
-                elif words or word.text not in _SKIPPED or not word.literal:
+                elif words or word.text not in _KEYWORDS or not word.literal:
                     words.append(word)
         part.words, part.redirections, part.assignments = (
             tuple(words),
@@ -153,82 +156,73 @@ class _Reader:
         )
         if not (words or redirections or assignments or part.inner):
             return None
-        self.settle(part)
+        self.add_command(part)
         return part
 
-    def settle(self, part: Part, layer: int = 0) -> None:
-        """Look through what wraps the command, and add it to what was found."""
-        if self.lost(layer):
+    def add_command(self, part: Part, layer: int = 0) -> None:
+        """Add a command and what it wraps; `layer` counts the wrappers around it."""
+        if layer > MAX_DEPTH:
+            self.report("it is nested too deeply")
             return
+        if len(self.line.parts) >= MAX_PARTS:
+            self.line.too_long = True
+            self.report(TOO_LONG)
+            raise _CannotParseError(TOO_LONG)
         first = part.words[0] if part.words else None
-        if first is not None and first.text in _NAMING:
-            # `for x in …` names no command; it gives a variable each of the values.
+        if first is not None and first.text in _LOOPS_OVER_WORDS:
+            # `for x in …` runs no command. It assigns each of the values to a variable.
             part.assignments += tuple(f"{part.words[1].text}={word.text}" for word in part.words[3:])
             part.words = ()
-        elif first is not None and first.literal and first.text in _CLOSED:
-            self.problem(f"it contains `{first.text}`")
+        elif first is not None and first.literal and first.text in _UNSUPPORTED:
+            self.report(f"it contains `{first.text}`")
         elif first is not None and not first.literal:
-            self.problem("the name of a command is only made when it runs")
+            self.report("the name of a command is only made when it runs")
         self.line.parts.append(part)
         if part.words:
-            self.look_inside(part, layer)
+            self.add_wrapped(part, layer)
 
-    def lost(self, layer: int) -> bool:
-        """Is this more than anybody means to write?"""
-        if layer > _DEEPEST or len(self.line.parts) >= _MOST:
-            self.problem("it is nested too deeply")
-            return True
-        return False
-
-    def look_inside(self, part: Part, layer: int) -> None:
-        """What `sudo`, `env`, `sh -c`, `eval`, `find -exec` and the like would run."""
-        if len(part.words) > _MOST_WORDS:
-            self.problem("it is too long")
+    def add_wrapped(self, part: Part, layer: int) -> None:
+        """Add what `sudo`, `env`, `sh -c`, `eval`, `find -exec` and the like would run."""
+        if len(part.words) > MAX_WRAPPER_WORDS:
+            self.report(TOO_LONG)
             return
         try:
             found = unwrap(tuple((word.text, word.literal) for word in part.words))
         except UnclearError as reason:
-            self.problem(str(reason))
+            self.report(str(reason))
             return
         for wrapped in found:
-            if self.lost(layer):
-                return
             if wrapped.script is not None:
                 part.inner += self.script(wrapped.script)
             elif words := part.words[wrapped.start : wrapped.stop]:
                 open_ended = part.open_ended or wrapped.open_ended
-                self.settle(replace(part, words=words, open_ended=open_ended), layer + 1)
+                self.add_command(replace(part, words=words, open_ended=open_ended), layer + 1)
 
     def script(self, text: str) -> list[Part]:
-        """The commands of a text that is read by a shell of its own."""
+        """Parse a text that a shell of its own runs."""
         before = len(self.line.parts)
-        _Reader(text, self.line, depth=self.depth + 1, pipelines=self.pipelines).read_all()
+        _Parser(text, self.line, depth=self.depth + 1, pipelines=self.pipelines).parse()
         return self.line.parts[before:]
 
-    def group(self) -> list[Part]:
-        """`( … )`: its commands."""
-        self.at += 1
-        return self.nested_until_bracket()
-
-    def nested_until_bracket(self) -> list[Part]:
-        """Commands up to the `)` that closes what has just been opened."""
+    def nested_commands(self) -> list[Part]:
+        """Parse commands up to the `)` that ends them."""
         self.depth += 1
-        self.check_size()
+        self.check_depth()
         documents, self.here_documents = self.here_documents, []
         found = self.commands()
         self.here_documents = documents
         self.depth -= 1
         if self.text[self.at : self.at + 1] != ")":
-            raise _CannotReadError("a bracket is not closed")
+            raise _CannotParseError("a bracket is not closed")
         self.at += 1
         return found
 
     # ----------------------------------------------------------------- redirections
 
     def redirection(self, operator: str, part: Part) -> Redirection:
-        """What follows `<`, `>` and their kin."""
+        """Parse the target of a redirection."""
         if not self.skip_blanks():
-            raise _CannotReadError("a redirection leads nowhere")
+            raise _CannotParseError("a redirection leads nowhere")
         start = self.at
         target = self.word(part)
         if operator.endswith("<<<"):
@@ -239,12 +233,12 @@ class _Reader:
         return Redirection(operator.lstrip("0123456789"), target)
 
     def skip_here_documents(self) -> None:
-        """The lines of the here-documents that begin here hold no commands, unless they are expanded."""
+        """Skip the here-documents that begin at this line. They hold no commands unless they are expanded."""
         for delimiter, expanded, reader in self.here_documents:
             body: list[str] = []
             while True:
                 if self.at >= len(self.text):
-                    raise _CannotReadError("a here-document is not closed")
+                    raise _CannotParseError("a here-document is not closed")
                 end = self.text.find("\n", self.at)
                 end = len(self.text) if end < 0 else end
                 row = self.text[self.at : end]
@@ -254,13 +248,13 @@ class _Reader:
                 body.append(row)
             reader.input.append("\n".join(body))
             if expanded and any("$" in row or "`" in row for row in body):
-                self.problem("a here-document contains expansions")
+                self.report("a here-document contains expansions")
         self.here_documents = []
 
     # ----------------------------------------------------------------- words
 
     def skip_blanks(self) -> bool:
-        """Go to the next word of this command; False at its end."""
+        """Move to the next word of this command; return False at its end."""
         while self.at < len(self.text):
             if self.text[self.at] in " \t":
                 self.at += 1
@@ -276,15 +270,15 @@ class _Reader:
         return False
 
     def word(self, part: Part) -> Word:
-        """One word; commands inside it go to `part.inner`."""
+        """Parse one word; commands inside it go to `part.inner`."""
+        if self.text.startswith(("<(", ">("), self.at):
+            self.at += 2
+            part.inner += self.nested_commands()
+            return Word("<(…)", literal=False)
         pieces: list[str] = []
         literal = True
         while self.at < len(self.text):
             character = self.text[self.at]
-            if self.text.startswith(("<(", ">("), self.at) and not pieces:
-                self.at += 2
-                part.inner += self.nested_until_bracket()
-                return Word("<(…)", literal=False)
             if character in " \t\n;&|<>()":
                 break
             piece, fixed = self.piece(character, part)
@@ -294,65 +288,71 @@ class _Reader:
         return Word(text, literal or text in {"[", "[["})
 
     def piece(self, character: str, part: Part) -> tuple[str, bool]:
-        """The next piece of a word: its text, and whether it stays as it is."""
+        """Parse a piece of a word that begins with `character`: its text, and whether it is literal."""
+        if plain := _PLAIN_TEXT.match(self.text, self.at):
+            self.at = plain.end()
+            return plain[0], True
         if character == "\\":
-            taken = self.text[self.at + 1 : self.at + 2]
+            escaped = self.text[self.at + 1 : self.at + 2]
             self.at += 2
-            return ("" if taken == "\n" else taken), True
+            return ("" if escaped == "\n" else escaped), True
         if character == "'":
-            return self.until_quote(self.at + 1), True
+            return self.quoted_text(self.text.find("'", self.at + 1)), True
         if character == '"':
             return self.double_quoted(part)
         if character in "$`":
             return self.expansion(part)
         self.at += 1
-        if character == "{":  # alone, or `{}`, it stays; `{a,b}` is replaced
+        if character == "{":  # alone or as `{}` it is literal; `{a,b}` is replaced
             return character, self.text[self.at : self.at + 1] in {"", " ", "\t", "\n", "}"}
         return character, character not in "*?["
 
-    def until_quote(self, start: int) -> str:
-        """Text in single quotes."""
-        end = self.text.find("'", start)
+    def quoted_text(self, end: int) -> str:
+        """Return the text between the quote here and the one at `end`, and move behind it."""
         if end < 0:
-            raise _CannotReadError("a quote is not closed")
+            raise _CannotParseError("a quote is not closed")
+        text = self.text[self.at + 1 : end]
         self.at = end + 1
-        return self.text[start:end]
+        return text
 
     def double_quoted(self, part: Part) -> tuple[str, bool]:
-        """Text in double quotes, with what is expanded in it."""
+        """Parse a text in double quotes, with the expansions in it."""
         pieces: list[str] = []
         literal = True
         self.at += 1
         while self.at < len(self.text):
             character = self.text[self.at]
-            if character == '"':
+            if plain := _PLAIN_TEXT_IN_QUOTES.match(self.text, self.at):
+                pieces.append(plain[0])
+                self.at = plain.end()
+            elif character == '"':
                 self.at += 1
                 return "".join(pieces), literal
-            if character == "\\":
-                taken = self.text[self.at + 1 : self.at + 2]
-                pieces.append("" if taken == "\n" else taken if taken in '$`"\\' else character + taken)
+            elif character == "\\":
+                escaped = self.text[self.at + 1 : self.at + 2]
+                kept = escaped if escaped in '$`"\\' else character + escaped
+                pieces.append("" if escaped == "\n" else kept)
                 self.at += 2
-            elif character in "$`":
+            else:
                 piece, fixed = self.expansion(part, quoted=True)
                 pieces.append(piece)
                 literal = literal and fixed
-            else:
-                pieces.append(character)
-                self.at += 1
-        raise _CannotReadError("a quote is not closed")
+        raise _CannotParseError("a quote is not closed")
 
     def expansion(self, part: Part, *, quoted: bool = False) -> tuple[str, bool]:
-        """`$…` or a backtick, in double quotes or not: its text as written, and whether it is mere text."""
+        """Parse `$…` or backticks: the text as written, and whether it is literal."""
         start = self.at
         if self.text[start] == "`":
-            self.backticks(part, quoted=quoted)
+            command = self.quoted_text(find_end(self.text, start + 1, "`"))
+            part.inner += self.script(unescape_backticks(command, quoted=quoted))
         elif self.text.startswith("$(", start):
             self.at += 2
-            part.inner += self.nested_until_bracket()
+            part.inner += self.nested_commands()
         elif self.text.startswith("${", start):
             self.parameter(part, quoted=quoted)
         elif self.text.startswith("$'", start) and not quoted:
-            return self.ansi_quoted(), True
+            self.at += 1
+            return replace_escapes(self.quoted_text(find_end(self.text, start + 2, "'"))), True
         elif name := _PARAMETER.match(self.text, start):
             self.at = name.end()
         else:
@@ -360,22 +360,11 @@ class _Reader:
             return ("", False) if self.text.startswith('"', self.at) else ("$", True)
         return self.text[start : self.at], False
 
-    def backticks(self, part: Part, *, quoted: bool) -> None:
-        """The commands of an old-style substitution."""
-        end = self.at + 1
-        while end < len(self.text) and self.text[end] != "`":
-            end += 2 if self.text[end] == "\\" else 1
-        if end >= len(self.text):
-            raise _CannotReadError("a quote is not closed")
-        escaped = r"\\([$`\\\"])" if quoted else r"\\([$`\\])"
-        part.inner += self.script(re.sub(escaped, r"\1", self.text[self.at + 1 : end]))
-        self.at = end + 1
-
     def parameter(self, part: Part, *, quoted: bool) -> None:
-        """`${…}`; its default value may hold anything. When quoted, shells disagree about quotes in it."""
+        """Parse `${…}`, whose default value may hold anything. Shells disagree about quotes inside quotes."""
         self.at += 2
         self.depth += 1
-        self.check_size()
+        self.check_depth()
         while self.at < len(self.text):
             character = self.text[self.at]
             if character == "}":
@@ -383,33 +372,9 @@ class _Reader:
                 self.depth -= 1
                 return
             if quoted and character in "'\"":
-                raise _CannotReadError("its quotes can be read in two ways")
+                raise _CannotParseError("its quotes can be read in two ways")
             if character in " \t\n;&|<>()":
                 self.at += 1
             else:
                 self.piece(character, part)
-        raise _CannotReadError("a bracket is not closed")
-
-    def ansi_quoted(self) -> str:
-        """`$'…'`: its text, escapes such as `\\x2f` replaced."""
-        end = self.at + 2
-        while end < len(self.text) and self.text[end] != "'":
-            end += 2 if self.text[end] == "\\" else 1
-        if end >= len(self.text):
-            raise _CannotReadError("a quote is not closed")
-        written = self.text[self.at + 2 : end]
-        self.at = end + 1
-        return replace_escapes(written)
-
-
-def replace_escapes(text: str) -> str:
-    """The text with the escapes of `$'…'` and `printf` replaced."""
-    return _ESCAPE.sub(_escaped, text)
-
-
-def _escaped(found: re.Match[str]) -> str:
-    if found["sign"]:
-        return _ESCAPED.get(found["sign"], found["sign"])
-    number = found["x"] or found["u"] or found["U"]
-    code = int(number, 16) if number else int(found["octal"], 8)
-    return chr(code) if 0 < code <= sys.maxunicode else ""
+        raise _CannotParseError("a bracket is not closed")

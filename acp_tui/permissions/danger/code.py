@@ -18,7 +18,7 @@ _MAX_CODE = 64 * 1024
 
 BOMB = "it starts itself again and again until nothing else runs"
 _FORKS_FOREVER = re.compile(
-    r"\bfork\b(?:\(\))?\s*(?:;|\{\s*\})?\s*while"
+    r"\bfork\b(?:\(\))?+\s*+(?:;|\{\s*+\})?+\s*+while"
     r"|(?:\bwhile\b|\bloop\b|\bforever\b|for\s*\(\s*;\s*;\s*\))[^\n]{0,40}\s?[^\n]{0,80}fork\b"
 )
 _DOWNLOADS = re.compile(

@@ -11,10 +11,10 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.command_line import CommandLine, Part, Word
-from acp_tui.permissions.commands.shell_parser import parse_argv, parse_command_line
+from acp_tui.permissions.commands.shell_parser import parse_command_line
 from acp_tui.permissions.danger import code, deletion, disks, downloads, system
 from acp_tui.permissions.danger.code import BOMB
-from acp_tui.permissions.danger.steps import Step, feed, steps
+from acp_tui.permissions.danger.steps import Step, expand_steps, feed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,58 +40,80 @@ _COMMAND_SETTING = re.compile(
 )
 _EDITORS = frozenset({"vim", "vi", "nvim", "ex", "view"})
 _QUOTED_VALUE = re.compile(r"=['\"]")
-_MAX_TALK_PARTS = 500
-_MAX_DEPTH = 4  # scripts within scripts
+MAX_SCRIPT_DEPTH = 4
+MAX_MENTIONS = 500
+"""Commands that are looked for in a text that cannot be parsed."""
+MENTION_WORDS = 64
+"""Words after the name of a command that may be its arguments."""
+WINDOW = 64 * 1024
+"""Characters that one regular expression searches at a time: no other thread runs meanwhile."""
+LONGEST_BOMB = 1024
 
 
-def dangerous(command: str, *, cwd: str = "") -> str | None:
-    """Why a line for the shell may be answered by a person only; None when it is not on the list."""
-    return _line(command, cwd, 0)
+def find_danger(given: str | tuple[str, ...], line: CommandLine, steps: Sequence[Step]) -> str | None:
+    """Return why only a user may allow a command, as a clause about "it"; None if it is not dangerous.
 
-
-def dangerous_argv(argv: tuple[str, ...], *, cwd: str = "") -> str | None:
-    """The same for a program that is started without a shell."""
-    if any(map(_is_bomb, argv)):
+    `line` and `steps` are what was parsed of it. Sets `line.too_long` if a script in it was too long.
+    """
+    if isinstance(given, str):
+        return _in_text(given, line, steps, depth=0)
+    if any(map(_is_bomb, given)):
         return BOMB
-    return _in_line(parse_argv(argv), cwd, 0)
+    return _in_steps(line, steps, depth=0) or (_in_talk(" ".join(given), 0) if line.too_long else None)
 
 
-def dangerous_talk(text: str) -> str | None:
-    """The same for text that cannot be taken apart, or only speaks of a command: crude."""
-    return _talk(text, 0)
+def find_danger_in_talk(text: str) -> str | None:
+    """Do the same, less exactly, for a text that mentions commands, such as a title."""
+    return _in_talk(text, 0)
 
 
-def _line(command: str, cwd: str, depth: int) -> str | None:
-    if _is_bomb(command):
+def _in_text(text: str, line: CommandLine, steps: Sequence[Step], depth: int) -> str | None:
+    if _is_bomb(text):
         return BOMB
-    line = parse_command_line(command)
-    return _in_line(line, cwd, depth) or (_talk(command, depth) if line.problem else None)
+    return _in_steps(line, steps, depth) or (_in_talk(text, depth) if line.problem else None)
 
 
 def _is_bomb(text: str) -> bool:
-    return "&" in text and ("{" in text or "0" in text) and _FORK_BOMB.search(text) is not None
+    if "&" not in text or not ("{" in text or "0" in text):
+        return False
+    starts = range(0, len(text), WINDOW)
+    return any(_FORK_BOMB.search(text, start, start + WINDOW + LONGEST_BOMB) for start in starts)
 
 
-def _talk(text: str, depth: int) -> str | None:
+def _in_talk(text: str, depth: int) -> str | None:
     if _is_bomb(text):
         return BOMB
-    line = CommandLine()
-    separator = ""
+    line = CommandLine(_mentions(text))
+    return _in_steps(line, expand_steps(line), depth)
+
+
+def _mentions(text: str) -> list[Part]:
+    """Return everything in a text that begins with the name of a command."""
+    parts: list[Part] = []
     pipeline = 1
-    for at, piece in enumerate(_SEPARATORS.split(text)):
-        if at % 2:
-            separator = piece
-            continue
+    for separator, piece in _pieces(text):
         pipeline += separator != "|"
         if not _ANY_NAME.search(piece):
             continue
         words = [word.strip("'\"`,.:?!“”") or word for word in _QUOTED_VALUE.sub("= ", piece).split()]
         for start, word in enumerate(words):
-            if len(line.parts) < _MAX_TALK_PARTS and _is_name(word.rpartition("/")[2]):
-                line.parts.append(
-                    Part(tuple(_word(each) for each in words[start : start + 64]), pipeline=pipeline)
-                )
-    return _in_line(line, "", depth)
+            if not _is_name(word.rpartition("/")[2]):
+                continue
+            if len(parts) == MAX_MENTIONS:
+                return parts
+            mentioned = words[start : start + MENTION_WORDS]
+            parts.append(Part(tuple(map(_word, mentioned)), pipeline=pipeline))
+    return parts
+
+
+def _pieces(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what stands between separators, with the separator before it; very long pieces are cut."""
+    separator, start = "", 0
+    while start < len(text):
+        found = _SEPARATORS.search(text, start, start + WINDOW)
+        end = found.start() if found else start + WINDOW
+        yield separator, text[start:end]
+        separator, start = (found[0], found.end()) if found else ("", end)
 
 
 def _word(text: str) -> Word:
@@ -102,27 +124,32 @@ def _is_name(word: str) -> bool:
     return word in downloads.DOWNLOADERS or _NAMES.match(word) is not None
 
 
-def _in_line(line: CommandLine, cwd: str, depth: int) -> str | None:
-    """The first thing in it that is on the list."""
-    found = list(steps(line, cwd))
-    for step in found:
+def _in_steps(line: CommandLine, steps: Sequence[Step], depth: int) -> str | None:
+    """Return the first danger in these commands."""
+    for step in steps:
         for check in (*deletion.CHECKS, *disks.CHECKS, *system.CHECKS):
             if why := check(step):
                 return why
     for check_all in (*downloads.CHECKS, deletion.removes_what_is_listed):
-        if why := check_all(found):
+        if why := check_all(steps):
             return why
-    return _in_scripts(found, depth) if depth < _MAX_DEPTH else None
+    return _in_scripts(line, steps, depth) if depth < MAX_SCRIPT_DEPTH else None
 
 
-def _in_scripts(found: Sequence[Step], depth: int) -> str | None:
-    """What the line writes down for a shell, or another interpreter, to run."""
-    for program in (program for step in found for program in code.code_of(step)):
+def _in_scripts(line: CommandLine, steps: Sequence[Step], depth: int) -> str | None:
+    """Look into what the line passes to a shell or another interpreter."""
+    for program in (program for step in steps for program in code.code_of(step)):
         why, commands = code.judge(program)
-        if why := why or (_talk(commands, depth + 1) if commands else None):
+        if why := why or (_in_talk(commands, depth + 1) if commands else None):
             return why
-    scripts = ((script, step.folder) for step in found for script in _scripts(step, found))
-    return next((why for script, folder in scripts if (why := _line(script, folder, depth + 1))), None)
+    for step in steps:
+        for script in _scripts(step, steps):
+            parsed = parse_command_line(script)
+            inner = expand_steps(parsed, step.folder)
+            if why := _in_text(script, parsed, inner, depth + 1):
+                return why
+            line.too_long = line.too_long or parsed.too_long
+    return None
 
 
 def _scripts(step: Step, all_steps: Sequence[Step]) -> Iterator[str]:

@@ -31,7 +31,7 @@ _EDITORS = {
 _DESTROYING = {
     "hdparm": re.compile(r"--(?:security-\S+|trim-sector\S*|write-sector|repair-sector|make-bad-sector)"),
     "nvme": re.compile(r"format|sanitize|delete-ns|write\S*"),
-    "badblocks": re.compile(r"-\w*w\w*"),
+    "badblocks": re.compile(r"-[^\Ww]*+w\w*+"),
     "cryptsetup": re.compile(
         r"luksFormat|erase|luksErase|luksKillSlot|luksRemoveKey|reencrypt", re.IGNORECASE
     ),

@@ -188,11 +188,11 @@ def _files_from(step: Step) -> list[str]:
     named: list[str] = []
     for at, text in enumerate(step.arguments):
         option, sign, value = text.partition("=")
-        short = re.fullmatch(r"-(\w*?)(o|O)(.*)", text)
+        short = re.match(r"-(\w*?)(o|O)", text)
         if option in _OUTPUT_OPTIONS:
             named.append(value if sign else " ".join(step.arguments[at + 1 : at + 2]))
         elif short and (short[2] == "o" or step.name.startswith("wget")):
-            named.append(short[3] or " ".join(step.arguments[at + 1 : at + 2]))
+            named.append(text[short.end() :] or " ".join(step.arguments[at + 1 : at + 2]))
     keeps_name = step.name.startswith(("wget", "aria2c", "axel")) and not named
     if keeps_name or "O" in step.letters or step.has("--remote-name", "--remote-name-all"):
         named += [text.partition("?")[0] for text in step.operands]

@@ -41,7 +41,7 @@ _USER_NAME = re.compile(
     r"(?<=/)(?:\$\{?(?:USER|LOGNAME)\b[^/}]*\}?|\$\((?:whoami|id -un|logname)\)|`(?:whoami|id -un)`)(?=/|$)"
 )
 _HERE = re.compile(r"^(?:\$PWD\b|\$\{PWD\b[^}]*\}|\$\(pwd\)|`pwd`|~\+)(?=/|$)")
-_VARIABLES_ONLY = re.compile(r"(?:\$\w+|\$\{\w+[^}]*\}|\$[@*#?])+$")
+_VARIABLES_ONLY = re.compile(r"(?:\$\w++|\$\{\w[^}]*+\}|\$[@*#?])+$")
 _GLOB = re.compile(r"[*?\[]")
 _VISIBLE_NAMES = ("bin", "documents", "notes.txt", "x9")
 _HIDDEN_NAMES = (".config", ".bashrc", ".x")

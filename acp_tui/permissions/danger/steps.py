@@ -9,25 +9,28 @@ from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.command_line import Part, Redirection, Word
-from acp_tui.permissions.commands.shell_parser import parse_argv, replace_escapes
+from acp_tui.permissions.commands.quoting import replace_escapes
+from acp_tui.permissions.commands.shell_parser import parse_argv
 from acp_tui.permissions.commands.wrappers import SHELLS
 from acp_tui.permissions.danger.paths import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from acp_tui.permissions.commands.command_line import CommandLine
 
 MAX_WORDS = 100  # that one word is expanded to
 MAX_EXPANDED = 4096  # characters of one word
+MAX_EXPANSION = 2_000_000
+"""Characters that all words of a line are expanded to."""
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\+?=(.*)", re.DOTALL)
-_ECHOED = re.compile(r"\$\(\s*(?:echo|printf)\s+([^()$`]*)\)|`\s*(?:echo|printf)\s+([^`$]*)`")
+_ECHOED = re.compile(r"\$\(\s*+(?:echo|printf)\s++([^()$`]*+)\)|`\s*+(?:echo|printf)\s++([^`$]*+)`")
 _BLANK = re.compile(r"\$\{?IFS\b[^}$/\w-]*\}?")
 _NOTHING = re.compile(r"(?<=[A-Za-z])\$(?:[@*]|\{[@*]\})(?=[A-Za-z])")
 _VARIABLE = re.compile(
     r"\$(?:(?P<name>\w+|[@*])|\{(?P<long>\w+|[@*])(?:(?P<op>:?[-=?+]|%%?|##?)(?P<rest>[^{}]*))?\})"
 )
-_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_BRACES = re.compile(r"\{([^{},]*+,[^{}]*+)\}")
 _LEFT_ALONE = frozenset({"HOME", "PWD", "USER", "LOGNAME", "IFS"})
 _DECLARING = frozenset({"export", "declare", "local", "readonly", "typeset"})
 
@@ -91,14 +94,19 @@ class _Shell:
     folder: str
     variables: dict[str, list[str]] = field(default_factory=dict)
     previous: list[str] = field(default_factory=list)  # folders, for `popd` and `cd -`
+    room: int = MAX_EXPANSION  # characters that words may still be expanded to
 
     def expanded(self, word: Word) -> list[str]:
         """The words that the shell makes of one."""
-        if word.literal:
+        if word.literal or self.room < 0:
             return [word.text]
         text = _ECHOED.sub(_printed, word.text)
         text = _NOTHING.sub("", _BLANK.sub(" ", text))
+        if len(text) * MAX_WORDS > self.room and _BRACES.search(text):
+            self.room = -1
+            return [word.text]
         found = [each for one in self.filled(text) for each in braces(one)]
+        self.room -= sum(map(len, found))
         if text != word.text or found != [text]:
             found = [piece for one in found for piece in one.split()] or [""]
         return found[:MAX_WORDS]
@@ -154,19 +162,26 @@ class _Shell:
             self.folder = joined(places[0] if places else "~", self.folder)
 
 
-def steps(line: CommandLine, cwd: str = "") -> Iterator[Step]:
-    """The commands of a line, wrappers among them, each before what it wraps."""
-    shell = _Shell(cwd)
-    elsewhere: str | None = None  # of what `env -C` wraps
+def expand_steps(line: CommandLine, folder: str = "") -> list[Step]:
+    """Return the commands of a line, wrappers among them, each before what it wraps.
+
+    `folder` is where the line runs; empty if that is not known. Sets `line.too_long` if the line becomes too
+    long when its words are expanded.
+    """
+    shell = _Shell(folder)
+    found: list[Step] = []
+    elsewhere: str | None = None  # the folder of what `env -C` wraps
     for given in line.parts:
         for part in _settled(given, shell):
             shell.note(part)
             step = Step(part, shell.folder if elsewhere is None else elsewhere)
             elsewhere = None
-            yield step
+            found.append(step)
             shell.move(part)
             if part.name in {"env", "sudo", "doas"} and (place := step.value_of("-C", "--chdir", "-D")):
                 elsewhere = joined(place, shell.folder)
+    line.too_long = line.too_long or shell.room < 0
+    return found
 
 
 def feed(all_steps: Iterable[Step], reader: Step) -> list[Step]:
@@ -211,7 +226,7 @@ def _settled(part: Part, shell: _Shell) -> list[Part]:
 
 
 def braces(text: str) -> list[str]:
-    """`a{b,c}` as the shell expands it."""
+    """Return the words that the shell makes of `a{b,c}`, at most `MAX_WORDS`."""
     done: list[str] = []
     waiting = [text]
     while waiting and len(done) + len(waiting) < MAX_WORDS:

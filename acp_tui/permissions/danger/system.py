@@ -18,7 +18,7 @@ _ROOT_MOUNT = re.compile(
     r"(?:--volume=|-v)?/:(?P<rest>/\S*)|(?:--mount=)?type=bind,(?:source|src)=/,(?P<more>\S+)"
 )
 _HARMLESS_SIGNAL = re.compile(r"-(?:0|1|(?:SIG)?(?:HUP|USR[12]|CONT|WINCH|CHLD))")
-_SET_USER_ID = re.compile(r"[0-7]?[4-7][0-7]{3}|[ugoa,]*u[ugoa]*\+\S*s\S*|\+s")
+_SET_USER_ID = re.compile(r"[0-7]?[4-7][0-7]{3}|(?:[ugoa]*+,)*+(?=[goa]*u)[ugoa]*+\+[^\ss]*+s\S*+|\+s")
 _SHELL_FILE = re.compile(r"(?:.*/)?(?:ba|da|z|k)?sh")
 
 

@@ -167,7 +167,8 @@ def _invisible_in(question: Question) -> str:
     texts += [diff.path for diff in _diffs(question)]
     texts += [subject.cwd.path, subject.cwd.real] if subject.cwd is not None else []
     texts += [option.name for option in question.options]
-    return invisible_characters(*dict.fromkeys(filter(None, texts)))  # a title often repeats the command
+    shown = [_shortened_command(text) for text in dict.fromkeys(texts) if text]  # a title may repeat the command
+    return invisible_characters(*shown)
 
 
 def _noted(sign: str, text: str, look: Style, width: int) -> list[Strip]:
@@ -248,7 +249,7 @@ def _named_facts(question: Question, context: DrawContext) -> Iterator[tuple[str
     subject = question.subject
     sent = _sent(question)
     if sent is not None:
-        yield "sent as", sent, ""
+        yield "sent as", _shortened_command(sent), ""
     if subject.cwd is not None:
         yield "directory", subject.cwd.path, _remark(subject.cwd.path, subject.cwd.real, subject.cwd.inside)
     elif subject.kind == "execute" and context.cwd:

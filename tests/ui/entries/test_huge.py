@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from acp_tui.permissions.commands.plain import MAX_CHARACTERS, NotPlainError, plain_words
+from acp_tui.permissions.commands.command_line import MAX_COMMAND_LENGTH
+from acp_tui.permissions.commands.plain import NotPlainError, plain_words
 from acp_tui.session.state import AgentMessage, Content, Diff, Notice, Session, TerminalRef, ToolCall
 from acp_tui.session.text import GrowingText
 from acp_tui.ui.drawing.wrap import MAX_LINE_LENGTH
@@ -99,4 +100,4 @@ async def test_the_middle_of_a_command_of_megabytes_is_left_out_of_the_question(
 
 def test_a_command_of_megabytes_is_not_read_word_by_word() -> None:
     with pytest.raises(NotPlainError, match="longer than"):
-        plain_words("echo " + "x" * MAX_CHARACTERS)
+        plain_words("echo " + "x" * MAX_COMMAND_LENGTH)
