@@ -94,6 +94,7 @@ class Subject:
     targets: tuple[Target, ...] = ()
     command: str | None = None  # the line for a shell, unwrapped; None with `argv`
     argv: tuple[str, ...] | None = None  # a program and its arguments, run without a shell
+    command_text: str | None = None  # either of them as one line, to be shown
     run: str | tuple[str, ...] | None = None  # what runs in `cwd`: with its shell, without a leading `cd`
     command_words: tuple[str, ...] | None = None  # of a plain command; only these match an allow rule
     reservations: tuple[tuple[int, str], ...] = ()  # what a rule has to name: position among the words, why

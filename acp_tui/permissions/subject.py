@@ -165,15 +165,16 @@ def _execution(call: ToolCall, found: FoundCommands, place: PathContext) -> Subj
 def _of_command(
     command: Command, place: PathContext, *, served: bool = False, targets: tuple[Target, ...] = ()
 ) -> Subject:
-    shown = _shortened(command.line if command.line is not None else shlex.join(command.argv or ()))
+    text = command.line if command.line is not None else shlex.join(command.argv or ())
     where = "" if command.cwd.real == place.target(place.cwd).real else f" in {place.shown(command.cwd)}"
     return Subject(
         kind="execute",
-        words=reveal_line(f"run `{shown}`{where}{_with(command.variables)}"),
+        words=reveal_line(f"run `{_shortened(text)}`{where}{_with(command.variables)}"),
         served=served,
         targets=targets,
         command=command.line,
         argv=command.argv,
+        command_text=text,
         command_words=command.words,
         reservations=command.reservations,
         composite=command.composite,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 MAX_DEPTH = 8
 """How deep raw values are searched for hunks."""
 MAX_HUNKS = 200
+MAX_COMMAND_WORDS = 10_000
 
 _COMMANDS = ("command", "cmd", "commandLine", "command_line")
 _PATHS = (
@@ -37,11 +38,17 @@ _SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
 
 
 def read_command(raw_input: Any) -> str | None:
-    """The command line, as a user would type it, safe to display; it may have several lines."""
+    """Return the command as a user would type it, safe to display. It may have several lines.
+
+    A very long command is cut; `ToolCall.raw_input` has all of it.
+    """
     given = values.first(values.obj(raw_input), *_COMMANDS)
     if isinstance(given, list):
-        return visible(command_line([str(word) for word in given])) or None
-    return visible(given) or None if isinstance(given, str) else None
+        omitted = len(given) - MAX_COMMAND_WORDS
+        given = command_line([str(word) for word in given[:MAX_COMMAND_WORDS]])
+        if omitted > 0:
+            given += f" … {omitted:,} more words"
+    return visible(values.limit_length(given)) if isinstance(given, str) and given else None
 
 
 def command_line(words: list[str]) -> str:

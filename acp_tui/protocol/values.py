@@ -6,6 +6,16 @@ from typing import Any
 
 from acp_tui.session.text import visible, visible_line
 
+MAX_LENGTH = 100_000
+"""Characters of a title or a command. Making megabytes safe to display would block for half a second."""
+
+
+def limit_length(value: str) -> str:
+    """Return the text, cut at `MAX_LENGTH` with a note of what was cut."""
+    if len(value) <= MAX_LENGTH:
+        return value
+    return f"{value[:MAX_LENGTH]} … {len(value) - MAX_LENGTH:,} more characters"
+
 
 def obj(value: Any) -> dict[str, Any]:
     """The value when it is an object, else an empty one."""
@@ -35,9 +45,9 @@ def raw(source: dict[str, Any], *names: str) -> str | None:
 
 
 def line(source: dict[str, Any], *names: str) -> str | None:
-    """A string to display on one line."""
+    """A string to display on one line, cut where it is very long."""
     value = raw(source, *names)
-    return None if value is None else visible_line(value)
+    return None if value is None else visible_line(limit_length(value))
 
 
 def text(source: dict[str, Any], *names: str) -> str | None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from acp_tui.controller import request_handlers
 from acp_tui.permissions.rule_spec import parse_spec
+from acp_tui.permissions.subject import Subject, subject_of_call
 from tests.support.controller import Person
 
 if TYPE_CHECKING:
@@ -197,3 +201,22 @@ async def test_a_program_with_a_space_in_its_path_is_decided_on_as_that_program(
     await held.prompt(create(str(program)), ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}])
     assert person.asked[0].subject.argv == (str(program),)
     assert (held.conversation.cwd / "made").exists()
+
+
+async def test_subjects_are_read_in_a_thread_in_the_order_of_their_requests(
+    hold: Hold, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[threading.Thread] = []
+
+    def read(*args: Any) -> Subject:
+        threads.append(threading.current_thread())
+        time.sleep(0.2 if len(threads) == 1 else 0)
+        return subject_of_call(*args)
+
+    monkeypatch.setattr(request_handlers, "subject_of_call", read)
+    person = Person("allow_once", "allow_once")
+    held = hold("asks_at_once", "2", question_handler=person)
+    await held.open()
+    await held.prompt()
+    assert threading.main_thread() not in threads
+    assert [question.subject.command for question in person.asked] == ["ask-1", "ask-2"]

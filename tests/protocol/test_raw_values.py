@@ -8,6 +8,9 @@ import pytest
 
 from acp_tui.entry_display import call_title
 from acp_tui.protocol.fold import fold
+from acp_tui.protocol.raw_values import read_command
+from acp_tui.protocol.updates import read_tool_call
+from acp_tui.protocol.values import MAX_LENGTH
 from acp_tui.session.diff_lines import first_line
 from acp_tui.session.state import Content, Diff, Session, Terminal, ToolCall
 from tests.support.recordings import WIRELOGS, records
@@ -151,3 +154,20 @@ def test_patches_that_disagree_give_no_number(talk: Talk) -> None:
     talk.tool("t", kind="edit", content=[diff], rawInput={"patches": patches})
     call = talk.only(ToolCall)
     assert [first_line(call, item) for item in call.content if isinstance(item, Diff)] == [0]
+
+
+def test_a_command_of_megabytes_is_cut_for_display() -> None:
+    command = read_command({"command": "\x07" * 5_000_000})
+    assert command is not None
+    assert len(command) < MAX_LENGTH + 100
+    assert command.endswith("4,900,000 more characters")
+
+
+def test_a_command_of_very_many_words_is_cut_for_display() -> None:
+    assert (read_command({"command": ["a"] * 1_000_000}) or "").endswith("a … 990,000 more words")
+
+
+def test_a_title_of_megabytes_is_cut() -> None:
+    title = read_tool_call({"title": "t" * 5_000_000}, "call").title
+    assert title is not None
+    assert title.endswith("4,900,000 more characters")

@@ -120,7 +120,7 @@ def _said_below(question: Question) -> bool:
     if question.call is None:
         return True  # a question of our own has no other words
     title = _title(question).strip("`")
-    command = _command_text(question)
+    command = question.subject.command_text
     if command is not None:
         return title == reveal_line(command[:MAX_COMMAND]).strip()
     shown = {target.path for target in subject.targets} | {diff.path for diff in _diffs(question)}
@@ -143,7 +143,7 @@ def _concerns(question: Question, palette: Palette, width: int) -> list[Strip]:
     if subject.dangerous and concerns:
         mark = [Segment(" DANGEROUS ", palette.loud), Segment(" ")]
         lines += hanging_lines(mark, [Segment(reveal_line(concerns.pop(0)), palette.error)], width, indent=12)
-    if missing := _missing(_command_text(question) or ""):
+    if missing := _missing(question.subject.command_text or ""):
         concerns.append(f"{missing:,} characters in the middle of this command are not shown")
     if subject.doubt:
         concerns.append(f"not certain what it does: {subject.doubt}")
@@ -161,13 +161,21 @@ def _concerns(question: Question, palette: Palette, width: int) -> list[Strip]:
 def _invisible_in(question: Question) -> str:
     """The invisible characters in what the user is asked to approve."""
     subject = question.subject
-    texts = [_raw_title(question), _command_text(question), _sent(question), subject.server, subject.tool]
+    texts = [
+        _raw_title(question),
+        question.subject.command_text,
+        _sent(question),
+        subject.server,
+        subject.tool,
+    ]
     texts += [text for pair in subject.environment for text in pair]
     texts += [text for target in subject.targets for text in (target.path, target.real)]
     texts += [diff.path for diff in _diffs(question)]
     texts += [subject.cwd.path, subject.cwd.real] if subject.cwd is not None else []
     texts += [option.name for option in question.options]
-    shown = [_shortened_command(text) for text in dict.fromkeys(texts) if text]  # a title may repeat the command
+    shown = [
+        _shortened_command(text) for text in dict.fromkeys(texts) if text
+    ]  # a title may repeat the command
     return invisible_characters(*shown)
 
 
@@ -180,7 +188,7 @@ def _noted(sign: str, text: str, look: Style, width: int) -> list[Strip]:
 
 def _command(question: Question, context: DrawContext) -> LinesBody:
     """The whole command, as it will run."""
-    text = _command_text(question)
+    text = question.subject.command_text
     if text is None:
         return LinesBody([], "")
     return LinesBody(_block(reveal(_shortened_command(text)), context.palette, context.width), text)
@@ -198,20 +206,13 @@ def _shortened_command(text: str) -> str:
     return f"{text[:MAX_COMMAND]}\n… {missing:,} characters are not shown here …\n{text[-MAX_COMMAND_END:]}"
 
 
-def _command_text(question: Question) -> str | None:
-    subject = question.subject
-    if subject.command is not None:
-        return subject.command
-    return shlex.join(subject.argv) if subject.argv else None
-
-
 def _sent(question: Question) -> str | None:
     """The command in the agent's raw input, where it is another one: `bash -lc '…'` is unwrapped."""
     given = question.call.raw_input if question.call is not None else None
     command = given.get("command") if isinstance(given, dict) and "args" not in given else None
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
-        command = shlex.join(command)
-    if not isinstance(command, str) or command.strip() == (_command_text(question) or "").strip():
+        command = None if tuple(command) == question.subject.argv else shlex.join(command)
+    if not isinstance(command, str) or command.strip() == (question.subject.command_text or "").strip():
         return None
     return command
 

@@ -101,3 +101,9 @@ async def test_the_middle_of_a_command_of_megabytes_is_left_out_of_the_question(
 def test_a_command_of_megabytes_is_not_read_word_by_word() -> None:
     with pytest.raises(NotPlainError, match="longer than"):
         plain_words("echo " + "x" * MAX_COMMAND_LENGTH)
+
+
+def test_a_command_of_very_many_lines_is_cut() -> None:
+    run = ToolCall(id=1, at=0.0, call_id="c", title="Run", kind="execute", command="echo a\n" * 300_000)
+    assert lines(make_body(run, context()))[-1].strip() == "▸ more"
+    assert make_body(run, context(full=True)).height < 6_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
@@ -12,6 +13,7 @@ from acp_tui.session.diff_lines import first_line
 from acp_tui.session.state import Diff
 from acp_tui.ui.drawing.body import LinesBody, expander
 from acp_tui.ui.drawing.json_lines import json_body
+from acp_tui.ui.drawing.text_layout import MAX_LINES_FULL
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, shorten_path
 from acp_tui.ui.entries.content import content_lines
 from acp_tui.ui.entries.diff.diff_body import DiffBody, compute_difference
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 INDENT = 4
 MAX_LOCATIONS = 5
 MAX_COMMAND_LINES = 6
+MAX_COUNTED_LINES = 1000
+"""Lines of a command that are wrapped to count them. Wrapping a command of megabytes takes half a second."""
 _INDENT = Segment(" " * INDENT)
 
 
@@ -156,14 +160,17 @@ def _command(command: str, where: str, context: DrawContext) -> LinesBody:
     """Draw a command, and the directory it runs in if that is not the session's."""
     palette = context.palette
     first, follow = [_INDENT, Segment("$ ", palette.dim)], [_INDENT, Segment("  ")]
-    lines = [
+    wrapped = (
         part
         for text in command.split("\n")
         for part in hard_wrap([Segment(text, palette.text)], context.width - INDENT - 2)
-    ]
-    missing = 0 if context.full else len(lines) - MAX_COMMAND_LINES
-    if missing > 1:
-        lines[MAX_COMMAND_LINES:] = [[expander(f"▸ {missing} more lines", palette.diff_fold)]]
+    )
+    most = MAX_LINES_FULL if context.full else MAX_COUNTED_LINES
+    lines = list(islice(wrapped, most + 1))
+    shown = most if context.full else MAX_COMMAND_LINES
+    if (missing := len(lines) - shown) > (0 if context.full else 1):
+        more = "more" if len(lines) > most else f"{missing} more lines"
+        lines[shown:] = [[expander(f"▸ {more}", palette.diff_fold)]]
     if where:
         room = context.width - INDENT - 2
         place = Segment(f"in {shorten_path(where, room - 3)}", palette.dim)
