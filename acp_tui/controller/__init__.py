@@ -1,10 +1,11 @@
 """One conversation: joins the agent, the state, the workspace and the rules. It knows no screen."""
 
 from acp_tui.controller.agent_options import set_mode, set_option
+from acp_tui.controller.changes.baseline_tracker import FileVersions
 from acp_tui.controller.conversation import Conversation, Options
-from acp_tui.controller.facts import FileVersions, McpServerStatus
-from acp_tui.controller.sign_in import SignInNeeded, terminal_command
-from acp_tui.controller.user_questions import Answer, ElicitationAnswer, Question, QuestionHandler
+from acp_tui.controller.opening.parameters import McpServerStatus
+from acp_tui.controller.opening.sign_in import SignInNeeded, terminal_command
+from acp_tui.controller.requests.user_questions import Answer, ElicitationAnswer, Question, QuestionHandler
 from acp_tui.workspace.baseline.file_change import FileChange
 
 __all__ = [

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.agent_connection import AgentConnection
 from acp_tui.connection.errors import ConnectionFault, NotSupported
-from acp_tui.controller.baseline_tracker import BaselineTracker
-from acp_tui.controller.capabilities import client_capabilities
-from acp_tui.controller.diff_places import DiffPlaces
-from acp_tui.controller.permission_gate import PermissionGate
+from acp_tui.controller.changes.baseline_tracker import BaselineTracker
+from acp_tui.controller.changes.diff_locator import DiffLocator
+from acp_tui.controller.opening.parameters import client_capabilities
+from acp_tui.controller.opening.session_opener import SessionOpener
+from acp_tui.controller.opening.sign_in import explain_sign_in_errors
 from acp_tui.controller.prompt_blocks import PromptBlockBuilder, adapt_blocks
 from acp_tui.controller.recorder import Recorder
-from acp_tui.controller.request_handlers import RequestHandlers
-from acp_tui.controller.session_opener import SessionOpener
-from acp_tui.controller.sign_in import explain_sign_in_errors
+from acp_tui.controller.requests.permission_gate import PermissionGate
+from acp_tui.controller.requests.request_handlers import RequestHandlers
 from acp_tui.controller.user_commands import UserCommands
 from acp_tui.controller.wait_notice import WaitNotices
 from acp_tui.errors import Refusal, UserError
-from acp_tui.permissions.identity import identity_of
+from acp_tui.permissions.agent_identity import identity_of
 from acp_tui.processes import Reaper
 from acp_tui.session.events import AgentExited, AgentStarted, SessionOpened
 from acp_tui.store.stored_sessions import BASELINE
@@ -44,8 +44,9 @@ if TYPE_CHECKING:
     from acp_tui.config.policies import Policy
     from acp_tui.config.settings import Settings
     from acp_tui.connection.agent_exit import AgentExit
-    from acp_tui.controller.facts import FileVersions, McpServerStatus
-    from acp_tui.controller.user_questions import QuestionHandler
+    from acp_tui.controller.changes.baseline_tracker import FileVersions
+    from acp_tui.controller.opening.parameters import McpServerStatus
+    from acp_tui.controller.requests.user_questions import QuestionHandler
     from acp_tui.permissions.rule_store import RuleStore
     from acp_tui.permissions.rules import Rule
     from acp_tui.session.change import Change
@@ -118,7 +119,7 @@ class Conversation:
             taken=self.session.terminals,
         )
         files = FileAccess(self._roots, settings.workspace.sensitive)
-        self._diff_places = DiffPlaces(files, self.note)
+        self._diff_locator = DiffLocator(files, self.note)
         self.blocks_for = PromptBlockBuilder(files, lambda: self.session.agent).blocks
         self._wait_notices = WaitNotices(
             lambda: launch.title, self.note, lambda count: self._connection.stderr_tail(count), clock
@@ -319,7 +320,7 @@ class Conversation:
             await self.user_commands.close()
             if self._agent is not None:
                 await self._agent.close()
-            await self._diff_places.close()
+            await self._diff_locator.close()
             await self._baseline.close()
             await asyncio.to_thread(self.listing.close)
             await asyncio.to_thread(self._reaper.close)
@@ -342,4 +343,4 @@ class Conversation:
         loaded = any(isinstance(event, SessionOpened) for event in events)
         history = loaded or self.session.replaying
         self._baseline.see(changes, history=history)
-        self._diff_places.see(changes, history=history)
+        self._diff_locator.see(changes, history=history)

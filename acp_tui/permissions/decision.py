@@ -12,9 +12,9 @@ from acp_tui.session.invisible import reveal_line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from acp_tui.permissions.identity import AgentIdentity
-    from acp_tui.permissions.request import Subject
+    from acp_tui.permissions.agent_identity import AgentIdentity
     from acp_tui.permissions.rules import Rule
+    from acp_tui.permissions.subject import Subject
     from acp_tui.session.state import PermissionOption
 
 Action = Literal["allow", "reject", "ask"]

@@ -6,16 +6,16 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.wrappers import runs_others
-from acp_tui.permissions.globs import escape
-from acp_tui.permissions.request import PATH_KINDS
+from acp_tui.permissions.path_globs import escape
 from acp_tui.permissions.rules import Rule, matches
+from acp_tui.permissions.subject import PATH_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from acp_tui.permissions.identity import AgentIdentity
-    from acp_tui.permissions.request import Subject, Target
+    from acp_tui.permissions.agent_identity import AgentIdentity
     from acp_tui.permissions.rules import RuleDecision, Scope
+    from acp_tui.permissions.subject import Subject, Target
 
 
 def narrowest_rule(

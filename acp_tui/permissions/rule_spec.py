@@ -7,9 +7,9 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from acp_tui.errors import UserError
-from acp_tui.permissions.commands.plain import NotPlainError, plain_words
-from acp_tui.permissions.request import KINDS, PATH_KINDS
+from acp_tui.permissions.commands.plain_command import NotPlainError, plain_words
 from acp_tui.permissions.rules import Rule
+from acp_tui.permissions.subject import KINDS, PATH_KINDS
 
 if TYPE_CHECKING:
     from acp_tui.permissions.rules import RuleDecision

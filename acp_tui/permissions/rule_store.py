@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import paths, private_directory, write_private
 from acp_tui.errors import UserError
-from acp_tui.permissions.migration import migrate, names_agent_by_program
+from acp_tui.permissions.rule_migration import migrate, names_agent_by_program
 from acp_tui.permissions.rules import describe_rule, from_dict, to_dict
 from acp_tui.store.stored_sessions import list_sessions
 

@@ -27,17 +27,17 @@ import shlex
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from acp_tui.permissions.commands.arguments import WHOLE_COMMAND
-from acp_tui.permissions.globs import compile_glob, fold_case, unescape
-from acp_tui.permissions.identity import AgentIdentity
-from acp_tui.permissions.request import KINDS, PATH_KINDS
+from acp_tui.permissions.agent_identity import AgentIdentity
+from acp_tui.permissions.commands.risky_arguments import WHOLE_COMMAND
+from acp_tui.permissions.path_globs import compile_glob, fold_case, unescape
+from acp_tui.permissions.subject import KINDS, PATH_KINDS
 from acp_tui.session.invisible import reveal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from acp_tui.permissions.commands.command_line import Part
-    from acp_tui.permissions.request import Subject, Target
+    from acp_tui.permissions.subject import Subject, Target
 
 RuleDecision = Literal["allow", "reject"]
 Scope = Literal["run", "session", "project", "everywhere"]

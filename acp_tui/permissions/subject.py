@@ -1,267 +1,149 @@
-"""What is asked, read from what the agent sent: one permission request or guard question.
-
-An agent tells the same thing in several places: the raw input, JSON in the text, diffs, locations. Where
-they disagree, or say nothing, the subject is *uncertain*: then no narrow rule can match it, and a person
-is asked. A title is never a source, except for suspicion.
-"""
+"""The data of a request: its subject, and the paths it is about. `subject` builds them."""
 
 from __future__ import annotations
 
-import shlex
-from typing import TYPE_CHECKING
+import posixpath
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
-from acp_tui.permissions.commands.effective import read_command
-from acp_tui.permissions.danger.dangerous_commands import find_danger_in_talk
-from acp_tui.permissions.request import KINDS, PATH_KINDS, PathContext, Subject, Target
-from acp_tui.permissions.tool_call_sources import (
-    FILE_KINDS,
-    commands_of,
-    mcp_tool_of,
-    paths_of,
-    texts_of,
-    url_of,
-)
-from acp_tui.session.invisible import reveal_line
-from acp_tui.session.state import Diff
+from acp_tui.config.sensitive_files import sensitive_reason as is_sensitive
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from acp_tui.permissions.commands.effective import Command
-    from acp_tui.permissions.tool_call_sources import FoundCommands
-    from acp_tui.session.state import ToolCall
+    from acp_tui.permissions.commands.command_line import CommandLine
 
-__all__ = [
-    "KINDS",
-    "PathContext",
-    "Subject",
-    "Target",
-    "subject_of_call",
-    "subject_of_command",
-    "subject_of_kind",
-    "subject_of_read",
-    "subject_of_write",
-]
+KINDS = (
+    "read",
+    "search",
+    "think",
+    "edit",
+    "delete",
+    "move",
+    "execute",
+    "fetch",
+    "switch_mode",
+    "mcp",
+    "other",
+)
+"""The protocol's kinds of tool calls, and ours for the tools of MCP servers."""
 
-
-# Kinds that are judged by their command or files, also when a tool of an MCP server does it. That such a
-# tool only searches or thinks is the server's word: it stays a tool of that server.
-_SERIOUS = frozenset({"read", "edit", "delete", "move", "execute"})
-_CHANGING = frozenset({"edit", "delete", "move", "execute"})
-_LONGEST_VALUE = 60
-MAX_SHOWN_COMMAND = 10_000
-"""Characters of a command in a decision's line."""
+MAX_PATH = 4096
+"""Characters of a path, as on Linux."""
+PATH_KINDS = frozenset({"read", "search", "edit", "delete", "move"})
+_ELSEWHERE = re.compile(r"~|[A-Za-z][A-Za-z0-9+.-]+://")
 
 
-def subject_of_call(call: ToolCall, place: PathContext) -> Subject:
-    """What a permission request asks, from its merged tool call.
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One path that is asked for."""
 
-    The kind is the agent's word: a command makes any request an execute, a diff makes it an edit at least.
-    """
-    tool = mcp_tool_of(call)
-    found = commands_of(call)
-    kind = call.kind if call.kind in KINDS and call.kind != "mcp" else "other"
-    if found.commands or found.doubt:
-        kind = "execute"
-    elif kind not in _CHANGING and any(isinstance(part, Diff) for part in call.content):
-        kind = "edit"
-    if (tool.name or tool.doubt) and kind not in _SERIOUS:
-        words = f"use `{tool.name}` of the MCP server {tool.server}" if tool.name else _use(call)
-        subject = Subject(kind="mcp", words=reveal_line(words))
-    elif kind == "execute":
-        subject = _execution(call, found, place)
-    elif kind in PATH_KINDS:
-        subject = _files(call, kind, place)
-    else:
-        subject = _anything_else(call, kind)
-    known = subject.command is not None or subject.argv is not None
-    if not known and not subject.dangerous and kind not in FILE_KINDS:  # files may be full of such texts
-        suspicion = next((why for text in texts_of(call) if (why := find_danger_in_talk(text))), None)
-        subject = subject.evolve(dangerous=suspicion)
-    return subject.evolve(server=tool.server, tool=tool.name, doubt=subject.doubt or tool.doubt)
+    path: str  # absolute, as the agent wrote it
+    real: str  # where it leads through symlinks
+    inside: bool  # in one of the roots
+    sensitive: str | None = None  # why it deserves a question, in words that follow its name
+    identity: tuple[int, int] | None = None  # device and inode, of a folder that commands run in
 
 
-def subject_of_read(
-    path: str, *, inside: bool, sensitive: str | None = None, real: str | None = None
-) -> Subject:
-    """`fs/read_text_file`, as the workspace found the file."""
-    return _served("read", Target(path, real or path, inside, sensitive))
+@dataclass(frozen=True, slots=True)
+class PathContext:
+    """The folders of a conversation, used to classify paths."""
+
+    cwd: str
+    roots: Sequence[str]
+    resolve: Callable[[str], str]  # through symlinks: `os.path.realpath`
+    sensitive: Callable[[str], str | None] = is_sensitive
+    base_environment: Mapping[str, str] = field(default_factory=dict)  # what a command would get anyway
+    identify: Callable[[str], tuple[int, int] | None] = lambda _: None  # device and inode of a folder
+    repository_of: Callable[[str], str | None] = lambda _folder: None  # the git repository a folder is in
+
+    def target(self, path: str, base: str | None = None) -> Target:
+        """The path judged; a relative one counts from `base`, else from the working directory."""
+        if len(path) > MAX_PATH:  # it cannot exist, and following it would take long
+            return Target(path, path, inside=False)
+        if _ELSEWHERE.match(path):  # who reads `~/x` may mean the home directory or a folder named ~
+            return Target(path, path, inside=False, sensitive=self.sensitive(path))
+        absolute = posixpath.join(base or self.cwd, path)
+        try:
+            real = posixpath.normpath(self.resolve(absolute))
+            inside = any(_within(real, posixpath.normpath(self.resolve(root))) for root in self.roots)
+        except (OSError, ValueError):
+            real, inside = posixpath.normpath(absolute), False
+        return Target(absolute, real, inside, self.sensitive(absolute) or self.sensitive(real))
+
+    def folder(self, path: str, base: str | None = None) -> Target:
+        """The folder that a command runs in, judged."""
+        target = self.target(path, base)
+        return replace(target, identity=self.identify(target.real))
+
+    def shown(self, target: Target) -> str:
+        """The path as a person would say it: relative when it is below the working directory."""
+        base = self.cwd.rstrip("/") + "/"
+        return (target.path[len(base) :] or ".") if target.path.startswith(base) else target.path
 
 
-def subject_of_write(
-    path: str, *, inside: bool, sensitive: str | None = None, real: str | None = None, content: str = ""
-) -> Subject:
-    """`fs/write_text_file`, likewise, with what the file will hold."""
-    subject = _served("edit", Target(path, real or path, inside, sensitive))
-    return subject.evolve(contents=((real or path, content),))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a request is about."""
+
+    kind: str  # one of `KINDS`
+    words: str  # what it does, for a person: "run `pytest -q` in src"; may hold any character
+    doubt: str | None = None  # why it is not certain, in words
+    served: bool = False  # asked by us, because we would do it: fs/* and terminal/*
+    targets: tuple[Target, ...] = ()
+    command: str | None = None  # the line for a shell, unwrapped; None with `argv`
+    argv: tuple[str, ...] | None = None  # a program and its arguments, run without a shell
+    command_text: str | None = None  # either of them as one line, to be shown
+    run: str | tuple[str, ...] | None = None  # what runs in `cwd`: with its shell, without a leading `cd`
+    command_words: tuple[str, ...] | None = None  # of a plain command; only these match an allow rule
+    reservations: tuple[tuple[int, str], ...] = ()  # what a rule has to name: position among the words, why
+    composite: str | None = None  # why the command is not plain, in words
+    cwd: Target | None = None  # of a command
+    environment: tuple[tuple[str, str], ...] = ()  # all that is set for the command
+    variables: tuple[tuple[str, str], ...] = ()  # those of them that can change what it does
+    contents: tuple[tuple[str, str], ...] = ()  # what files will hold, by real path, where that is known
+    names: tuple[str, ...] = ()  # the sensitive files that a command names, as sentences about "it"
+    dangerous: str | None = None  # why no rule and no policy may allow it
+    too_long: bool = False  # a command of which only the beginning was analysed
+    parsed: CommandLine | None = field(default=None, compare=False, repr=False)  # the command
+    server: str | None = None  # of an MCP tool
+    tool: str | None = None
+
+    def evolve(self, **changes: Any) -> Subject:
+        """The same with some fields changed."""
+        return replace(self, **changes)
+
+    @property
+    def certain(self) -> bool:
+        """True if it is known exactly what is asked."""
+        return self.doubt is None
+
+    @property
+    def paths(self) -> list[str]:
+        """The files it is about, through symlinks."""
+        return [target.real for target in self.targets]
+
+    @property
+    def outside(self) -> list[str]:
+        """The paths that lie outside the roots, a command's directory among them."""
+        places = [*self.targets, *([self.cwd] if self.cwd else [])]
+        return [target.path for target in places if not target.inside]
+
+    @property
+    def sensitive(self) -> list[tuple[str, str]]:
+        """Sensitive files, each with the reason."""
+        return [(target.path, target.sensitive) for target in self.targets if target.sensitive]
+
+    @property
+    def concerns(self) -> list[str]:
+        """Everything that makes it be asked whatever the policy, as clauses about "it"."""
+        found = [self.dangerous] if self.dangerous else []
+        found += [f"{path} is outside the workspace" for path in self.outside]
+        found += [f"{path} {why}" for path, why in self.sensitive]
+        found += ["it is too long to be checked"] if self.too_long else []
+        return [*found, *self.names]
 
 
-def subject_of_command(
-    command: str,
-    args: Sequence[str] = (),
-    *,
-    cwd: str | Target | None = None,
-    env: Mapping[str, str] | None = None,
-    place: PathContext,
-    served: bool = True,
-    is_line: bool | None = None,
-    follow_cd: bool = True,
-) -> Subject:
-    """`terminal/create`: with arguments a program of its own, without them a line for the shell.
-
-    `is_line` says so where it is known; `cwd` is a target where the folder has been opened.
-    """
-    program = bool(args) if is_line is None else not is_line
-    given: str | tuple[str, ...] = (command, *args) if program else command
-    read = read_command(
-        given, place, cwd=cwd, env=env or {}, shell_free=served and program, follow_cd=follow_cd
-    )
-    return _of_command(read, place, served=served)
-
-
-def subject_of_kind(
-    kind: str,
-    paths: Sequence[str] = (),
-    *,
-    place: PathContext,
-    server: str | None = None,
-    tool: str | None = None,
-) -> Subject:
-    """A request of a kind about some files or an MCP tool, as a person would name it."""
-    targets = tuple(place.target(path) for path in paths)
-    if kind in PATH_KINDS:
-        doubt = "it names no file" if not targets and kind != "search" else None
-        return Subject(kind=kind, words=_about_files(kind, targets, place), doubt=doubt, targets=targets)
-    words = f"use `{tool}` of the MCP server {server}" if server else _PLAIN_WORDS.get(kind, kind)
-    return Subject(kind=kind, words=reveal_line(words), server=server, tool=tool)
-
-
-# --------------------------------------------------------------------------- commands
-
-
-def _execution(call: ToolCall, found: FoundCommands, place: PathContext) -> Subject:
-    named = [location.path for location in call.locations]
-    if call.kind != "execute":  # what else it is about counts as well
-        named += [path for source in paths_of(call) for path in source]
-    targets = tuple({target.real: target for target in map(place.target, named)}.values())
-    read = [read_command(given, place, cwd=found.cwd, env=found.env) for given in found.commands]
-    doubt = found.doubt
-    if doubt is None and len({command.key for command in read}) > 1:
-        doubt = "its sources name different commands"
-    if doubt is None and read:
-        return _of_command(read[0], place, targets=targets)
-    return Subject(
-        kind="execute",
-        words=reveal_line(f'run a command it did not state clearly ("{call.permission_title}")'),
-        doubt=doubt or "only the title names a command",
-        targets=targets,
-        cwd=place.folder(found.cwd) if found.cwd else None,
-        names=tuple(dict.fromkeys(name for command in read for name in command.names)),
-        dangerous=next((command.dangerous for command in read if command.dangerous), None),
-        too_long=any(command.too_long for command in read),
-    )
-
-
-def _of_command(
-    command: Command, place: PathContext, *, served: bool = False, targets: tuple[Target, ...] = ()
-) -> Subject:
-    text = command.line if command.line is not None else shlex.join(command.argv or ())
-    where = "" if command.cwd.real == place.target(place.cwd).real else f" in {place.shown(command.cwd)}"
-    return Subject(
-        kind="execute",
-        words=reveal_line(f"run `{_shortened(text)}`{where}{_with(command.variables)}"),
-        served=served,
-        targets=targets,
-        command=command.line,
-        argv=command.argv,
-        command_text=text,
-        command_words=command.words,
-        reservations=command.reservations,
-        composite=command.composite,
-        cwd=command.cwd,
-        run=command.run,
-        environment=command.environment,
-        variables=command.variables,
-        names=command.names,
-        dangerous=command.dangerous,
-        too_long=command.too_long,
-        parsed=command.parsed,
-    )
-
-
-def _shortened(command: str) -> str:
-    """Return the command without its middle if it is very long. The dialog and the wire log show more."""
-    if len(command) <= MAX_SHOWN_COMMAND:
-        return command
-    half = MAX_SHOWN_COMMAND // 2
-    return f"{command[:half]} … {len(command) - 2 * half:,} more characters … {command[-half:]}"
-
-
-def _with(variables: Sequence[tuple[str, str]]) -> str:
-    """The variables in words; the dialog shows long values whole."""
-    if not variables:
-        return ""
-    shown = [
-        f"{name}={value if len(value) <= _LONGEST_VALUE else value[:_LONGEST_VALUE] + '…'}"
-        for name, value in variables
-    ]
-    return f" with {', '.join(shown)}"
-
-
-# --------------------------------------------------------------------------- files
-
-_VERBS = {"read": "read", "search": "search in", "edit": "edit", "delete": "delete", "move": "move"}
-
-
-def _files(call: ToolCall, kind: str, place: PathContext) -> Subject:
-    sources = [[place.target(path) for path in source] for source in paths_of(call)]
-    targets = tuple({target.real: target for source in sources for target in source}.values())
-    doubt = None
-    if len({frozenset(target.real for target in source) for source in sources}) > 1:
-        doubt = "its sources name different files"
-    elif not targets and kind != "search":
-        doubt = "it names no file"
-    return Subject(kind=kind, words=_about_files(kind, targets, place), doubt=doubt, targets=targets)
-
-
-def _served(kind: str, target: Target) -> Subject:
-    words = reveal_line(f"{_VERBS[kind]} {target.path}")
-    return Subject(kind=kind, words=words, served=True, targets=(target,))
-
-
-def _about_files(kind: str, targets: tuple[Target, ...], place: PathContext) -> str:
-    names = [place.shown(target) for target in targets]
-    if not names:
-        return "search" if kind == "search" else f"{_VERBS[kind]} a file that is not named"
-    if len(names) > 3:
-        names = [*names[:2], f"{len(names) - 2} more files"]
-    last = names.pop()
-    return reveal_line(f"{_VERBS[kind]} {', '.join(names) + ' and ' + last if names else last}")
-
-
-# --------------------------------------------------------------------------- the rest
-
-_PLAIN_WORDS = {
-    "think": "think",
-    "fetch": "fetch something from the network",
-    "switch_mode": "change its mode",
-    "mcp": "use a tool of an MCP server",
-    "other": "do something it did not describe",
-}
-
-
-def _anything_else(call: ToolCall, kind: str) -> Subject:
-    words = _PLAIN_WORDS[kind]
-    if kind == "fetch" and (url := url_of(call)):
-        words = f"fetch {url}"
-    elif kind == "other":
-        words = _use(call)
-    elif call.permission_title:
-        words += f' ("{call.permission_title}")'
-    return Subject(kind=kind, words=reveal_line(words))
-
-
-def _use(call: ToolCall) -> str:
-    if call.name:
-        return f"use `{call.name}`"
-    return f'do "{call.permission_title}"' if call.permission_title else _PLAIN_WORDS["other"]
+def _within(path: str, root: str) -> bool:
+    return path == root or path.startswith(root.rstrip("/") + "/")

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,8 +12,11 @@ from acp_tui.permissions.decision import decide
 from acp_tui.permissions.rule_proposals import narrowest_rule
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.permissions.rules import Rule, describe_rule, from_dict, matches, strongest, to_dict
-from acp_tui.permissions.subject import Subject, subject_of_kind
+from acp_tui.permissions.subject_reader import subject_of_kind
 from tests.support.permissions import PLACE, PROJECT, asked, command, file, terminal
+
+if TYPE_CHECKING:
+    from acp_tui.permissions.subject import Subject
 
 
 def says(decision: str, spec: str, subject: Subject) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 from acp_tui.permissions.commands.shell_parser import parse_argv, parse_command_line
 from acp_tui.permissions.danger.dangerous_commands import find_danger
 from acp_tui.permissions.danger.steps import expand_steps
-from acp_tui.permissions.request import PathContext, Subject
-from acp_tui.permissions.subject import subject_of_call, subject_of_command
+from acp_tui.permissions.subject import PathContext, Subject
+from acp_tui.permissions.subject_reader import subject_of_call, subject_of_command
 from acp_tui.session.state import Content, Diff, Location, ToolCall, ToolContent
 
 PROJECT = "/ws/project"

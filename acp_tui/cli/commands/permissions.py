@@ -14,9 +14,9 @@ from acp_tui.session.text import visible_line
 if TYPE_CHECKING:
     import argparse
 
-    from acp_tui.permissions.request import PathContext, Subject
     from acp_tui.permissions.rule_store import RuleStore
     from acp_tui.permissions.rules import Rule
+    from acp_tui.permissions.subject import PathContext, Subject
 
 EPILOG = """\
 examples:
@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     import argparse
 
     from acp_tui.config.policies import POLICIES
-    from acp_tui.permissions.request import KINDS
+    from acp_tui.permissions.subject import KINDS
 
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
@@ -101,8 +101,8 @@ def _revoke(number: str, rule_store: RuleStore) -> None:
 
 def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
     from acp_tui.config.policies import POLICIES
+    from acp_tui.permissions.agent_identity import AgentIdentity
     from acp_tui.permissions.decision import decide
-    from acp_tui.permissions.identity import AgentIdentity
     from acp_tui.permissions.rule_spec import parse_spec
 
     context = _path_context(args)
@@ -128,7 +128,7 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
 
 
 def _path_context(args: argparse.Namespace) -> PathContext:
-    from acp_tui.permissions.request import PathContext
+    from acp_tui.permissions.subject import PathContext
 
     roots = [os.path.realpath(directory) for directory in (args.cwd, *args.add_dir)]
     for root in roots:
@@ -138,8 +138,8 @@ def _path_context(args: argparse.Namespace) -> PathContext:
 
 
 def _subject(kind: str, text: str, context: PathContext) -> Subject:
-    from acp_tui.permissions.request import PATH_KINDS
-    from acp_tui.permissions.subject import subject_of_command, subject_of_kind
+    from acp_tui.permissions.subject import PATH_KINDS
+    from acp_tui.permissions.subject_reader import subject_of_command, subject_of_kind
 
     if kind == "execute":
         if not text.strip():

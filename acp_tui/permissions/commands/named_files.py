@@ -11,14 +11,14 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from acp_tui.config.sensitive_files import glob_may_match_sensitive
-from acp_tui.permissions.danger.code import code_of
+from acp_tui.permissions.danger.inline_code import code_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from acp_tui.permissions.commands.command_line import CommandLine
     from acp_tui.permissions.danger.steps import Step
-    from acp_tui.permissions.request import PathContext, Target
+    from acp_tui.permissions.subject import PathContext, Target
 
 _MAX_PATH = 4096
 _MAX_WORDS = 1000  # that are looked at

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.command_line import CommandLine, Part, Word
 from acp_tui.permissions.commands.shell_parser import parse_command_line
-from acp_tui.permissions.danger import code, deletion, disks, downloads, system
-from acp_tui.permissions.danger.code import BOMB
+from acp_tui.permissions.danger import deletion, disks, downloads, inline_code, system
+from acp_tui.permissions.danger.inline_code import BOMB
 from acp_tui.permissions.danger.steps import Step, expand_steps, feed
 
 if TYPE_CHECKING:
@@ -138,8 +138,8 @@ def _in_steps(line: CommandLine, steps: Sequence[Step], depth: int) -> str | Non
 
 def _in_scripts(line: CommandLine, steps: Sequence[Step], depth: int) -> str | None:
     """Look into what the line passes to a shell or another interpreter."""
-    for program in (program for step in steps for program in code.code_of(step)):
-        why, commands = code.judge(program)
+    for program in (program for step in steps for program in inline_code.code_of(step)):
+        why, commands = inline_code.judge(program)
         if why := why or (_in_talk(commands, depth + 1) if commands else None):
             return why
     for step in steps:

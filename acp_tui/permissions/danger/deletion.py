@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.danger.paths import HOME, ROOT, is_wild, precious, protected, vital
+from acp_tui.permissions.danger.protected_paths import HOME, ROOT, is_wild, precious, protected, vital
 from acp_tui.permissions.danger.steps import Step, feed
 
 if TYPE_CHECKING:

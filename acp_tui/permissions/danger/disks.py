@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.danger.paths import device
+from acp_tui.permissions.danger.protected_paths import device
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.wrappers import SHELLS
-from acp_tui.permissions.danger.code import INTERPRETER
 from acp_tui.permissions.danger.deletion import REMOVERS
+from acp_tui.permissions.danger.inline_code import INTERPRETER
 from acp_tui.permissions.danger.steps import Step, feed
 
 if TYPE_CHECKING:

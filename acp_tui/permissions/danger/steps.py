@@ -12,7 +12,7 @@ from acp_tui.permissions.commands.command_line import Part, Redirection, Word
 from acp_tui.permissions.commands.quoting import replace_escapes
 from acp_tui.permissions.commands.shell_parser import parse_argv
 from acp_tui.permissions.commands.wrappers import SHELLS
-from acp_tui.permissions.danger.paths import joined
+from acp_tui.permissions.danger.protected_paths import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

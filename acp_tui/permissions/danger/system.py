@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.danger.paths import vital
+from acp_tui.permissions.danger.protected_paths import vital
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from acp_tui.ui.entries.renderers import make_body
 from acp_tui.ui.widgets.long_text import LongText
 
 if TYPE_CHECKING:
-    from acp_tui.controller.user_questions import Question
+    from acp_tui.controller.requests.user_questions import Question
     from acp_tui.session.state import Session, ToolCall
     from acp_tui.ui.drawing.body import Body, DrawContext
 

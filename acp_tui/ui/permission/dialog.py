@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from textual import events
     from textual.app import ComposeResult
 
-    from acp_tui.controller.user_questions import Question
+    from acp_tui.controller.requests.user_questions import Question
     from acp_tui.session.change import Change
     from acp_tui.session.state import PermissionOption
     from acp_tui.ui.drawing.body import Body, Spans

@@ -9,7 +9,7 @@ from acp_tui.permissions.decision import choose_option
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from acp_tui.controller.user_questions import Question
+    from acp_tui.controller.requests.user_questions import Question
     from acp_tui.session.state import PermissionOption
 
 _VERBS = {"allow_always": "Always allow", "reject_always": "Always reject"}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from rich.style import Style
 
-    from acp_tui.controller.user_questions import Question
+    from acp_tui.controller.requests.user_questions import Question
     from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.theme.palette import Palette
 

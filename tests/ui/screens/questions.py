@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from acp_tui.controller.user_questions import Question
-from acp_tui.permissions.request import PathContext
-from acp_tui.permissions.subject import subject_of_call, subject_of_command, subject_of_write
+from acp_tui.controller.requests.user_questions import Question
+from acp_tui.permissions.subject import PathContext
+from acp_tui.permissions.subject_reader import subject_of_call, subject_of_command, subject_of_write
 from acp_tui.session.state import Content, Diff, Location, PermissionOption, ToolCall
 
 HOME = "/home/ada"

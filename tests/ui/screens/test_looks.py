@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
-    from acp_tui.controller.user_questions import Question
+    from acp_tui.controller.requests.user_questions import Question
     from acp_tui.ui.theme.palette import Palette
 
 WORDS = {"allow_always": "run `pytest …` in this session"}

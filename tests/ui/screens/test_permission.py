@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.permissions.request import Target
+from acp_tui.permissions.subject import Target
 from acp_tui.session.state import Content, Diff, Location, PermissionOption
 from acp_tui.ui.permission.dialog import PermissionAnswer, PermissionScreen
 from acp_tui.ui.permission.typing_guard import PAUSE_SECONDS
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
-    from acp_tui.controller.user_questions import Question
+    from acp_tui.controller.requests.user_questions import Question
     from acp_tui.ui.theme.palette import Palette
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from acp_tui.permissions.request import PathContext
+    from acp_tui.permissions.subject import PathContext
 
 MAX_FOLDERS = 20
 """Options such as `-C` that are followed: each is a few calls to the file system."""

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.config.policies import POLICIES, Policy
+from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.decision import choose_option, decide
-from acp_tui.permissions.identity import AgentIdentity
-from acp_tui.permissions.request import KINDS
 from acp_tui.permissions.rule_proposals import narrowest_rule
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.permissions.rules import Rule, describe_match, matches
-from acp_tui.permissions.subject import Subject, subject_of_kind, subject_of_read, subject_of_write
+from acp_tui.permissions.subject import KINDS, Subject
+from acp_tui.permissions.subject_reader import subject_of_kind, subject_of_read, subject_of_write
 from acp_tui.session.state import PermissionOption
 from tests.support.permissions import PLACE, PROJECT, asked, command, file, terminal
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from acp_tui.controller.whole_file_diffs import read_for_display
+from acp_tui.controller.changes.whole_file_diffs import read_for_display
 from acp_tui.session.diff_lines import line_in_text
 from acp_tui.session.events import DiffPlaced
 from acp_tui.session.state import Diff, ToolCall
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from acp_tui.workspace.files.file_access import FileAccess
 
 
-class DiffPlaces:
+class DiffLocator:
     """Looks up each diff once, while its call is live: later the file is another one."""
 
     def __init__(self, files: FileAccess, note: Callable[[Event], None]) -> None:

@@ -9,11 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.permissions.subject import (
-    subject_of_call,
-    subject_of_command,
-    subject_of_kind,
-)
+from acp_tui.permissions.subject_reader import subject_of_call, subject_of_command, subject_of_kind
 from tests.support.permissions import PLACE, PROJECT, asked, call_of, command, file, terminal
 
 CLAUDE_BASH: list[dict[str, Any]] = [

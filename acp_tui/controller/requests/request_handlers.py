@@ -12,13 +12,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.controller.permission_gate import GUARD_OPTIONS
-from acp_tui.controller.user_questions import Question
-from acp_tui.controller.whole_file_diffs import contents_after, whole_file_diffs
+from acp_tui.controller.changes.whole_file_diffs import contents_after, whole_file_diffs
+from acp_tui.controller.requests.permission_gate import GUARD_OPTIONS
+from acp_tui.controller.requests.request_params import INVALID_PARAMS, Params
+from acp_tui.controller.requests.user_questions import Question
 from acp_tui.errors import Refusal
-from acp_tui.permissions.subject import (
-    PathContext,
-    Target,
+from acp_tui.permissions.subject import PathContext, Target
+from acp_tui.permissions.subject_reader import (
     subject_of_call,
     subject_of_command,
     subject_of_read,
@@ -34,7 +34,7 @@ from acp_tui.workspace.terminals.terminals import is_command_line
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable
 
-    from acp_tui.controller.permission_gate import PermissionGate
+    from acp_tui.controller.requests.permission_gate import PermissionGate
     from acp_tui.permissions.subject import Subject
     from acp_tui.session.events import Event
     from acp_tui.session.state import RequestId, Session
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from acp_tui.workspace.files.open_folder import OpenFolder
     from acp_tui.workspace.terminals.terminals import Terminals
 
-METHOD_NOT_FOUND, INVALID_PARAMS, NOT_ALLOWED, NOT_FOUND = -32601, -32602, -32003, -32002
+METHOD_NOT_FOUND, NOT_ALLOWED, NOT_FOUND = -32601, -32003, -32002
 
 
 MAX_KEPT_TEXT = 1_000_000
@@ -266,53 +266,3 @@ async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
         with suppress(asyncio.CancelledError):
             await asyncio.wait([task])
     task.result()
-
-
-class Params:
-    """The parameters of a request, read with a clear refusal for what is missing or of the wrong kind."""
-
-    def __init__(self, method: str, values: Any, request_id: RequestId) -> None:
-        self.method = method
-        self.request_id = request_id
-        self.values: dict[str, Any] = values if isinstance(values, dict) else {}
-
-    def text(self, name: str, *, empty: bool = False) -> str:
-        """Return a required string."""
-        value = self.values.get(name)
-        if not isinstance(value, str) or not (value or empty):
-            raise Refusal(INVALID_PARAMS, f"{self.method}: {name} must be a string")
-        return value
-
-    def number(self, name: str) -> int | None:
-        """Return an optional integer; `5.0` counts as one."""
-        value = self.values.get(name)
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
-            raise Refusal(INVALID_PARAMS, f"{self.method}: {name} must be a whole number")
-        return value
-
-    def texts(self, name: str) -> list[str]:
-        """Return an optional list of strings."""
-        value = self.values.get(name)
-        if value is None:
-            return []
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise Refusal(INVALID_PARAMS, f"{self.method}: {name} must be a list of strings")
-        return value
-
-    def variables(self, name: str) -> dict[str, str]:
-        """Environment variables, in the protocol's form of a list of names and values."""
-        value = self.values.get(name)
-        if value is None:
-            return {}
-        if isinstance(value, dict):  # not the protocol's form, but unmistakable
-            value = [{"name": key, "value": content} for key, content in value.items()]
-        pairs: list[Any] = value if isinstance(value, list) else [None]
-        found: dict[str, str] = {}
-        for pair in pairs:
-            key, content = (pair.get("name"), pair.get("value")) if isinstance(pair, dict) else (None, None)
-            if not isinstance(key, str) or not isinstance(content, str):
-                raise Refusal(INVALID_PARAMS, f"{self.method}: {name} must be a list of names and values")
-            found[key] = content
-        return found

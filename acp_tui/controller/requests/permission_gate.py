@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 from acp_tui.config.policies import POLICY_SUMMARIES
 from acp_tui.errors import UserError
-from acp_tui.permissions.coverage import Grants
 from acp_tui.permissions.decision import Decision, choose_option, decide
+from acp_tui.permissions.grants import Grants
 from acp_tui.permissions.rule_proposals import narrowest_rule
 from acp_tui.permissions.rules import describe_match, describe_rule
 from acp_tui.session.events import Decided, Noticed
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.config.policies import Policy
-    from acp_tui.controller.user_questions import Answer, Question, QuestionHandler
-    from acp_tui.permissions.identity import AgentIdentity
+    from acp_tui.controller.requests.user_questions import Answer, Question, QuestionHandler
+    from acp_tui.permissions.agent_identity import AgentIdentity
     from acp_tui.permissions.rule_store import RuleStore
     from acp_tui.permissions.rules import Rule
     from acp_tui.permissions.subject import Subject

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from acp_tui.session.text import visible
 
 if TYPE_CHECKING:
-    from acp_tui.permissions.request import Subject, Target
+    from acp_tui.permissions.subject import Subject, Target
     from acp_tui.session.state import ToolCall
 
 

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.controller import request_handlers
+from acp_tui.controller.requests import request_handlers
 from acp_tui.permissions.rule_spec import parse_spec
-from acp_tui.permissions.subject import Subject, subject_of_call
+from acp_tui.permissions.subject_reader import subject_of_call
 from tests.support.controller import Person
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from acp_tui.controller import Answer, Question
+    from acp_tui.permissions.subject import Subject
     from tests.controller.conftest import Hold
 
 KIMI_CLI = [

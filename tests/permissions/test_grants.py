@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.permissions.coverage import Grants, covers
-from acp_tui.permissions.subject import subject_of_command, subject_of_read, subject_of_write
+from acp_tui.permissions.grants import Grants, covers
+from acp_tui.permissions.subject_reader import subject_of_command, subject_of_read, subject_of_write
 from tests.permissions.test_subject import CLAUDE_EDIT, KIMI_BASH, KIMI_ENVIRONMENT, KIMI_TERMINAL
 from tests.support.permissions import PLACE, PROJECT, asked, call_of, command, file, terminal
 
 if TYPE_CHECKING:
-    from acp_tui.permissions.request import Subject
+    from acp_tui.permissions.subject import Subject
 
 README, NOTES = f"{PROJECT}/README.md", f"{PROJECT}/NOTES.md"
 KIMI_CLI_SHELL: list[dict[str, Any]] = [

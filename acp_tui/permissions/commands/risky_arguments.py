@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.commands.git import other_repository
-from acp_tui.permissions.environment import is_harmless
+from acp_tui.permissions.commands.git_repository import other_repository
+from acp_tui.permissions.harmless_variables import is_harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from acp_tui.permissions.request import PathContext, Target
+    from acp_tui.permissions.subject import PathContext, Target
 
 WHOLE_COMMAND = -1
 """Position of what concerns every rule that names the command, also an exact one."""

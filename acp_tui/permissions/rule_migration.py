@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.permissions.identity import AD_HOC, identity_of_command
+from acp_tui.permissions.agent_identity import AD_HOC, identity_of_command
 from acp_tui.store.secret_patterns import MASK
 
 if TYPE_CHECKING:

@@ -7,22 +7,22 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.commands.arguments import reservations
 from acp_tui.permissions.commands.command_line import MAX_COMMAND_LENGTH
 from acp_tui.permissions.commands.named_files import sensitive_files
-from acp_tui.permissions.commands.plain import NotPlainError, is_plain_argv, plain_words
+from acp_tui.permissions.commands.plain_command import NotPlainError, is_plain_argv, plain_words
+from acp_tui.permissions.commands.risky_arguments import reservations
 from acp_tui.permissions.commands.shell_parser import TOO_LONG, parse_argv, parse_command_line
 from acp_tui.permissions.commands.wrappers import shell_script
 from acp_tui.permissions.danger.dangerous_commands import find_danger
 from acp_tui.permissions.danger.steps import expand_steps
-from acp_tui.permissions.environment import significant
-from acp_tui.permissions.request import Target
+from acp_tui.permissions.harmless_variables import significant
+from acp_tui.permissions.subject import Target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from acp_tui.permissions.commands.command_line import CommandLine
-    from acp_tui.permissions.request import PathContext
+    from acp_tui.permissions.subject import PathContext
 
 MAX_WRAPPERS = 8
 """Shells and leading `cd`s that are unwrapped."""

@@ -9,7 +9,7 @@ import pytest
 
 from acp_tui.agents.launch import Launch
 from acp_tui.config.paths import paths
-from acp_tui.permissions.identity import AgentIdentity, identity_of, identity_of_command
+from acp_tui.permissions.agent_identity import AgentIdentity, identity_of, identity_of_command
 from acp_tui.permissions.rule_proposals import narrowest_rule
 from acp_tui.permissions.rule_store import RuleStore
 from acp_tui.permissions.rules import Rule, applies, describe_rule, from_dict, to_dict

@@ -6,9 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.errors import NotSupported, RequestFailed
-from acp_tui.controller.capabilities import session_parameters
-from acp_tui.controller.settings_restore import restore_settings
-from acp_tui.controller.sign_in import explain_sign_in_errors
+from acp_tui.controller.opening.parameters import session_parameters
+from acp_tui.controller.opening.settings_restore import restore_settings
+from acp_tui.controller.opening.sign_in import explain_sign_in_errors
 from acp_tui.session.events import Noticed
 from acp_tui.session.state import REQUEST_CANCELLED
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from acp_tui.agents.launch import Launch
     from acp_tui.config.mcp import Server
     from acp_tui.connection.agent_connection import AgentConnection
-    from acp_tui.controller.baseline_tracker import BaselineTracker
-    from acp_tui.controller.facts import McpServerStatus
+    from acp_tui.controller.changes.baseline_tracker import BaselineTracker
+    from acp_tui.controller.opening.parameters import McpServerStatus
     from acp_tui.controller.recorder import Recorder
     from acp_tui.controller.wait_notice import WaitNotices
     from acp_tui.session.state import Session

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.mcp import servers_for_agent
-from acp_tui.controller.facts import McpServerStatus
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -33,6 +32,16 @@ def client_capabilities(
     if elicitation:
         capabilities["elicitation"] = {mode: {} for mode in sorted(elicitation)}
     return capabilities
+
+
+@dataclass(frozen=True, slots=True)
+class McpServerStatus:
+    """One MCP server of the settings, and whether the agent was given it."""
+
+    name: str
+    transport: str
+    reason_not_sent: str | None = None
+    """Why it was left out, without the first capital and the full stop; None: the agent has it."""
 
 
 @dataclass(frozen=True, slots=True)

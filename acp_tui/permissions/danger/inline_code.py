@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.danger.paths import precious
+from acp_tui.permissions.danger.protected_paths import precious
 
 if TYPE_CHECKING:
     from acp_tui.permissions.danger.steps import Step

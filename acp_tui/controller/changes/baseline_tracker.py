@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from acp_tui.controller.facts import FileVersions
 from acp_tui.session.events import Noticed
 from acp_tui.session.state import Diff, ToolCall
 from acp_tui.workspace.baseline.baseline import Baseline
@@ -27,6 +27,16 @@ if TYPE_CHECKING:
 CHANGING = frozenset({"edit", "delete", "move"})
 COPY_NOTICE_SECONDS = 3.0
 """Delay before the user is told that the project is being copied."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileVersions:
+    """A file as it was when the session began and as it is now; names and texts are as the disk has them."""
+
+    old: str | None = None  # None: it was not there
+    new: str | None = None  # None: it is not there any more
+    revert_obstacle: str | None = None
+    """Why there is nothing to compare, in a sentence; None when there is."""
 
 
 class BaselineTracker:

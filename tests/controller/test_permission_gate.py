@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.controller.permission_gate import PermissionGate
-from acp_tui.controller.user_questions import Answer, Question
-from acp_tui.permissions.identity import AgentIdentity
-from acp_tui.permissions.subject import subject_of_call
+from acp_tui.controller.requests.permission_gate import PermissionGate
+from acp_tui.controller.requests.user_questions import Answer, Question
+from acp_tui.permissions.agent_identity import AgentIdentity
+from acp_tui.permissions.subject_reader import subject_of_call
 from acp_tui.session.state import PermissionOption
 from tests.support.controller import Person
 from tests.support.permissions import PLACE, PROJECT, call_of

@@ -1,0 +1,1 @@
+"""Answering the agent's requests: permissions, files, terminals and elicitations."""

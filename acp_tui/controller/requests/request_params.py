@@ -1,0 +1,62 @@
+"""The parameters of a request of the agent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.errors import Refusal
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import RequestId
+
+INVALID_PARAMS = -32602
+
+
+class Params:
+    """The parameters of a request, read with a clear refusal for what is missing or of the wrong kind."""
+
+    def __init__(self, method: str, values: Any, request_id: RequestId) -> None:
+        self.method = method
+        self.request_id = request_id
+        self.values: dict[str, Any] = values if isinstance(values, dict) else {}
+
+    def text(self, name: str, *, empty: bool = False) -> str:
+        """Return a required string."""
+        value = self.values.get(name)
+        if not isinstance(value, str) or not (value or empty):
+            raise Refusal(INVALID_PARAMS, f"{self.method}: {name} must be a string")
+        return value
+
+    def number(self, name: str) -> int | None:
+        """Return an optional integer; `5.0` counts as one."""
+        value = self.values.get(name)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+            raise Refusal(INVALID_PARAMS, f"{self.method}: {name} must be a whole number")
+        return value
+
+    def texts(self, name: str) -> list[str]:
+        """Return an optional list of strings."""
+        value = self.values.get(name)
+        if value is None:
+            return []
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise Refusal(INVALID_PARAMS, f"{self.method}: {name} must be a list of strings")
+        return value
+
+    def variables(self, name: str) -> dict[str, str]:
+        """Environment variables, in the protocol's form of a list of names and values."""
+        value = self.values.get(name)
+        if value is None:
+            return {}
+        if isinstance(value, dict):  # not the protocol's form, but unmistakable
+            value = [{"name": key, "value": content} for key, content in value.items()]
+        pairs: list[Any] = value if isinstance(value, list) else [None]
+        found: dict[str, str] = {}
+        for pair in pairs:
+            key, content = (pair.get("name"), pair.get("value")) if isinstance(pair, dict) else (None, None)
+            if not isinstance(key, str) or not isinstance(content, str):
+                raise Refusal(INVALID_PARAMS, f"{self.method}: {name} must be a list of names and values")
+            found[key] = content
+        return found

@@ -1,0 +1,255 @@
+"""What is asked, read from what the agent sent: one permission request or guard question.
+
+An agent tells the same thing in several places: the raw input, JSON in the text, diffs, locations. Where
+they disagree, or say nothing, the subject is *uncertain*: then no narrow rule can match it, and a person
+is asked. A title is never a source, except for suspicion.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from acp_tui.permissions.commands.command_reader import read_command
+from acp_tui.permissions.danger.dangerous_commands import find_danger_in_talk
+from acp_tui.permissions.subject import KINDS, PATH_KINDS, PathContext, Subject, Target
+from acp_tui.permissions.tool_call_sources import (
+    FILE_KINDS,
+    commands_of,
+    mcp_tool_of,
+    paths_of,
+    texts_of,
+    url_of,
+)
+from acp_tui.session.invisible import reveal_line
+from acp_tui.session.state import Diff
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from acp_tui.permissions.commands.command_reader import Command
+    from acp_tui.permissions.tool_call_sources import FoundCommands
+    from acp_tui.session.state import ToolCall
+
+
+# Kinds that are judged by their command or files, also when a tool of an MCP server does it. That such a
+# tool only searches or thinks is the server's word: it stays a tool of that server.
+_SERIOUS = frozenset({"read", "edit", "delete", "move", "execute"})
+_CHANGING = frozenset({"edit", "delete", "move", "execute"})
+_LONGEST_VALUE = 60
+MAX_SHOWN_COMMAND = 10_000
+"""Characters of a command in a decision's line."""
+
+
+def subject_of_call(call: ToolCall, place: PathContext) -> Subject:
+    """What a permission request asks, from its merged tool call.
+
+    The kind is the agent's word: a command makes any request an execute, a diff makes it an edit at least.
+    """
+    tool = mcp_tool_of(call)
+    found = commands_of(call)
+    kind = call.kind if call.kind in KINDS and call.kind != "mcp" else "other"
+    if found.commands or found.doubt:
+        kind = "execute"
+    elif kind not in _CHANGING and any(isinstance(part, Diff) for part in call.content):
+        kind = "edit"
+    if (tool.name or tool.doubt) and kind not in _SERIOUS:
+        words = f"use `{tool.name}` of the MCP server {tool.server}" if tool.name else _use(call)
+        subject = Subject(kind="mcp", words=reveal_line(words))
+    elif kind == "execute":
+        subject = _execution(call, found, place)
+    elif kind in PATH_KINDS:
+        subject = _files(call, kind, place)
+    else:
+        subject = _anything_else(call, kind)
+    known = subject.command is not None or subject.argv is not None
+    if not known and not subject.dangerous and kind not in FILE_KINDS:  # files may be full of such texts
+        suspicion = next((why for text in texts_of(call) if (why := find_danger_in_talk(text))), None)
+        subject = subject.evolve(dangerous=suspicion)
+    return subject.evolve(server=tool.server, tool=tool.name, doubt=subject.doubt or tool.doubt)
+
+
+def subject_of_read(
+    path: str, *, inside: bool, sensitive: str | None = None, real: str | None = None
+) -> Subject:
+    """`fs/read_text_file`, as the workspace found the file."""
+    return _served("read", Target(path, real or path, inside, sensitive))
+
+
+def subject_of_write(
+    path: str, *, inside: bool, sensitive: str | None = None, real: str | None = None, content: str = ""
+) -> Subject:
+    """`fs/write_text_file`, likewise, with what the file will hold."""
+    subject = _served("edit", Target(path, real or path, inside, sensitive))
+    return subject.evolve(contents=((real or path, content),))
+
+
+def subject_of_command(
+    command: str,
+    args: Sequence[str] = (),
+    *,
+    cwd: str | Target | None = None,
+    env: Mapping[str, str] | None = None,
+    place: PathContext,
+    served: bool = True,
+    is_line: bool | None = None,
+    follow_cd: bool = True,
+) -> Subject:
+    """`terminal/create`: with arguments a program of its own, without them a line for the shell.
+
+    `is_line` says so where it is known; `cwd` is a target where the folder has been opened.
+    """
+    program = bool(args) if is_line is None else not is_line
+    given: str | tuple[str, ...] = (command, *args) if program else command
+    read = read_command(
+        given, place, cwd=cwd, env=env or {}, shell_free=served and program, follow_cd=follow_cd
+    )
+    return _of_command(read, place, served=served)
+
+
+def subject_of_kind(
+    kind: str,
+    paths: Sequence[str] = (),
+    *,
+    place: PathContext,
+    server: str | None = None,
+    tool: str | None = None,
+) -> Subject:
+    """A request of a kind about some files or an MCP tool, as a person would name it."""
+    targets = tuple(place.target(path) for path in paths)
+    if kind in PATH_KINDS:
+        doubt = "it names no file" if not targets and kind != "search" else None
+        return Subject(kind=kind, words=_about_files(kind, targets, place), doubt=doubt, targets=targets)
+    words = f"use `{tool}` of the MCP server {server}" if server else _PLAIN_WORDS.get(kind, kind)
+    return Subject(kind=kind, words=reveal_line(words), server=server, tool=tool)
+
+
+# --------------------------------------------------------------------------- commands
+
+
+def _execution(call: ToolCall, found: FoundCommands, place: PathContext) -> Subject:
+    named = [location.path for location in call.locations]
+    if call.kind != "execute":  # what else it is about counts as well
+        named += [path for source in paths_of(call) for path in source]
+    targets = tuple({target.real: target for target in map(place.target, named)}.values())
+    read = [read_command(given, place, cwd=found.cwd, env=found.env) for given in found.commands]
+    doubt = found.doubt
+    if doubt is None and len({command.key for command in read}) > 1:
+        doubt = "its sources name different commands"
+    if doubt is None and read:
+        return _of_command(read[0], place, targets=targets)
+    return Subject(
+        kind="execute",
+        words=reveal_line(f'run a command it did not state clearly ("{call.permission_title}")'),
+        doubt=doubt or "only the title names a command",
+        targets=targets,
+        cwd=place.folder(found.cwd) if found.cwd else None,
+        names=tuple(dict.fromkeys(name for command in read for name in command.names)),
+        dangerous=next((command.dangerous for command in read if command.dangerous), None),
+        too_long=any(command.too_long for command in read),
+    )
+
+
+def _of_command(
+    command: Command, place: PathContext, *, served: bool = False, targets: tuple[Target, ...] = ()
+) -> Subject:
+    text = command.line if command.line is not None else shlex.join(command.argv or ())
+    where = "" if command.cwd.real == place.target(place.cwd).real else f" in {place.shown(command.cwd)}"
+    return Subject(
+        kind="execute",
+        words=reveal_line(f"run `{_shortened(text)}`{where}{_with(command.variables)}"),
+        served=served,
+        targets=targets,
+        command=command.line,
+        argv=command.argv,
+        command_text=text,
+        command_words=command.words,
+        reservations=command.reservations,
+        composite=command.composite,
+        cwd=command.cwd,
+        run=command.run,
+        environment=command.environment,
+        variables=command.variables,
+        names=command.names,
+        dangerous=command.dangerous,
+        too_long=command.too_long,
+        parsed=command.parsed,
+    )
+
+
+def _shortened(command: str) -> str:
+    """Return the command without its middle if it is very long. The dialog and the wire log show more."""
+    if len(command) <= MAX_SHOWN_COMMAND:
+        return command
+    half = MAX_SHOWN_COMMAND // 2
+    return f"{command[:half]} … {len(command) - 2 * half:,} more characters … {command[-half:]}"
+
+
+def _with(variables: Sequence[tuple[str, str]]) -> str:
+    """The variables in words; the dialog shows long values whole."""
+    if not variables:
+        return ""
+    shown = [
+        f"{name}={value if len(value) <= _LONGEST_VALUE else value[:_LONGEST_VALUE] + '…'}"
+        for name, value in variables
+    ]
+    return f" with {', '.join(shown)}"
+
+
+# --------------------------------------------------------------------------- files
+
+_VERBS = {"read": "read", "search": "search in", "edit": "edit", "delete": "delete", "move": "move"}
+
+
+def _files(call: ToolCall, kind: str, place: PathContext) -> Subject:
+    sources = [[place.target(path) for path in source] for source in paths_of(call)]
+    targets = tuple({target.real: target for source in sources for target in source}.values())
+    doubt = None
+    if len({frozenset(target.real for target in source) for source in sources}) > 1:
+        doubt = "its sources name different files"
+    elif not targets and kind != "search":
+        doubt = "it names no file"
+    return Subject(kind=kind, words=_about_files(kind, targets, place), doubt=doubt, targets=targets)
+
+
+def _served(kind: str, target: Target) -> Subject:
+    words = reveal_line(f"{_VERBS[kind]} {target.path}")
+    return Subject(kind=kind, words=words, served=True, targets=(target,))
+
+
+def _about_files(kind: str, targets: tuple[Target, ...], place: PathContext) -> str:
+    names = [place.shown(target) for target in targets]
+    if not names:
+        return "search" if kind == "search" else f"{_VERBS[kind]} a file that is not named"
+    if len(names) > 3:
+        names = [*names[:2], f"{len(names) - 2} more files"]
+    last = names.pop()
+    return reveal_line(f"{_VERBS[kind]} {', '.join(names) + ' and ' + last if names else last}")
+
+
+# --------------------------------------------------------------------------- the rest
+
+_PLAIN_WORDS = {
+    "think": "think",
+    "fetch": "fetch something from the network",
+    "switch_mode": "change its mode",
+    "mcp": "use a tool of an MCP server",
+    "other": "do something it did not describe",
+}
+
+
+def _anything_else(call: ToolCall, kind: str) -> Subject:
+    words = _PLAIN_WORDS[kind]
+    if kind == "fetch" and (url := url_of(call)):
+        words = f"fetch {url}"
+    elif kind == "other":
+        words = _use(call)
+    elif call.permission_title:
+        words += f' ("{call.permission_title}")'
+    return Subject(kind=kind, words=reveal_line(words))
+
+
+def _use(call: ToolCall) -> str:
+    if call.name:
+        return f"use `{call.name}`"
+    return f'do "{call.permission_title}"' if call.permission_title else _PLAIN_WORDS["other"]
