@@ -156,7 +156,7 @@ async def test_what_is_outside_or_sensitive_is_attached_when_the_user_means_it(p
         f"Attach {path}" for path in (outside, project / ".env", project / ".env", project.parent)
     ]
     assert "outside the working folder" in desk.asked[0]
-    assert "keys of the environment" in desk.asked[1]
+    assert "may contain passwords and keys" in desk.asked[1]
 
 
 @pytest.mark.parametrize("name", [".env", "../outside.txt"])

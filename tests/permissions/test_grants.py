@@ -9,7 +9,7 @@ import pytest
 
 from acp_tui.permissions.grants import Grants, covers
 from acp_tui.permissions.subject_reader import subject_of_command, subject_of_read, subject_of_write
-from tests.permissions.test_subject import CLAUDE_EDIT, KIMI_BASH, KIMI_ENVIRONMENT, KIMI_TERMINAL
+from tests.permissions.test_subject_reader import CLAUDE_EDIT, KIMI_BASH, KIMI_ENVIRONMENT, KIMI_TERMINAL
 from tests.support.permissions import PLACE, PROJECT, asked, call_of, command, file, terminal
 
 if TYPE_CHECKING:
