@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 ARGS ?=
 
 # The layers without a screen and without processes, for the edit loop: half a minute.
-FAST := tests/session tests/protocol tests/diffing tests/permissions tests/config tests/catalogue tests/docs tests/test_fold.py
+FAST := tests/session tests/protocol tests/diffing tests/permissions tests/config tests/agents tests/docs tests/test_fold.py
 
 .PHONY: demo test test-fast test-real lint format bench screenshots clean
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.agents.catalogue import known_agents, launch_from_command, program_name, resolve
+from acp_tui.agents.catalogue import known_agents, resolve_launch
+from acp_tui.agents.launch import launch_from_command, program_name
 from acp_tui.config import mcp
 from acp_tui.config.paths import paths, write_private
 from acp_tui.config.sensitive_files import holds_secrets
@@ -79,7 +80,7 @@ class AppContext:
         name = agent or self.settings.agent
         if name is None:
             raise UserError("Name an agent; `acp-tui agents` lists them.", exit_code=2)
-        return resolve(name, self.settings)
+        return resolve_launch(name, self.settings)
 
     def launch_for_resume(self, stored: StoredSession, agent: str | None, program: str | None) -> Launch:
         """Return how to start the agent of a recorded session.
@@ -116,7 +117,7 @@ class AppContext:
         agent = known_agents(self.settings).get(stored.text("agent") or "")
         if agent is None:
             return True
-        own = {Path(program).name for program, *_ in agent.run}
+        own = {Path(program).name for program, *_ in agent.commands}
         return program_name(command) == agent.name and Path(command[0]).name not in own
 
     def servers(self, files: Sequence[Path]) -> list[Server]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.agents import catalogue
+from acp_tui.agents.known_agent import PACKAGE_RUNNERS, missing_agent_message
 from acp_tui.config.paths import paths
 from acp_tui.config.settings import load
 from acp_tui.session.text import visible_line
@@ -19,7 +20,7 @@ from acp_tui.store.stored_sessions import list_sessions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from acp_tui.agents.catalogue import KnownAgent
+    from acp_tui.agents.known_agent import KnownAgent
     from acp_tui.store.stored_sessions import StoredSession
 
 MAX_SESSIONS = 50
@@ -93,12 +94,12 @@ def _place(agent: AgentChoice, used: Mapping[str, float]) -> tuple[bool, float, 
 
 
 def _agent(known: KnownAgent, used: Mapping[str, float]) -> AgentChoice:
-    command = known.found()
+    command = known.find_command()
     state: Literal["installed", "fetched", "missing"] = "missing"
     how = "missing"
     if command is not None:
         runner = Path(command[0]).name
-        fetched = runner in catalogue.RUNNERS
+        fetched = runner in PACKAGE_RUNNERS
         state, how = ("fetched", f"via {runner}") if fetched else ("installed", "installed")
     return AgentChoice(
         known.name,
@@ -107,8 +108,8 @@ def _agent(known: KnownAgent, used: Mapping[str, float]) -> AgentChoice:
         state,
         how,
         visible_line(redact_text(known.install)) if known.install else None,
-        visible_line(catalogue.missing_agent_message(known)) if command is None else "",
-        bool(known.tried) or known.own,
+        visible_line(missing_agent_message(known)) if command is None else "",
+        bool(known.tested_version) or known.is_custom,
         known.name in used,
     )
 

@@ -1,1 +1,1 @@
-"""The catalogue of agents and how each is launched."""
+"""The known agents, and how each is started."""

@@ -1,18 +1,59 @@
-"""How one agent is started."""
+"""How an agent is started: from the catalogue, or from a command line."""
 
 from __future__ import annotations
 
+import re
+import shlex
 from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_RUNNERS = re.compile(r"(python|pypy|node|deno|bun|bunx|npx|uv|uvx|pipx|ruby|perl|bash|zsh|sh)[\d.]*")
+_RUN_WORDS = ("run", "x", "tool")
+_CODE_OPTIONS = ("-c", "-e", "--eval")
+_VERSION = re.compile(r"(?<=.)@.*")
 
 
 @dataclass(slots=True)
 class Launch:
     """A command that speaks ACP on its standard input and output."""
 
-    name: str  # the short name, or the program's when it has none
+    name: str  # the short name; for a command line, the program's name
     title: str
     command: list[str]
-    env: dict[str, str] = field(default_factory=dict)  # beside our own environment
-    install_hint: str | None = None  # a command that installs it
-    ad_hoc: bool = False  # started by a command of the user's, so the name is only the program's
-    missing_file_is_empty: bool = False  # one agent takes any error on reading a new file as fatal
+    env: dict[str, str] = field(default_factory=dict)  # added to our own environment
+    install_hint: str | None = None  # a command that installs the agent
+    ad_hoc: bool = False  # from a command line, so that the name does not identify the agent
+    missing_file_is_empty: bool = False  # how reads of missing files are answered; see catalogue.toml
+
+
+def launch_from_command(line: str) -> Launch:
+    """Return how to start an agent from a command line. Raises `UserError`."""
+    try:
+        command = shlex.split(line)
+    except ValueError as error:
+        raise UserError(f"--command cannot be split into words: {str(error).lower()}", exit_code=2) from None
+    if not command or not command[0]:
+        raise UserError("--command is empty: give it a program and its arguments", exit_code=2)
+    name = program_name(command)
+    return Launch(name=name, title=name, command=command, ad_hoc=True)
+
+
+def program_name(command: Sequence[str]) -> str:
+    """Return the name of the program, or of what it runs if it is an interpreter or package runner."""
+    program = Path(command[0]).name or command[0]
+    if not _RUNNERS.fullmatch(program):
+        return program
+    for before, word in pairwise(command):
+        if word in _CODE_OPTIONS:
+            return program
+        if not word or word.startswith("-") or word in _RUN_WORDS:
+            continue
+        return word if before == "-m" else _VERSION.sub("", Path(word).name) or program
+    return program

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.agents import catalogue
+from acp_tui.agents.known_agent import KnownAgent
 from acp_tui.cli import main
 from acp_tui.config.settings import VALIDATORS
 from acp_tui.ui.keys import TABLE
@@ -41,7 +41,7 @@ def test_every_value_is_shown_with_its_origin(
     )
     (tmp_path / ".acp-tui.toml").write_text('\nagent = "pi"\n')
     monkeypatch.setenv("ACP_TUI_TIMEOUTS_SESSION", "9")
-    monkeypatch.setattr(catalogue.KnownAgent, "is_installed", True)
+    monkeypatch.setattr(KnownAgent, "is_installed", True)
     assert main(["config", "show"]) == 0
     shown = capsys.readouterr()
     files, values = shown.out.split("\n\n")

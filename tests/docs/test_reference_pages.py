@@ -87,7 +87,7 @@ def test_every_known_agent_is_listed() -> None:
 def test_the_versions_that_agents_were_tried_with_are_right() -> None:
     text = page("docs/agents.md")
     for agent in catalogue.known_agents(Settings()).values():
-        assert f"| {agent.tried or ''}".rstrip() in re.sub(" +", " ", text), agent.name
+        assert f"| {agent.tested_version or ''}".rstrip() in re.sub(" +", " ", text), agent.name
 
 
 def test_the_readme_has_a_column_for_each_policy() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.agents import catalogue
+from acp_tui.agents.known_agent import PACKAGE_RUNNERS
 from acp_tui.cli.settings_problems import print_problem_count
 from acp_tui.config import settings as config
 from acp_tui.console.tables import aligned, labelled
@@ -17,7 +18,7 @@ from acp_tui.store.secret_patterns import redact_text
 if TYPE_CHECKING:
     import argparse
 
-    from acp_tui.agents.catalogue import KnownAgent
+    from acp_tui.agents.known_agent import KnownAgent
     from acp_tui.config.settings import Settings
 
 
@@ -47,37 +48,37 @@ def _list(settings: Settings) -> list[str]:
     for agent in catalogue.known_agents(settings).values():
         title = textwrap.shorten(agent.title, 30, placeholder="…")
         title += " (default)" if agent.name == settings.agent else ""
-        tested = "yours" if agent.own else "tested" if agent.tried else "untested"
+        tested = "yours" if agent.is_custom else "tested" if agent.tested_version else "untested"
         rows.append((agent.name, title, _state(agent), tested))
     return [*aligned(rows), "", "Run `acp-tui agents show NAME` for the command, install hint and sign-in."]
 
 
 def _state(agent: KnownAgent) -> str:
-    command = agent.found()
+    command = agent.find_command()
     if command is None:
         return "missing"
     runner = Path(command[0]).name
-    return f"via {runner}" if runner in catalogue.RUNNERS else "installed"
+    return f"via {runner}" if runner in PACKAGE_RUNNERS else "installed"
 
 
 def _show(agent: KnownAgent, settings: Settings) -> list[str]:
     fields = [("Agent", f"{agent.name}: {agent.title}" + (f", {agent.about}" if agent.about else ""))]
-    command = agent.found()
+    command = agent.find_command()
     if command:
         fields.append(("Starts", redact_text(shlex.join(command))))
     else:
-        programs = redact_text(" or ".join(shlex.join(command) for command in agent.run))
+        programs = redact_text(" or ".join(shlex.join(command) for command in agent.commands))
         fields.append(("Starts", f"not installed: {programs}"))
     fields += [("Sets", ", ".join(agent.env))] if agent.env else []
     fields += [("Install", agent.install)] if agent.install else []
-    if agent.keys:
-        states = (f"{name} ({'set' if _is_set(name, agent) else 'not set'})" for name in agent.keys)
+    if agent.key_variables:
+        states = (f"{name} ({'set' if _is_set(name, agent) else 'not set'})" for name in agent.key_variables)
         fields.append(("Key", ", or ".join(states)))
     fields += [("Sign-in", agent.sign_in)] if agent.sign_in else []
     fields += [("Note", agent.note)] if agent.note else []
     if agent.missing_file == "empty":
         fields.append(("Files", "a missing file is read as empty"))
-    fields += [] if agent.own else [("Tested", agent.tried or "untested")]
+    fields += [] if agent.is_custom else [("Tested", agent.tested_version or "untested")]
     fields += [("Home page", agent.homepage)] if agent.homepage else []
     fields.append(("From", agent.source))
     fields += [("Problem", str(problem)) for problem in catalogue.agent_problems(agent.name, settings)]

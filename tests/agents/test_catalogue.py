@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.agents import catalogue
+from acp_tui.agents.known_agent import PACKAGE_RUNNERS
+from acp_tui.agents.launch import launch_from_command
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.catalogue.conftest import Configure, Install
+    from tests.agents.conftest import Configure, Install
 
 NAMES = [
     "demo",
@@ -39,7 +41,7 @@ NAMES = [
 
 def test_an_installed_program_is_taken_first(install: Install, configure: Configure) -> None:
     programs = install("gemini", "npx")
-    launch = catalogue.resolve("gemini", configure())
+    launch = catalogue.resolve_launch("gemini", configure())
     assert launch.command == [f"{programs}/gemini", "--acp"]
     assert (launch.name, launch.title) == ("gemini", "Gemini CLI")
     assert launch.install_hint == "npm install -g @google/gemini-cli"
@@ -47,10 +49,10 @@ def test_an_installed_program_is_taken_first(install: Install, configure: Config
 
 def test_else_a_pinned_package_is_run(install: Install, configure: Configure) -> None:
     programs = install("npx", "uvx")
-    command = catalogue.resolve("gemini", configure()).command
+    command = catalogue.resolve_launch("gemini", configure()).command
     assert command[:2] == [f"{programs}/npx", "-y"]
     assert re.fullmatch(r"@google/gemini-cli@\d+\.\d+\.\d+", command[2])
-    assert catalogue.resolve("fast-agent", configure()).command[0] == f"{programs}/uvx"
+    assert catalogue.resolve_launch("fast-agent", configure()).command[0] == f"{programs}/uvx"
 
 
 def test_a_missing_program_is_one_sentence_with_every_way_to_get_it(
@@ -58,41 +60,41 @@ def test_a_missing_program_is_one_sentence_with_every_way_to_get_it(
 ) -> None:
     install()
     with pytest.raises(UserError) as caught:
-        catalogue.resolve("gemini", configure())
+        catalogue.resolve_launch("gemini", configure())
     assert str(caught.value) == (
         "Gemini CLI cannot be started: gemini was not found; install it with "
         "`npm install -g @google/gemini-cli`, or install npx (which downloads it)"
     )
     with pytest.raises(UserError, match=r"goose was not found; install it with `curl [^`]*`$"):
-        catalogue.resolve("goose", configure())
+        catalogue.resolve_launch("goose", configure())
     with pytest.raises(UserError, match="cursor-agent or agent was not found"):
-        catalogue.resolve("cursor", configure())
+        catalogue.resolve_launch("cursor", configure())
 
 
 def test_only_one_agent_reads_a_missing_file_as_empty(install: Install, configure: Configure) -> None:
     install("gemini", "codex-acp")
-    assert catalogue.resolve("gemini", configure()).missing_file_is_empty
-    assert not catalogue.resolve("codex", configure()).missing_file_is_empty
+    assert catalogue.resolve_launch("gemini", configure()).missing_file_is_empty
+    assert not catalogue.resolve_launch("codex", configure()).missing_file_is_empty
 
 
 def test_a_mistyped_name_is_answered_with_the_nearest(configure: Configure) -> None:
     with pytest.raises(UserError, match="unknown agent 'gemni'; did you mean gemini") as caught:
-        catalogue.resolve("gemni", configure())
+        catalogue.resolve_launch("gemni", configure())
     assert caught.value.exit_code == 2
     with pytest.raises(UserError, match="unknown agent 'zzz'; `acp-tui agents` lists"):
-        catalogue.resolve("zzz", configure())
+        catalogue.resolve_launch("zzz", configure())
 
 
 def test_a_path_given_to_an_agent_is_where_it_is_looked_up(install: Install, configure: Configure) -> None:
     programs = install("mine")
     programs = programs.rename(programs.with_name("elsewhere"))
     settings = configure(f'[agents.own]\ncommand = "mine"\nenv = {{PATH = "{programs}"}}\n')
-    assert catalogue.resolve("own", settings).command == [f"{programs}/mine"]
+    assert catalogue.resolve_launch("own", settings).command == [f"{programs}/mine"]
 
 
 def test_the_environment_of_an_agent_goes_with_it(install: Install, configure: Configure) -> None:
     install("auggie")
-    assert catalogue.resolve("auggie", configure()).env == {"AUGMENT_DISABLE_AUTO_UPDATE": "1"}
+    assert catalogue.resolve_launch("auggie", configure()).env == {"AUGMENT_DISABLE_AUTO_UPDATE": "1"}
 
 
 # --------------------------------------------------------------------------- the data
@@ -109,10 +111,10 @@ def test_what_is_fetched_is_pinned_and_everything_can_be_got(name: str, configur
     assert agent.about
     assert agent.install
     assert agent.homepage
-    assert agent.keys or agent.sign_in
+    assert agent.key_variables or agent.sign_in
     assert agent.missing_file in {"error", "empty"}
-    assert agent.run[0][0] not in catalogue.RUNNERS
-    for program, *arguments in agent.run:
+    assert agent.commands[0][0] not in PACKAGE_RUNNERS
+    for program, *arguments in agent.commands:
         if program == "npx":
             assert arguments[0] == "-y"
             assert re.fullmatch(r"(@[\w-]+/)?[\w-]+@\d+\.\d+\.\d+", arguments[1])
@@ -121,7 +123,7 @@ def test_what_is_fetched_is_pinned_and_everything_can_be_got(name: str, configur
 
 
 def test_only_what_was_tried_says_so(configure: Configure) -> None:
-    tried = {name for name, agent in catalogue.known_agents(configure()).items() if agent.tried}
+    tried = {name for name, agent in catalogue.known_agents(configure()).items() if agent.tested_version}
     assert tried == {"demo", "claude-code", "opencode", "kimi"}
 
 
@@ -131,7 +133,7 @@ def test_only_what_was_tried_says_so(configure: Configure) -> None:
 def test_an_agent_of_the_user_is_resolved(install: Install, configure: Configure) -> None:
     programs = install("mine")
     settings = configure('[agents.own]\ncommand = "mine --acp"\nenv = {K = "v"}\nmissing_file = "empty"\n')
-    launch = catalogue.resolve("own", settings)
+    launch = catalogue.resolve_launch("own", settings)
     assert launch.command == [f"{programs}/mine", "--acp"]
     assert (launch.title, launch.env, launch.missing_file_is_empty) == ("own", {"K": "v"}, True)
 
@@ -146,21 +148,21 @@ def test_an_agent_of_the_user_that_is_not_installed_names_their_command(
     with pytest.raises(
         UserError, match=r"own cannot be started: mine was not found; install it with `make mine`$"
     ):
-        catalogue.resolve("own", settings)
+        catalogue.resolve_launch("own", settings)
     with pytest.raises(UserError, match=r"bare cannot be started: b was not found$"):
-        catalogue.resolve("bare", settings)
+        catalogue.resolve_launch("bare", settings)
 
 
 def test_a_file_that_is_not_executable_says_so(tmp_path: Path, configure: Configure) -> None:
     (tmp_path / "mine").touch()
     settings = configure(f'[agents.own]\ncommand = "{tmp_path}/mine"\n')
     with pytest.raises(UserError, match=r"own cannot be started: .*/mine is not executable$"):
-        catalogue.resolve("own", settings)
+        catalogue.resolve_launch("own", settings)
 
 
 def test_the_user_can_change_a_part_of_a_known_agent(install: Install, configure: Configure) -> None:
     programs = install("gemini")
-    launch = catalogue.resolve("gemini", configure('[agents.gemini]\nenv = {GEMINI_API_KEY = "k"}\n'))
+    launch = catalogue.resolve_launch("gemini", configure('[agents.gemini]\nenv = {GEMINI_API_KEY = "k"}\n'))
     assert launch.command == [f"{programs}/gemini", "--acp"]
     assert (launch.title, launch.env) == ("Gemini CLI", {"GEMINI_API_KEY": "k"})
     assert launch.missing_file_is_empty
@@ -169,9 +171,9 @@ def test_the_user_can_change_a_part_of_a_known_agent(install: Install, configure
 def test_the_user_can_replace_a_known_agent(install: Install, configure: Configure) -> None:
     programs = install("claude-agent-acp", "my-claude")
     settings = configure('[agents.claude-code]\ncommand = "my-claude"\n')
-    launch = catalogue.resolve("claude-code", settings)
+    launch = catalogue.resolve_launch("claude-code", settings)
     assert (launch.command, launch.install_hint) == ([f"{programs}/my-claude"], None)
-    assert catalogue.known_agents(settings)["claude-code"].tried is None
+    assert catalogue.known_agents(settings)["claude-code"].tested_version is None
 
 
 def test_an_agent_without_a_command_is_a_problem(configure: Configure) -> None:
@@ -181,14 +183,14 @@ def test_an_agent_without_a_command_is_a_problem(configure: Configure) -> None:
     with pytest.raises(
         UserError, match=r"the agent 'ours' cannot be used: .*config\.toml:1: .* has no command"
     ):
-        catalogue.resolve("ours", settings)
+        catalogue.resolve_launch("ours", settings)
 
 
 def test_an_agent_that_could_not_be_read_says_why_when_it_is_wanted(configure: Configure, home: Path) -> None:
     (home / "config" / "agents").mkdir(parents=True)
     (home / "config" / "agents" / "broken.toml").write_text("command =")
     with pytest.raises(UserError, match=r"'broken' cannot be used: .*broken\.toml:1: not valid TOML"):
-        catalogue.resolve("broken", configure())
+        catalogue.resolve_launch("broken", configure())
 
 
 def test_a_default_agent_that_nobody_knows_is_a_problem(configure: Configure) -> None:
@@ -216,12 +218,12 @@ def test_a_default_agent_that_nobody_knows_is_a_problem(configure: Configure) ->
     ],
 )
 def test_what_only_runs_an_agent_is_not_its_name(line: str, name: str) -> None:
-    launch = catalogue.launch_from_command(line)
+    launch = launch_from_command(line)
     assert (launch.name, launch.title) == (name, name)
 
 
 def test_a_command_line_is_split_as_a_shell_would() -> None:
-    launch = catalogue.launch_from_command("/opt/bin/agent --mode 'two words' \"\"")
+    launch = launch_from_command("/opt/bin/agent --mode 'two words' \"\"")
     assert launch.command == ["/opt/bin/agent", "--mode", "two words", ""]
     assert (launch.name, launch.title) == ("agent", "agent")
 
@@ -236,7 +238,7 @@ def test_a_command_line_is_split_as_a_shell_would() -> None:
 )
 def test_a_command_line_that_names_nothing_is_a_usage_error(line: str, sentence: str) -> None:
     with pytest.raises(UserError) as caught:
-        catalogue.launch_from_command(line)
+        launch_from_command(line)
     assert (str(caught.value), caught.value.exit_code) == (sentence, 2)
 
 
@@ -255,7 +257,7 @@ def test_modules_of_the_project_do_not_take_the_place_of_the_demo(
         "params": {"protocolVersion": 1, "clientCapabilities": {}},
     }
     with subprocess.Popen(
-        catalogue.resolve("demo", configure()).command,
+        catalogue.resolve_launch("demo", configure()).command,
         cwd=tmp_path,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
