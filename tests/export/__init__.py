@@ -1,1 +1,1 @@
-"""Recorded sessions as documents."""
+"""Exports of recorded sessions."""

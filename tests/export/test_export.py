@@ -1,4 +1,4 @@
-"""Exports: everything is in them, and nothing in them is more than text."""
+"""Exports are complete and contain no active content."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ HARMLESS = {
 
 
 class Page(HTMLParser):
-    """What a browser would make of a page: its tags, its text, and whether they fit together."""
+    """The tags and the text of a page. Fails if tags are not nested properly."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ class Page(HTMLParser):
 
 
 def everything(word: str = HOSTILE) -> Talk:
-    """A conversation in which the word stands wherever an agent may say something."""
+    """Return a conversation that contains the word wherever an agent can send text."""
     talk = Talk().opened(agentInfo={"name": word, "version": word})
     prompt = talk.prompt(word)
     talk.thinks(word)
@@ -109,7 +109,7 @@ def everything(word: str = HOSTILE) -> Talk:
 
 
 @pytest.mark.parametrize("path", WIRELOGS, ids=lambda path: path.stem)
-def test_whatever_an_agent_did_can_be_exported_in_every_form(path: Path) -> None:
+def test_every_recording_can_be_exported_in_every_format(path: Path) -> None:
     for form in FORMATS:
         text = export(records(path), form, SessionMetadata(id=path.stem))
         assert text.endswith("\n")
@@ -120,7 +120,7 @@ def test_whatever_an_agent_did_can_be_exported_in_every_form(path: Path) -> None
 # --------------------------------------------------------------------------- HTML
 
 
-def test_no_word_of_an_agent_becomes_html() -> None:
+def test_text_from_an_agent_is_never_html() -> None:
     page = Page(export(everything().records, "html"))
     assert {tag for tag, _ in page.tags} <= HARMLESS
     assert page.text.count("<script>alert") > 12, "it is all there, as text"
@@ -130,7 +130,7 @@ def test_no_word_of_an_agent_becomes_html() -> None:
         assert "src" not in attributes
 
 
-def test_a_page_loads_nothing_and_runs_nothing() -> None:
+def test_a_page_loads_no_resources_and_runs_no_scripts() -> None:
     text = export(everything("plain").records, "html")
     page = Page(text)
     policy = next(one["content"] for one in page.found("meta") if "http-equiv" in one)
@@ -141,7 +141,7 @@ def test_a_page_loads_nothing_and_runs_nothing() -> None:
     assert "@import" not in text
 
 
-def test_links_lead_to_pages_only() -> None:
+def test_only_links_with_safe_schemes_are_kept() -> None:
     talk = Talk().opened()
     number = talk.prompt()
     talk.says("[a](https://a.b/?x=1&y=2) [b](file:///etc/passwd) [c](javascript:x) [d](src/d.py)")
@@ -153,7 +153,7 @@ def test_links_lead_to_pages_only() -> None:
     }
 
 
-def test_what_the_screen_folds_is_folded() -> None:
+def test_entries_folded_on_the_screen_are_closed_in_html() -> None:
     talk = everything("word")
     text = export(talk.records, "html")
     for call in talk.session.tool_calls.values():
@@ -166,7 +166,7 @@ def test_what_the_screen_folds_is_folded() -> None:
     assert re.search(r'<details class="entry"><summary><span class="thought">thought for', text)
 
 
-def test_colours_of_code_diffs_and_terminals_are_those_of_the_theme() -> None:
+def test_code_diffs_and_terminals_have_the_colours_of_the_theme() -> None:
     talk = everything("word")
     talk.says("\n\n```python\nimport os\n```\n")
     text = export(talk.records, "html", theme="light")
@@ -179,13 +179,13 @@ def test_colours_of_code_diffs_and_terminals_are_those_of_the_theme() -> None:
     assert export(talk.records, "html", theme="dark") != text
 
 
-def test_the_last_line_of_code_has_its_colour() -> None:
+def test_the_last_line_of_code_is_coloured() -> None:
     talk = Talk().opened()
     talk.says("```diff\n- old\n+ new\n```")
     assert '<span class="s-inserted">+ new</span>' in export(talk.records, "html")
 
 
-def test_what_is_to_be_done_has_a_box() -> None:
+def test_task_lists_have_checkboxes() -> None:
     talk = Talk().opened()
     talk.says("- [ ] this\n- [x] *that*\n- [x]\n- [y] no box\n\n[ ] nor here")
     text = Page(export(talk.records, "html")).text
@@ -195,7 +195,7 @@ def test_what_is_to_be_done_has_a_box() -> None:
     assert "[ ] nor here" in text
 
 
-def test_files_that_came_or_went_and_commands_of_the_user_are_told() -> None:
+def test_new_files_deleted_files_and_user_commands_are_labelled() -> None:
     talk = Talk().opened()
     files = [("new.py", {"newText": "a\n"}), ("old.py", {"oldText": "a\n", "newText": ""})]
     content = [{"type": "diff", "path": path, **texts} for path, texts in files]
@@ -207,7 +207,7 @@ def test_files_that_came_or_went_and_commands_of_the_user_are_told() -> None:
         assert words in text
 
 
-def test_a_refusal_is_no_paler_than_what_it_is_about() -> None:
+def test_a_refusal_is_not_dimmed() -> None:
     talk = Talk().opened()
     talk.end(talk.prompt("a bad idea"), "refusal")
     sections = re.findall(r'<(?:section|p) class="(entry[^"]*)"', export(talk.records, "html"))
@@ -215,13 +215,13 @@ def test_a_refusal_is_no_paler_than_what_it_is_about() -> None:
 
 
 @pytest.mark.parametrize(("theme", "light"), [("dark", 1), ("light", 0)])
-def test_a_dark_page_is_printed_on_white(theme: str, light: int) -> None:
+def test_a_dark_page_is_printed_in_light_colours(theme: str, light: int) -> None:
     _, *printed = export(everything("word").records, "html", theme=theme).split("@media print{\n:root")
     assert len(printed) == light
     assert all("{color-scheme:light}" in rules for rules in printed)
 
 
-def test_a_theme_of_the_users_colours_a_page_and_nothing_else_gets_into_it(home: Path) -> None:
+def test_a_users_theme_colours_the_page_but_cannot_inject_css(home: Path) -> None:
     folder = home / "config" / "themes"
     folder.mkdir(parents=True)
     (folder / "mine.toml").write_text(
@@ -234,18 +234,18 @@ def test_a_theme_of_the_users_colours_a_page_and_nothing_else_gets_into_it(home:
     assert text.count("</style>") == 1
 
 
-def test_colours_that_only_a_terminal_has_are_those_of_the_base() -> None:
+def test_an_ansi_theme_uses_the_colours_of_its_base() -> None:
     talk = everything("word")
     assert export(talk.records, "html", theme="ansi") == export(talk.records, "html", theme="dark")
 
 
 @pytest.mark.parametrize("theme", ["missing", "../dark", ""])
-def test_a_theme_that_is_not_there_is_said_in_a_sentence(theme: str) -> None:
+def test_an_unknown_theme_is_reported_in_a_sentence(theme: str) -> None:
     with pytest.raises(UserError, match="theme"):
         export([], "html", theme=theme)
 
 
-def test_pictures_are_part_of_the_page() -> None:
+def test_images_are_embedded_in_the_page() -> None:
     talk = Talk().opened()
     number = talk.prompt()
     talk.update(
@@ -267,7 +267,7 @@ HTML = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"
 
 
 def tags_in(text: str) -> list[str]:
-    """The HTML that whoever shows the Markdown sees in it."""
+    """Return the HTML that a Markdown renderer finds in a document."""
     found: list[str] = []
     for token in HTML.parse(text):
         for one in (token, *(token.children or ())):
@@ -276,7 +276,7 @@ def tags_in(text: str) -> list[str]:
     return found
 
 
-def test_no_word_of_an_agent_becomes_html_in_markdown() -> None:
+def test_text_from_an_agent_is_never_html_in_markdown() -> None:
     tags = tags_in(export(everything().records, "md"))
     assert tags.count("<details>") == tags.count("</details>") > 2
     assert set(tags) == {"<details>", "<summary>", "</summary>", "</details>"}
@@ -308,7 +308,7 @@ nasty = st.lists(st.sampled_from(PIECES), max_size=16).map("".join)
 
 @properties
 @given(nasty)
-def test_markdown_of_others_stays_in_its_place_whatever_it_is(text: str) -> None:
+def test_any_embedded_markdown_leaves_the_document_intact(text: str) -> None:
     together = f"{contain(text)}\n\n## after\n"
     assert tags_in(together) == []
     tokens = HTML.parse(together)
@@ -318,7 +318,7 @@ def test_markdown_of_others_stays_in_its_place_whatever_it_is(text: str) -> None
 
 @properties
 @given(nasty)
-def test_markdown_of_others_looks_as_it_was_meant(text: str) -> None:
+def test_embedded_markdown_keeps_its_formatting(text: str) -> None:
     # Where a definition leads may be written differently; and a tag that begins a line within a code span.
     assume("]:" not in text and not re.search(r"\n[ \t>]*<", text))
     meant = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
@@ -328,7 +328,7 @@ def test_markdown_of_others_looks_as_it_was_meant(text: str) -> None:
 
 @properties
 @given(nasty)
-def test_any_text_can_be_a_block_a_span_or_a_line_of_its_own(text: str) -> None:
+def test_any_text_can_be_a_code_block_a_code_span_or_a_line(text: str) -> None:
     (block,) = HTML.parse(code_block(text))
     assert block.content.rstrip("\n") == text.rstrip("\n")
     line = " ".join(text.split())
@@ -340,7 +340,7 @@ def test_any_text_can_be_a_block_a_span_or_a_line_of_its_own(text: str) -> None:
         assert "".join(one.content for one in tokens[1].children or []) == line
 
 
-def test_the_conversation_reads_from_top_to_bottom() -> None:
+def test_a_markdown_export_reads_in_order() -> None:
     talk = Talk().opened(agentInfo={"name": "Agent", "version": "1"})
     number = talk.prompt("fix it\nplease")
     talk.thinks("hm")
@@ -371,7 +371,7 @@ def test_the_conversation_reads_from_top_to_bottom() -> None:
         ([TerminalExited("t", None, "SIGKILL")], "ended by SIGKILL"),
     ],
 )
-def test_how_a_command_ended_is_said_as_far_as_it_is_known(ends: list[TerminalExited], words: str) -> None:
+def test_the_end_of_a_command_is_described(ends: list[TerminalExited], words: str) -> None:
     talk = Talk().opened()
     talk.client(TerminalCreated("t", "user", "make", "/w"))
     for event in ends:
@@ -379,7 +379,7 @@ def test_how_a_command_ended_is_said_as_far_as_it_is_known(ends: list[TerminalEx
     assert f"[{words}]" in export(talk.records, "md")
 
 
-def test_json_holds_the_state_entry_by_entry() -> None:
+def test_json_contains_all_entries_and_fields() -> None:
     talk = everything("word")
     plain = json.loads(export(talk.records, "json", SessionMetadata(id="s-1")))
     assert plain["format"] == 1
@@ -393,7 +393,7 @@ def test_json_holds_the_state_entry_by_entry() -> None:
     assert call["content"][0]["new"] == "new\nsame\n"
 
 
-def test_json_is_harmless_on_a_terminal() -> None:
+def test_json_contains_no_control_characters() -> None:
     talk = Talk().opened()
     talk.tool("c", rawInput={"x": "\x1b]0;title\x07\x9b31m\u202e\ud800"})
     text = export(talk.records, "json")
@@ -406,7 +406,7 @@ def test_json_is_harmless_on_a_terminal() -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_secrets_are_out_also_when_they_came_in_pieces(form: str) -> None:
+def test_secrets_split_between_chunks_are_redacted(form: str) -> None:
     secret = "ghp_" + "a1B2c3D4e5" * 4
     talk = Talk().opened()
     number = talk.prompt()

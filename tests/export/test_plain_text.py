@@ -1,4 +1,4 @@
-"""A session as text: everything in order, nothing hidden, nothing a terminal would obey."""
+"""A session as plain text is complete, in order and safe for a terminal."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def message(kind: type[state.Message], *parts: Any) -> state.Message:
     return kind(id=1, at=0, parts=[GrowingText(part) if isinstance(part, str) else part for part in parts])
 
 
-def test_a_conversation_in_order() -> None:
+def test_messages_are_printed_in_order() -> None:
     shown = text(
         message(state.UserMessage, "Hello\n\nagent"),
         message(state.AgentMessage, "Hi ", "there"),
@@ -73,14 +73,14 @@ def test_other_content_is_described() -> None:
     assert '"depth": 3' in text(message(state.AgentMessage, new))
 
 
-def test_what_is_for_the_agent_only_is_folded() -> None:
+def test_content_for_the_agent_only_is_counted() -> None:
     part = state.AnnotatedText(state.Annotations(audience=("assistant",)))
     part.append("a\nb")
 
     assert text(message(state.AgentMessage, "Hi", part)) == "Hi\n[for the agent only: 2 lines]"
 
 
-def test_a_tool_call_shows_where_it_was_and_what_it_changed() -> None:
+def test_a_tool_call_lists_its_files_and_diffs() -> None:
     call = state.ToolCall(
         id=1,
         at=0,
@@ -125,7 +125,7 @@ def test_a_tool_call_without_content_shows_its_raw_input_and_output() -> None:
     assert "no‹9b›l" in shown
 
 
-def test_a_terminal_is_shown_once_with_its_last_lines() -> None:
+def test_a_terminal_is_printed_once_with_its_last_lines() -> None:
     terminal = state.Terminal(id=1, at=0, terminal_id="t", command="make", cwd="/p", exit_code=2)
     terminal.output.append("".join(f"\x1b[31mline {number}\x1b[0m\r\n" for number in range(100)))
     call = state.ToolCall(id=2, at=0, call_id="c", title="Build", content=[state.TerminalRef("t")])
@@ -141,12 +141,12 @@ def test_a_terminal_is_shown_once_with_its_last_lines() -> None:
     assert text(terminal).startswith("$ make")
 
 
-def test_a_tool_call_may_name_a_terminal_that_nobody_made() -> None:
+def test_a_tool_call_may_refer_to_an_unknown_terminal() -> None:
     call = state.ToolCall(id=2, at=0, call_id="c", title="Build", content=[state.TerminalRef("t")])
     assert "[terminal t, unknown]" in text(call)
 
 
-def test_a_permission_says_what_was_answered_by_whom_and_why() -> None:
+def test_a_permission_request_shows_answer_source_and_reason() -> None:
     call = state.ToolCall(id=1, at=0, call_id="c", title="Run `ls`")
     yes = state.PermissionOption("y", "Yes", "allow_once")
     no = state.PermissionOption("n", "No", "reject_once")
@@ -212,11 +212,11 @@ def test_a_permission_says_what_was_answered_by_whom_and_why() -> None:
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, state.Entry) else "",
 )
-def test_every_other_kind_of_entry_has_its_text(entry: state.Entry, shown: str) -> None:
+def test_other_kinds_are_printed_as_text(entry: state.Entry, shown: str) -> None:
     assert text(entry) == shown
 
 
-def test_no_kind_of_entry_was_forgotten() -> None:
+def test_every_kind_of_entry_can_be_printed() -> None:
     kinds = {
         kind for kind in vars(state).values() if isinstance(kind, type) and issubclass(kind, state.Entry)
     }
@@ -230,7 +230,7 @@ def test_no_kind_of_entry_was_forgotten() -> None:
         list(transcript_lines(session(kind(**given | {"id": 1, "at": 0}))))
 
 
-def test_files_that_are_too_large_to_compare_show_what_is_between_the_common_ends() -> None:
+def test_very_large_files_show_what_is_between_their_common_ends() -> None:
     old = [f"line {number}" for number in range(3000)]
     new = [*old[:1000], "new", *old[1002:]]
     diff = state.Diff("/x", old="\n".join(old), new="\n".join(new))
@@ -238,7 +238,7 @@ def test_files_that_are_too_large_to_compare_show_what_is_between_the_common_end
     assert diff_lines(diff) == ["@@ -1001,2 +1001,1 @@", "-line 1000", "-line 1001", "+new"]
 
 
-def test_a_new_a_deleted_and_a_patched_file() -> None:
+def test_new_deleted_and_patched_files_have_hunk_headers() -> None:
     assert diff_lines(state.Diff("/x", old=None, new="a\n")) == ["@@ -0,0 +1 @@", "+a"]
     assert diff_lines(state.Diff("/x", old="a\n", new=None)) == ["@@ -1 +0,0 @@", "-a"]
     assert diff_lines(state.Diff("/x", old=None, new=None, patch="@@\n-a\n+b")) == ["@@", "-a", "+b"]
@@ -253,16 +253,16 @@ def test_a_new_a_deleted_and_a_patched_file() -> None:
         ("a\n", "", ["@@ -1 +0,0 @@", "-a"]),
     ],
 )
-def test_a_newline_that_came_or_went_at_the_end_is_told(old: str, new: str, told: list[str]) -> None:
+def test_a_changed_newline_at_the_end_is_shown(old: str, new: str, told: list[str]) -> None:
     assert diff_lines(state.Diff("/x", old=old, new=new)) == told
 
 
-def test_a_newline_at_the_end_of_what_is_too_long_to_be_compared_is_told() -> None:
+def test_a_changed_newline_at_the_end_of_a_very_large_file_is_shown() -> None:
     old = "".join(f"{number}\n" for number in range(3000))
     assert diff_lines(state.Diff("/x", old=old, new=old.removesuffix("\n")))[-2:] == ["+2999", NO_END]
 
 
-def test_a_terminal_without_a_command_is_not_shown_as_one() -> None:
+def test_a_terminal_without_a_command_shows_its_id() -> None:
     talk = Talk().opened()
     talk.prompt()
     told = {"terminal_output": {"terminal_id": "toolu_1", "data": "out\n"}}

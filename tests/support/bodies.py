@@ -1,4 +1,4 @@
-"""What the tests of bodies need: contexts, entries in a session, and bodies as text."""
+"""Helpers for tests of bodies: contexts, entries in a session, and bodies as text."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ Kind = TypeVar("Kind", bound=Entry)
 
 
 def context(session: Session | None = None, width: int = 80, **other: Any) -> DrawContext:
-    """A context with the palette of the tests."""
+    """Return a context with a palette in which every colour is different."""
     return DrawContext(width, PALETTE, session or Session(cwd=CWD), cwd=CWD, **other)
 
 
 def strips(body: Body) -> list[Strip]:
-    """All its lines."""
+    """Return all lines of a body."""
     return [body.line(number) for number in range(body.height)]
 
 
 def lines(body: Body) -> list[str]:
-    """Their texts, without the blanks at their ends."""
+    """Return the lines of a body as text, without trailing spaces."""
     return [strip.text.rstrip() for strip in strips(body)]
 
 
 def colour_of(strip: Strip, text: str) -> tuple[str | None, str | None]:
-    """Foreground and background of a piece of text in a line."""
+    """Return foreground and background of a piece of text in a line."""
     at = strip.text.index(text)
     style = strip.crop(at, at + len(text))._segments[0].style
     assert style is not None
@@ -63,7 +63,7 @@ def colour_of(strip: Strip, text: str) -> tuple[str | None, str | None]:
 
 
 def call(session: Session | None = None, **fields: Any) -> ToolCall:
-    """A tool call, in the session when there is one."""
+    """Add a tool call to the session."""
     session = session or Session(cwd=CWD)
     given = fields.get("raw_input")
     fields = {"command": read_command(given), "input_paths": read_paths(given), **fields}
@@ -77,7 +77,7 @@ def call(session: Session | None = None, **fields: Any) -> ToolCall:
 
 
 def terminal(session: Session, output: str = "", **fields: Any) -> Terminal:
-    """A terminal in the session."""
+    """Add a terminal to the session."""
     fields.setdefault("terminal_id", "t")
     made = Terminal(id=len(session.entries), at=100.0, **fields)
     made.output.append(output)

@@ -1,1 +1,1 @@
-"""Tests of what the short entries of the transcript look like."""
+"""How entries are drawn."""

@@ -1,4 +1,4 @@
-"""Content that is not text, line by line."""
+"""Images, files, links and other content."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from tests.support.bodies import CWD, context, lines
         (Content("resource", uri="file:///x/y.bin", data="AAAA"), "  ▤ /x/y.bin  file  3 B"),
     ],
 )
-def test_each_kind_says_what_it_is(content: Content, line: str) -> None:
+def test_each_kind_of_content_is_described_in_a_line(content: Content, line: str) -> None:
     assert lines(body(content, context())) == [line]
 
 
-def test_an_unknown_kind_is_shown_as_it_was_sent() -> None:
+def test_content_of_an_unknown_kind_shows_its_raw_json() -> None:
     drawn = lines(body(Content("hologram", raw={"depth": 3}), context()))
     assert drawn == ['  ? unknown content "hologram"', '   {"depth": 3}']
 
 
-def test_an_embedded_text_shows_its_beginning_in_its_colours() -> None:
+def test_an_embedded_text_shows_its_first_lines_with_syntax_colours() -> None:
     content = Content("resource", uri="file:///a.py", text="import os\n" * 8)
     drawn = body(content, context())
     assert [line.strip() for line in lines(drawn)[1:]] == ["import os"] * 5 + ["▸ 3 more lines"]
@@ -41,13 +41,13 @@ def test_an_embedded_text_shows_its_beginning_in_its_colours() -> None:
     assert keyword.style != name.style
 
 
-def test_an_embedded_text_folds_to_its_line_and_is_whole_where_it_is_shown_alone() -> None:
+def test_an_embedded_text_is_one_line_when_folded_and_complete_in_the_full_view() -> None:
     content = Content("resource", uri="file:///a.py", text="import os\n" * 8)
     assert len(lines(body(content, context(folded=True)))) == 1
     assert len(lines(body(content, context(full=True)))) == 9
 
 
-def test_a_link_can_be_followed_only_where_that_is_safe() -> None:
+def test_only_safe_links_are_clickable() -> None:
     def links(uri: str) -> set[str]:
         strip = body(Content("resource_link", uri=uri, name="x"), context()).line(0)
         return {segment.style.link for segment in strip if segment.style and segment.style.link}
@@ -58,7 +58,7 @@ def test_a_link_can_be_followed_only_where_that_is_safe() -> None:
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])
-def test_it_fits_and_is_safe_whatever_its_fields_say(width: int) -> None:
+def test_any_content_fits_the_width_and_is_safe(width: int) -> None:
     nasty = "n\x1b[2J\u202e名" * 30
     for kind in ("image", "resource_link", "resource", nasty):
         content = Content(

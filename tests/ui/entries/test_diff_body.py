@@ -20,7 +20,7 @@ OLD = "def login(name):\n    user = find(name)\n    if user = None:\n        ret
 NEW = OLD.replace("user = None", "user is None")
 
 
-def test_numbers_signs_and_texts_stand_in_columns() -> None:
+def test_line_numbers_signs_and_texts_are_in_columns() -> None:
     assert lines(DiffBody(Diff("login.py", OLD, NEW), context())) == [
         "     1   def login(name):",
         "     2       user = find(name)",
@@ -30,7 +30,7 @@ def test_numbers_signs_and_texts_stand_in_columns() -> None:
     ]
 
 
-def test_old_and_new_stand_beside_each_other_where_there_is_room() -> None:
+def test_wide_diffs_are_shown_side_by_side() -> None:
     body = DiffBody(Diff("login.py", OLD, NEW), context(width=120))
     assert body.height == 4
     left, right = lines(body)[2].split("│")
@@ -38,12 +38,12 @@ def test_old_and_new_stand_beside_each_other_where_there_is_room() -> None:
     assert right.strip() == "3 +     if user is None:"
 
 
-def test_a_new_file_is_not_split() -> None:
+def test_a_new_file_is_not_shown_side_by_side() -> None:
     body = DiffBody(Diff("new.py", None, "a\nb\n"), context(width=120))
     assert lines(body) == ["     1 + a", "     2 + b"]
 
 
-def test_backgrounds_reach_the_edge() -> None:
+def test_background_colours_reach_the_right_edge() -> None:
     body = DiffBody(Diff("login.py", OLD, NEW), context())
     for number, style in ((2, PALETTE.diff_removed), (3, PALETTE.diff_added)):
         strip = body.line(number)
@@ -53,7 +53,7 @@ def test_backgrounds_reach_the_edge() -> None:
         assert last.bgcolor == style.bgcolor
 
 
-def test_changed_words_and_syntax_have_colours_of_their_own() -> None:
+def test_changed_words_and_syntax_are_coloured() -> None:
     body = DiffBody(Diff("login.py", OLD, NEW), context())
     keyword = PALETTE.syntax["keyword"].color
     assert keyword is not None
@@ -62,14 +62,14 @@ def test_changed_words_and_syntax_have_colours_of_their_own() -> None:
     assert colour_of(body.line(3), "is")[1] == "#005500"
 
 
-def test_a_language_nobody_knows_is_shown_without_syntax() -> None:
+def test_an_unknown_language_has_no_syntax_colours() -> None:
     assert lines(DiffBody(Diff("x.unheardof", "def a\n", "def b\n"), context())) == [
         "     1 - def a",
         "     1 + def b",
     ]
 
 
-def test_the_inside_of_a_long_string_is_known_from_what_comes_before() -> None:
+def test_a_multi_line_string_is_coloured_although_it_began_earlier() -> None:
     old = '"""A long text.\n\n' + "for word in text\n" * 12 + '"""\n'
     new = old.replace('text\n"""', 'texts\n"""')
     body = DiffBody(Diff("x.py", old, new), context())
@@ -79,7 +79,7 @@ def test_the_inside_of_a_long_string_is_known_from_what_comes_before() -> None:
         assert colour_of(strip, "for")[0] != keyword.name
 
 
-def test_long_lines_are_folded_below_their_own_beginning() -> None:
+def test_wrapped_lines_are_indented_to_the_text_column() -> None:
     text = "abcdefghijklmnopq" * 7
     body = DiffBody(Diff("a.txt", None, f"{text}\nshort\n"), context(width=60))
     shown = lines(body)
@@ -89,12 +89,12 @@ def test_long_lines_are_folded_below_their_own_beginning() -> None:
     assert "".join(line[9:] for line in shown[:3]) == text
 
 
-def test_tabs_become_blanks_and_show_where_they_are_what_changed() -> None:
+def test_tabs_become_spaces_and_changed_tabs_become_arrows() -> None:
     body = DiffBody(Diff("Makefile", "\tcc a.c\n\tx\n", "    cc a.c\n\tx\n"), context())
     assert lines(body) == ["     1 - →   cc a.c", "     1 +     cc a.c", "     2       x"]
 
 
-def test_a_long_diff_is_cut_short_unless_it_is_wanted_whole() -> None:
+def test_a_long_diff_is_truncated_except_in_the_full_view() -> None:
     diff = Diff("a.txt", None, "".join(f"{number}\n" for number in range(100)))
     short = lines(DiffBody(diff, context()))
     assert len(short) == PREVIEW_ROWS
@@ -102,12 +102,12 @@ def test_a_long_diff_is_cut_short_unless_it_is_wanted_whole() -> None:
     assert DiffBody(diff, context(full=True)).height == 100
 
 
-def test_several_files_have_their_names_above() -> None:
+def test_a_heading_is_shown_above_the_rows() -> None:
     body = DiffBody(Diff("src/a.py", "a\n", "b\n"), context(), heading="src/a.py")
     assert lines(body)[0].strip() == "src/a.py"
 
 
-def test_what_is_no_line_is_told() -> None:
+def test_notes_about_the_file_are_shown() -> None:
     assert lines(DiffBody(Diff("a", "x\n", "x\n"), context())) == ["    no text changes"]
     assert lines(DiffBody(Diff("a", None, ""), context())) == ["    an empty file"]
     ends = DiffBody(Diff("a", "x\n", "x\n", line_ends=("CRLF", "LF")), context())
@@ -115,14 +115,14 @@ def test_what_is_no_line_is_told() -> None:
     assert lines(DiffBody(Diff("a", "x\n", "x"), context()))[-1].strip() == "\\ No newline at end of file"
 
 
-def test_a_patch_looks_like_two_versions_do() -> None:
+def test_a_patch_is_drawn_like_a_diff_of_two_texts() -> None:
     patch = "--- a/x.py\n+++ b/x.py\n@@ -7,2 +7,2 @@\n-a = 1\n+a = 2\n b\n"
     body = DiffBody(Diff("x.py", None, None, patch=patch), context())
     assert lines(body) == ["     7 - a = 1", "     7 + a = 2", "     8   b"]
     assert body.copy_text() == patch
 
 
-def test_a_copy_is_a_unified_diff() -> None:
+def test_copying_gives_a_unified_diff() -> None:
     assert DiffBody(Diff("a.py", "a\nb\n", "a\nc\n"), context()).copy_text().split("\n") == [
         "--- a.py",
         "+++ a.py",
@@ -132,7 +132,7 @@ def test_a_copy_is_a_unified_diff() -> None:
     ]
 
 
-def test_only_what_is_looked_at_is_coloured(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_drawn_lines_are_coloured(monkeypatch: pytest.MonkeyPatch) -> None:
     from acp_tui.ui.theme import syntax
 
     coloured: list[int] = []
@@ -157,7 +157,7 @@ TEXTS = st.text(st.sampled_from("ab \t{}漢é👩‍👧\u0301\n\n\r\x1b\u202e")
 
 @properties
 @given(TEXTS, TEXTS, st.sampled_from([20, 41, 80, 120, 131]))
-def test_any_texts_fit_the_width_and_the_height(old: str, new: str, width: int) -> None:
+def test_any_diff_fits_the_width(old: str, new: str, width: int) -> None:
     body = DiffBody(Diff("a.py", old, new), context(width=width, full=True))
     for strip in strips(body):
         assert strip.cell_length <= width

@@ -1,4 +1,4 @@
-"""All the output of a terminal while it comes: whatever it does, what is drawn is what there is."""
+"""The full output of a terminal, followed while the command runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def drawn(body: FullOutput) -> list[str]:
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(PIECES, max_size=60))
-def test_following_shows_what_looking_again_would(pieces: list[str]) -> None:
+def test_following_output_shows_the_same_as_reading_it_again(pieces: list[str]) -> None:
     one = terminal()
     followed = FullOutput(one, CONTEXT)
     for piece in pieces:
@@ -44,7 +44,7 @@ def test_following_shows_what_looking_again_would(pieces: list[str]) -> None:
     assert followed.copy_text() == fresh.copy_text()
 
 
-def test_what_was_not_kept_leaves_a_line_that_says_so() -> None:
+def test_a_line_marks_omitted_output() -> None:
     one = terminal()
     body = FullOutput(one, CONTEXT)
     for number in range(MAX_KEPT_PER_END // 4):
@@ -54,7 +54,7 @@ def test_what_was_not_kept_leaves_a_line_that_says_so() -> None:
     assert drawn(body)[-1].strip() == f"line {MAX_KEPT_PER_END // 4 - 1:06}"
 
 
-def test_output_sent_again_takes_the_place_of_the_old_one() -> None:
+def test_output_sent_again_replaces_the_old_output() -> None:
     one = terminal()
     one.output.append("first\r\n")
     body = FullOutput(one, CONTEXT)
@@ -64,7 +64,7 @@ def test_output_sent_again_takes_the_place_of_the_old_one() -> None:
     assert drawn(body) == ["second"]
 
 
-def test_a_flood_does_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_beyond_the_limit_are_read_again_from_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(full_output, "MAX_LINES", 200)
     one = terminal()
     body = FullOutput(one, CONTEXT)

@@ -1,4 +1,4 @@
-"""What is too long to draw is cut, and what was cut is said."""
+"""Texts that are too long to draw are truncated, with a note."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ FEW = 2 * MAX_LINE_LENGTH // 80 + 40
 """Lines that a cut line fills, and what may stand around it."""
 
 
-def test_a_line_of_megabytes_is_cut_in_a_notice() -> None:
+def test_a_notice_truncates_a_line_of_megabytes() -> None:
     body = make_body(Notice(id=1, at=0.0, text=LINE), context(full=True))
     assert body.height < FEW
     assert MISSING in " ".join(lines(body))
 
 
-def test_a_line_of_megabytes_is_cut_in_the_output_of_a_command() -> None:
+def test_command_output_truncates_a_line_of_megabytes() -> None:
     session = Session(cwd="/p")
     terminal(session, LINE, terminal_id="a", command="cat", cwd="/p", exit_code=0, ended_at=1.0)
     run = call(session, title="cat", kind="execute", status="completed", content=[TerminalRef("a")])
@@ -46,7 +46,7 @@ def test_a_line_of_megabytes_is_cut_in_the_output_of_a_command() -> None:
     assert "more characters" in " ".join(lines(body))
 
 
-def test_a_line_of_megabytes_is_cut_in_a_diff_but_not_its_change() -> None:
+def test_a_diff_truncates_a_line_of_megabytes_but_shows_that_it_changed() -> None:
     diff = Diff("/p/a.py", LINE + "a\n", LINE + "b\n")
     edit = ToolCall(id=1, at=0.0, call_id="c", title="Edit", kind="edit", content=[diff])
     body = make_body(edit, context(full=True))
@@ -56,7 +56,7 @@ def test_a_line_of_megabytes_is_cut_in_a_diff_but_not_its_change() -> None:
     assert text.count("morecharacters(checksum") == 2
 
 
-def test_text_of_very_many_lines_is_cut_on_the_screen_that_shows_all_of_an_entry() -> None:
+def test_the_full_view_limits_the_lines_of_a_text() -> None:
     read = ToolCall(
         id=1, at=0.0, call_id="c", title="Read", kind="read", content=[Content("text", "line\n" * 200_000)]
     )
@@ -65,7 +65,7 @@ def test_text_of_very_many_lines_is_cut_on_the_screen_that_shows_all_of_an_entry
     assert "more lines" in lines(body)[-1]
 
 
-def test_a_table_of_very_many_rows_is_measured_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_very_long_table_is_measured_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acp_tui.ui.screens.dialogs.full_entry.STEP_SECONDS", 0.0)
     rows = "| a | b |\n|---|---|\n" + "".join(f"| {number} | x |\n" for number in range(1_000))
     message = make_body(AgentMessage(id=1, at=0.0, parts=[GrowingText(rows)]), context(full=True))
@@ -79,7 +79,7 @@ def test_a_table_of_very_many_rows_is_measured_in_steps(monkeypatch: pytest.Monk
     assert body.height > 1_000
 
 
-async def test_the_middle_of_a_command_of_megabytes_is_left_out_of_the_question() -> None:
+async def test_the_permission_dialog_omits_the_middle_of_a_command_of_megabytes() -> None:
     sent = f"echo begin {LINE} ; echo end"
     question = permission(sent, "execute", raw_input={"command": sent})
 
@@ -98,7 +98,7 @@ async def test_the_middle_of_a_command_of_megabytes_is_left_out_of_the_question(
         assert "echo end" in shown
 
 
-def test_a_command_of_megabytes_is_not_read_word_by_word() -> None:
+def test_a_command_of_megabytes_is_not_parsed() -> None:
     with pytest.raises(NotPlainError, match="longer than"):
         plain_words("echo " + "x" * MAX_COMMAND_LENGTH)
 

@@ -1,4 +1,4 @@
-"""Messages and thoughts: their text, and what came with it."""
+"""Messages and thoughts: their text and other content."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def said(*parts: GrowingText | Content) -> list[str]:
     return lines(settled(agent_message.body(agent(*parts), context())))
 
 
-def test_the_agents_words_are_markdown_below_an_indent() -> None:
+def test_agent_messages_are_indented_markdown() -> None:
     assert said(GrowingText("# A\n- **b**")) == ["  A", "", "  • b"]
 
 
-def test_the_users_words_are_shown_as_typed_beside_a_bar() -> None:
+def test_user_messages_are_plain_text_beside_a_bar() -> None:
     entry = UserMessage(id=1, at=0.0, parts=[GrowingText("fix *this*\n\n  - now\n1. and\tthat")])
     assert lines(settled(user_message.body(entry, context()))) == [
         "┃ fix *this*",
@@ -50,7 +50,7 @@ def test_the_users_words_are_shown_as_typed_beside_a_bar() -> None:
     ]
 
 
-def test_attachments_follow_the_users_words_closely() -> None:
+def test_attachments_follow_a_user_message_without_a_blank_line() -> None:
     image = Content("image", data="AAAA", mime="image/png", name="shot.png")
     entry = UserMessage(id=1, at=0.0, parts=[GrowingText("look"), image])
     assert lines(settled(user_message.body(entry, context()))) == [
@@ -59,7 +59,7 @@ def test_attachments_follow_the_users_words_closely() -> None:
     ]
 
 
-def test_a_long_paste_is_drawn_where_it_is_looked_at() -> None:
+def test_a_long_paste_is_drawn_on_demand() -> None:
     entry = UserMessage(id=1, at=0.0, parts=[GrowingText("".join(f"line {n}\n" for n in range(10_000)))])
     body = user_message.body(entry, context())
     assert body.height == 10_000
@@ -85,14 +85,14 @@ def test_a_body_draws_text_and_content_that_were_added(
     assert body.copy_text() == "one\n\ntwo"
 
 
-def test_text_and_other_content_have_a_blank_line_between_them() -> None:
+def test_a_blank_line_separates_text_from_other_content() -> None:
     picture = Content("image", name="x.png")
     assert said(GrowingText("a"), picture, picture, GrowingText("b")) == [
         "  a", "", "  ▣ x.png  image", "  ▣ x.png  image", "", "  b",
     ]  # fmt: skip
 
 
-def test_what_is_for_the_agent_only_is_one_line() -> None:
+def test_content_for_the_agent_only_is_one_line() -> None:
     text = AnnotatedText(FOR_AGENT)
     text.append("secret\nplan")
     hidden = Content("resource", text="x" * 1234, annotations=FOR_AGENT)
@@ -102,7 +102,7 @@ def test_what_is_for_the_agent_only_is_one_line() -> None:
     ]
 
 
-def test_an_annotated_text_that_grows_is_counted_anew() -> None:
+def test_growing_text_for_the_agent_only_updates_its_size() -> None:
     text = AnnotatedText(FOR_AGENT)
     text.append("one")
     body = agent_message.body(agent(text), context())
@@ -111,17 +111,17 @@ def test_an_annotated_text_that_grows_is_counted_anew() -> None:
     assert "6 characters" in body.line(0).text
 
 
-def test_a_message_without_text_yet_takes_no_room() -> None:
+def test_an_empty_message_has_no_height() -> None:
     assert agent_message.body(agent(GrowingText("")), context()).height == 0
 
 
-def test_code_blocks_of_all_parts_can_be_taken_out() -> None:
+def test_code_blocks_of_all_parts_can_be_copied() -> None:
     fence = GrowingText("```py\nx = 1\n```\n")
     entry = agent(fence, Content("image"), GrowingText("- a\n\n      y\n"))
     assert agent_message.code_blocks(entry) == ["x = 1\n", "y\n"]
 
 
-def test_a_place_in_a_message_is_found_again() -> None:
+def test_a_position_in_a_message_leads_back_to_its_line() -> None:
     entry = agent(GrowingText("word " * 900 + "\n\n[a](b)"), Content("image"), GrowingText("- x\n" * 400))
     body = agent_message.body(entry, context())
     settled(body)
@@ -148,16 +148,16 @@ def test_a_folded_thought_is_one_line_with_its_duration() -> None:
     assert thinking(True, ended_at=175.0) == ["▸ thought for 1:15"]
 
 
-def test_a_thought_that_goes_on_tells_how_long_it_has_so_far() -> None:
+def test_a_running_thought_shows_its_duration_so_far() -> None:
     assert thinking(True, now=107.0) == ["▸ thinking for 7 s"]
     assert thinking(True) == ["▸ thinking"]
 
 
-def test_an_unfolded_thought_has_its_text_beside_a_bar() -> None:
+def test_an_unfolded_thought_shows_its_text_beside_a_bar() -> None:
     assert thinking(False, ended_at=104.0) == ["▾ thought for 4 s", "│ Why", "│", "│ because"]
 
 
-def test_the_end_of_a_thought_makes_its_body_anew_since_that_may_fold_it() -> None:
+def test_the_end_of_a_thought_requires_a_new_body() -> None:
     entry = Thought(id=1, at=100.0, parts=[GrowingText("a")])
     body = thought.body(entry, context())
     assert body.update()
@@ -165,7 +165,7 @@ def test_the_end_of_a_thought_makes_its_body_anew_since_that_may_fold_it() -> No
     assert not body.update()
 
 
-def test_the_line_of_a_thought_follows_the_clock() -> None:
+def test_the_headline_of_a_thought_follows_the_clock() -> None:
     clock = [101.0]
     entry = Thought(id=1, at=100.0, parts=[GrowingText("a")])
     body = thought.body(entry, context(clock=lambda: clock[0]))

@@ -18,7 +18,7 @@ def numbered(first: int, last: int) -> str:
     return "".join(f"line {number}\n" for number in range(first, last))
 
 
-def test_the_command_how_it_ended_and_how_long_it_took_stand_on_one_line() -> None:
+def test_the_headline_shows_command_result_and_duration() -> None:
     session = Session(cwd=CWD)
     entry = terminal(session, "oops\n", command="make test", cwd=CWD, exit_code=2, ended_at=103.5)
     first, second = lines(body(entry, context(session)))
@@ -39,11 +39,11 @@ def test_the_command_how_it_ended_and_how_long_it_took_stand_on_one_line() -> No
         ("bash script.sh", "bash script.sh"),
     ],
 )
-def test_the_shell_around_a_command_is_not_shown(command: str, seen: str) -> None:
+def test_a_shell_wrapper_is_not_shown(command: str, seen: str) -> None:
     assert terminal_command(terminal(Session(cwd=CWD), command=command), CWD) == seen
 
 
-def test_a_signal_is_told_and_success_is_not() -> None:
+def test_a_signal_is_shown_and_exit_code_zero_is_not() -> None:
     session = Session(cwd=CWD)
     killed = terminal(session, command="a", signal="SIGKILL", ended_at=100.0)
     assert lines(body(killed, context(session)))[0].endswith("SIGKILL  ✘")
@@ -51,7 +51,7 @@ def test_a_signal_is_told_and_success_is_not() -> None:
     assert "exit" not in lines(body(good, context(session)))[0]
 
 
-def test_another_directory_than_the_sessions_is_told() -> None:
+def test_a_directory_other_than_the_sessions_is_shown() -> None:
     session = Session(cwd=CWD)
     inside = terminal(session, command="make", cwd=f"{CWD}/sub")
     assert "make  in sub" in lines(body(inside, context(session)))[0]
@@ -61,14 +61,14 @@ def test_another_directory_than_the_sessions_is_told() -> None:
     assert " in " not in lines(body(here, context(session)))[0]
 
 
-def test_the_last_lines_are_shown_and_how_many_came_before() -> None:
+def test_the_last_lines_and_the_number_of_earlier_ones_are_shown() -> None:
     session = Session(cwd=CWD)
     shown = lines(body(terminal(session, numbered(0, 100), command="x"), context(session)))
     assert shown[1] == f"    ▸ {100 - TAIL_LINES} more lines"
     assert shown[2:] == [f"    line {number}" for number in range(100 - TAIL_LINES, 100)]
 
 
-def test_all_lines_are_shown_where_they_are_wanted() -> None:
+def test_the_full_view_shows_all_lines() -> None:
     session = Session(cwd=CWD)
     shown = body(terminal(session, numbered(0, 100), command="x"), context(session, full=True))
     assert shown.height == 101
@@ -81,7 +81,7 @@ def test_a_folded_terminal_is_one_line() -> None:
     assert shown[0].startswith("▸ ❯ x")
 
 
-def test_colours_are_those_of_the_theme() -> None:
+def test_terminal_colours_come_from_the_theme() -> None:
     session = Session(cwd=CWD)
     output = "\x1b[32mgreen\x1b[0m \x1b[38;5;196mred\x1b[0m \x1b[48;2;1;2;3mback\x1b[0m\n"
     strip = body(terminal(session, output, command="x"), context(session)).line(1)
@@ -90,7 +90,7 @@ def test_colours_are_those_of_the_theme() -> None:
     assert colour_of(strip, "back") == (None, "#010203")
 
 
-def test_progress_is_drawn_in_place() -> None:
+def test_a_progress_bar_is_drawn_in_place() -> None:
     session = Session(cwd=CWD)
     entry = terminal(session, "building\n10 %", command="x")
     shown = body(entry, context(session))
@@ -103,7 +103,7 @@ def test_progress_is_drawn_in_place() -> None:
     assert lines(shown)[1:] == ["    building", "    done"]
 
 
-def test_an_escape_sequence_may_come_in_two_pieces() -> None:
+def test_an_escape_sequence_may_be_split_between_chunks() -> None:
     session = Session(cwd=CWD)
     entry = terminal(session, "a\x1b[3", command="x")
     shown = body(entry, context(session))
@@ -113,7 +113,7 @@ def test_an_escape_sequence_may_come_in_two_pieces() -> None:
     assert lines(shown)[1:] == ["    ab"]
 
 
-def test_output_that_the_agent_sends_again_as_a_whole_replaces_what_was_there() -> None:
+def test_output_that_the_agent_sends_again_replaces_the_old_output() -> None:
     session = Session(cwd=CWD)
     entry = terminal(session, "one\ntwo\n", command="x")
     shown = body(entry, context(session))
@@ -124,7 +124,7 @@ def test_output_that_the_agent_sends_again_as_a_whole_replaces_what_was_there() 
     assert lines(shown)[1:] == ["    six", "    ten"]
 
 
-def test_what_was_not_kept_is_told_once_and_the_end_is_right() -> None:
+def test_omitted_output_is_reported_once_and_the_end_is_correct() -> None:
     session = Session(cwd=CWD)
     entry = terminal(session, "first\n", command="x")
     shown = body(entry, context(session, full=True))
@@ -140,7 +140,7 @@ def test_what_was_not_kept_is_told_once_and_the_end_is_right() -> None:
     assert sum("characters omitted" in text for text in seen) == 1
 
 
-def test_what_is_kept_of_floods_does_not_grow() -> None:
+def test_memory_for_a_flood_is_limited() -> None:
     session = Session(cwd=CWD)
     entry = terminal(session, "first\n", command="x")
     shown = body(entry, context(session, full=True))
@@ -159,7 +159,7 @@ def test_what_is_kept_of_floods_does_not_grow() -> None:
     assert abs(left_out + len(copied) - entry.output.total) <= 2  # line ends beside the gap and at the end
 
 
-def test_of_much_output_that_was_followed_the_last_lines_are_right() -> None:
+def test_the_last_lines_of_long_output_are_correct() -> None:
     session = Session(cwd=CWD)
     entry = terminal(session, command="x")
     shown = body(entry, context(session))
@@ -170,13 +170,13 @@ def test_of_much_output_that_was_followed_the_last_lines_are_right() -> None:
     assert lines(shown)[-1] == "    line 99999"
 
 
-def test_a_line_longer_than_the_page_is_folded() -> None:
+def test_a_long_line_is_wrapped() -> None:
     session = Session(cwd=CWD)
     shown = lines(body(terminal(session, "x" * 100 + "\n", command="x"), context(session, 60)))
     assert shown[1:] == ["    " + "x" * 56, "    " + "x" * 44]
 
 
-def test_a_copy_is_all_the_output_without_colours() -> None:
+def test_copying_gives_all_output_without_colours() -> None:
     session = Session(cwd=CWD)
     entry = terminal(session, numbered(0, 20) + "\x1b[31mred\x1b[0m\n", command="x")
     for folded in (False, True):
@@ -187,7 +187,7 @@ def test_a_copy_is_all_the_output_without_colours() -> None:
 # --------------------------------------------------------------------------- in a tool call
 
 
-def test_a_terminal_that_a_call_shows_is_not_shown_on_its_own() -> None:
+def test_a_terminal_shown_by_a_call_has_no_lines_of_its_own() -> None:
     session = Session(cwd=CWD)
     entry = terminal(session, "out\n", command="make")
     alone = body(entry, context(session))
@@ -201,7 +201,7 @@ def test_a_terminal_that_a_call_shows_is_not_shown_on_its_own() -> None:
     assert body(entry, context(session)).height == 2
 
 
-def test_the_call_says_the_command_unless_its_title_does() -> None:
+def test_a_call_shows_the_command_unless_its_title_does() -> None:
     session = Session(cwd=CWD)
     terminal(session, "out\n", command="make all", cwd=CWD, exit_code=1)
     said = call(session, title="`make all`", kind="execute", content=[TerminalRef("t")])
@@ -212,7 +212,7 @@ def test_the_call_says_the_command_unless_its_title_does() -> None:
     assert "exit 1" in lines(call_body(unsaid, context(session)))[0]
 
 
-def test_a_command_too_long_for_the_title_is_shown_whole_below_it() -> None:
+def test_a_command_too_long_for_the_title_is_shown_below_it() -> None:
     session = Session(cwd=CWD)
     command = "make " + " ".join(f"target-{number}" for number in range(20))
     terminal(session, "out\n", command=command, cwd=CWD)
@@ -232,21 +232,21 @@ def test_a_command_too_long_for_the_title_is_shown_whole_below_it() -> None:
     ]
 
 
-def test_a_very_long_command_is_cut_short_unless_it_is_wanted_whole() -> None:
+def test_a_very_long_command_is_truncated_except_in_the_full_view() -> None:
     entry = call(title="Run", kind="execute", raw_input={"command": "x\n" * 50 + "y"})
     entry.content = [Content("text", "out")]
     assert lines(call_body(entry, context()))[-2:] == ["      ▸ 45 more lines", "    out"]
     assert lines(call_body(entry, context(full=True)))[-2:] == ["      y", "    out"]
 
 
-def test_the_call_says_where_a_command_runs_that_runs_elsewhere() -> None:
+def test_a_call_shows_the_directory_of_a_command_that_runs_elsewhere() -> None:
     session = Session(cwd=CWD)
     terminal(session, "out\n", command="make", cwd="/etc")
     made = call(session, title="make", kind="execute", content=[TerminalRef("t")])
     assert lines(call_body(made, context(session)))[1] == "    $ make  in /etc"
 
 
-def test_the_state_tells_which_call_shows_a_terminal() -> None:
+def test_the_session_knows_which_call_shows_a_terminal() -> None:
     session = Session(cwd=CWD)
     reduce(session, ev.TerminalCreated("t", command="make"), 1.0)
     changes = reduce(session, ev.ToolCallChanged("c", announced=True, content=[TerminalRef("t")]), 2.0)

@@ -40,7 +40,7 @@ class Transcript(App[None]):
         return [text for text in texts if text]
 
 
-async def test_output_goes_on_in_the_call_that_shows_the_terminal_and_nowhere_else() -> None:
+async def test_new_output_appears_only_in_the_call_that_shows_the_terminal() -> None:
     app = Transcript()
     async with app.run_test(size=(60, 20)) as pilot:
         await pilot.pause()

@@ -19,7 +19,7 @@ def headline(entry: ToolCall, session: Session | None = None, width: int = 80, *
 # --------------------------------------------------------------------------- the first line
 
 
-def test_the_first_line_tells_kind_title_how_much_changed_how_long_it_took_and_how_it_ended() -> None:
+def test_the_headline_shows_icon_title_changed_lines_duration_and_status() -> None:
     edit = call(
         title="Edit login.py",
         kind="edit",
@@ -34,7 +34,7 @@ def test_the_first_line_tells_kind_title_how_much_changed_how_long_it_took_and_h
 
 
 @pytest.mark.parametrize("sign", [*KIND_ICONS.values(), OTHER_ICON, *STATUS_ICONS.values()])
-def test_every_sign_is_one_cell_wide(sign: str) -> None:
+def test_every_icon_is_one_cell_wide(sign: str) -> None:
     assert cell_len(sign) == 1
 
 
@@ -43,7 +43,7 @@ def test_each_status_has_its_sign(status: str, sign: str) -> None:
     assert headline(call(title="x", status=status)).endswith(sign)
 
 
-def test_a_status_nobody_knows_is_told_in_its_own_word() -> None:
+def test_an_unknown_status_is_shown_by_name() -> None:
     assert headline(call(title="x", status="paused")).endswith("paused")
 
 
@@ -52,7 +52,7 @@ def test_a_call_without_anything_to_unfold_has_no_fold_sign() -> None:
     assert headline(call(title="Fetch x", kind="fetch", raw_input={"url": "x"}), folded=True).startswith("▸")
 
 
-def test_how_long_it_has_taken_so_far_comes_from_the_clock() -> None:
+def test_the_duration_of_a_running_call_comes_from_the_clock() -> None:
     now = [100.5]
     shown = body(call(title="x", status="in_progress"), context(clock=lambda: now[0]))
     assert " s " not in shown.line(0).text
@@ -60,7 +60,7 @@ def test_how_long_it_has_taken_so_far_comes_from_the_clock() -> None:
     assert shown.line(0).text.rstrip().endswith("12 s  ●")
 
 
-def test_a_finished_call_does_not_count_on() -> None:
+def test_the_duration_of_a_finished_call_stays() -> None:
     assert " s" not in headline(call(title="x", status="completed"), clock=lambda: 500.0)
 
 
@@ -68,7 +68,7 @@ def test_a_finished_call_does_not_count_on() -> None:
     ("seconds", "words"),
     [(0.84, "0.8 s"), (7, "7 s"), (42.4, "42 s"), (187, "3:07"), (3723, "1:02:03"), (59.7, "1:00")],
 )
-def test_durations_are_short(seconds: float, words: str) -> None:
+def test_durations_are_formatted_briefly(seconds: float, words: str) -> None:
     assert format_duration(seconds) == words
 
 
@@ -81,12 +81,12 @@ def test_a_title_that_only_names_a_file_gets_a_verb(title: str) -> None:
 @pytest.mark.parametrize(
     ("title", "kind"), [("app.py", "execute"), ("app.p", "edit"), ("Edit app.py", "edit")]
 )
-def test_other_titles_stay_as_they_are(title: str, kind: str) -> None:
+def test_other_titles_are_unchanged(title: str, kind: str) -> None:
     entry = call(title=title, kind=kind, locations=[Location(f"{CWD}/src/app.py")])
     assert f"{KIND_ICONS[kind]} {title}" in headline(entry)
 
 
-def test_the_directory_of_a_command_is_no_file() -> None:
+def test_the_directory_of_a_command_is_not_listed_as_a_file() -> None:
     entry = call(title="make", kind="execute", locations=[Location(CWD), Location(f"{CWD}/Makefile")])
     shown = lines(body(entry, context()))
     assert any("↳ Makefile" in line for line in shown)
@@ -101,12 +101,14 @@ def test_the_directory_of_a_command_is_no_file() -> None:
         ("make all", {"command": "make all", "cwd": f"{CWD}/sub"}, ["$ make all  in sub"]),
     ],
 )
-def test_a_command_without_output_yet_is_no_json(title: str, sent: dict[str, str], below: list[str]) -> None:
+def test_a_command_without_output_does_not_show_its_raw_input(
+    title: str, sent: dict[str, str], below: list[str]
+) -> None:
     running = call(title=title, kind="execute", status="in_progress", raw_input=sent)
     assert [line.strip() for line in lines(body(running, context()))[1:]] == below
 
 
-def test_a_command_that_is_told_only_as_text_is_a_command() -> None:
+def test_a_command_sent_only_as_text_is_shown_as_a_command() -> None:
     told = Content("text", text='{"command": "make all"}')
     asked = call(title="Bash", kind="execute", content=[Content("text", text="May I?"), told])
     assert [line.strip() for line in lines(body(asked, context()))[1:]] == ["$ make all", "May I?"]
@@ -115,12 +117,12 @@ def test_a_command_that_is_told_only_as_text_is_a_command() -> None:
     assert not any("$" in line for line in lines(body(ended, context())))
 
 
-def test_a_file_that_was_not_there_is_written() -> None:
+def test_the_verb_for_a_new_file_is_write() -> None:
     made = call(title="app.py", kind="edit", content=[Diff(f"{CWD}/app.py", None, "a\n")])
     assert "✎ Write app.py" in headline(made)
 
 
-def test_the_input_as_text_is_the_input() -> None:
+def test_raw_input_repeated_as_text_is_shown_once() -> None:
     text = Content("text", text='{"b": [1], "a": "x"}')
     asked = call(title="Ask", status="completed", raw_input={"a": "x", "b": [1]}, content=[text])
     bare = call(title="Ask", status="completed", raw_input={"a": "x", "b": [1]})
@@ -129,7 +131,7 @@ def test_the_input_as_text_is_the_input() -> None:
     assert [line.strip() for line in lines(body(asked, context()))[1:]] == ["an answer"]
 
 
-def test_titles_give_way_at_the_end_and_paths_at_the_beginning() -> None:
+def test_titles_are_shortened_at_the_end_and_paths_at_the_beginning() -> None:
     path = "/srv/data/" + "folder/" * 12 + "file.py"
     line = headline(call(title=f"Read {path}", kind="read", status="completed"), width=60)
     assert line.startswith("  ◇ Read …")
@@ -139,20 +141,20 @@ def test_titles_give_way_at_the_end_and_paths_at_the_beginning() -> None:
     assert "…" in words
 
 
-def test_facts_go_before_the_title_does() -> None:
+def test_facts_are_dropped_before_the_title_becomes_too_short() -> None:
     edit = call(title="Edit", kind="edit", ended_at=165.0, content=[Diff("a", "a\n" * 5000, "b\n" * 5000)])
     line = headline(edit, width=24)
     assert line.startswith("▾ ✎ Edit")
     assert cell_len(line) <= 24
 
 
-def test_paths_below_the_sessions_directory_are_relative_but_commands_stay_as_they_are() -> None:
+def test_paths_in_titles_are_relative_except_in_commands() -> None:
     assert "Read src/a.py" in headline(call(title=f"Read {CWD}/src/a.py", kind="read"))
     assert f"cat {CWD}/a.py" in headline(call(title=f"cat {CWD}/a.py", kind="execute"))
     assert f"Read /other{CWD}/a.py" in headline(call(title=f"Read /other{CWD}/a.py", kind="read"))
 
 
-def test_a_call_without_title_is_called_by_what_else_is_known() -> None:
+def test_a_call_without_a_title_is_named_after_its_command_tool_or_kind() -> None:
     assert "ls -l" in headline(call(kind="execute", raw_input={"command": ["ls", "-l"]}))
     assert "lookup" in headline(call(name="lookup"))
     assert "switch mode" in headline(call(kind="switch_mode"))
@@ -163,29 +165,29 @@ def test_a_call_without_title_is_called_by_what_else_is_known() -> None:
 
 
 @pytest.mark.parametrize("kind", ["read", "search", "think", "fetch", "other", "switch_mode"])
-def test_looking_is_folded_unless_it_failed(kind: str) -> None:
+def test_reading_calls_start_folded_unless_they_failed(kind: str) -> None:
     assert starts_folded(call(kind=kind, status="completed"))
     assert not starts_folded(call(kind=kind, status="failed"))
 
 
 @pytest.mark.parametrize("kind", ["edit", "delete", "move", "execute"])
-def test_what_changes_or_runs_something_is_open(kind: str) -> None:
+def test_editing_and_executing_calls_start_unfolded(kind: str) -> None:
     assert not starts_folded(call(kind=kind, status="completed"))
 
 
-def test_a_call_of_any_kind_is_open_when_it_shows_a_diff_or_a_terminal() -> None:
+def test_calls_with_a_diff_or_a_terminal_start_unfolded() -> None:
     assert not starts_folded(call(content=[Diff("a", None, "b")]))
     assert not starts_folded(call(content=[TerminalRef("t")]))
 
 
-def test_a_folded_call_is_one_line_that_still_tells_how_much_changed() -> None:
+def test_a_folded_call_is_one_line_with_the_number_of_changed_lines() -> None:
     shown = body(call(title="Edit", kind="edit", content=[Diff("a", None, "b\n")]), context(folded=True))
     assert shown.height == 1
     assert "+1" in shown.line(0).text
     assert shown.line(0).text.startswith("▸")
 
 
-def test_a_call_that_fails_is_made_anew_so_that_it_opens() -> None:
+def test_a_call_that_fails_requires_a_new_body() -> None:
     read = call(title="Read", kind="read", status="in_progress")
     shown = body(read, context(folded=True))
     assert shown.update()
@@ -196,7 +198,7 @@ def test_a_call_that_fails_is_made_anew_so_that_it_opens() -> None:
 # --------------------------------------------------------------------------- what it shows
 
 
-def test_a_new_and_a_deleted_file_are_told_from_a_change() -> None:
+def test_new_and_deleted_files_are_labelled() -> None:
     assert "new  +1" in headline(call(kind="edit", content=[Diff("a", None, "x\n")]))
     assert "deleted  −1" in headline(call(kind="edit", content=[Diff("a", "x\n", None)]))
     # The protocol wants a text, so what is deleted comes as an empty one.
@@ -204,14 +206,14 @@ def test_a_new_and_a_deleted_file_are_told_from_a_change() -> None:
     assert "now empty  −1" in headline(call(kind="edit", content=[Diff("a", "x\n", "")]))
 
 
-def test_one_file_named_by_the_title_needs_no_heading_and_several_do() -> None:
+def test_a_diff_has_a_heading_unless_the_title_names_its_file() -> None:
     one, two = Diff(f"{CWD}/src/a.py", None, "x\n"), Diff(f"{CWD}/src/b.py", None, "y\n")
     assert lines(body(call(title="Edit a.py", kind="edit", content=[one]), context()))[1:] == ["     1 + x"]
     shown = lines(body(call(title="Edit a.py", kind="edit", content=[one, two]), context()))[1:]
     assert shown == ["    src/a.py  (new)", "     1 + x", "    src/b.py  (new)", "     1 + y"]
 
 
-def test_the_numbers_of_a_snippet_begin_where_the_call_says_it_is() -> None:
+def test_the_line_numbers_of_a_snippet_begin_at_its_location() -> None:
     path = f"{CWD}/a.py"
     snippet = call(title="Edit a.py", kind="edit", content=[Diff(path, "old", "new")])
     snippet.locations = [Location(path, 120)]
@@ -221,7 +223,7 @@ def test_the_numbers_of_a_snippet_begin_where_the_call_says_it_is() -> None:
     assert lines(body(whole, context()))[1].strip() == "1   a"
 
 
-def test_words_of_which_nobody_knows_where_they_are_have_no_numbers() -> None:
+def test_a_snippet_without_a_location_has_no_line_numbers() -> None:
     path = f"{CWD}/a.py"
     sent = {"file_path": path, "old_string": "old", "new_string": "new"}
     snippet = call(title="Edit a.py", kind="edit", content=[Diff(path, "old", "new")], raw_input=sent)
@@ -230,7 +232,7 @@ def test_words_of_which_nobody_knows_where_they_are_have_no_numbers() -> None:
     assert [line.strip() for line in lines(body(snippet, context()))[1:]] == ["1 - old", "1 + new"]
 
 
-def test_places_that_nothing_else_names_are_listed() -> None:
+def test_files_that_nothing_else_names_are_listed() -> None:
     moved = call(title="Move a.py", kind="move")
     moved.locations = [Location(f"{CWD}/a.py"), Location(f"{CWD}/lib/b.py", 7), Location("/etc/hosts")]
     assert lines(body(moved, context()))[1:] == ["    ↳ lib/b.py:7", "    ↳ /etc/hosts"]
@@ -242,7 +244,7 @@ def test_places_that_nothing_else_names_are_listed() -> None:
     assert lines(body(many, context()))[-1] == "    ▸ 4 more files"
 
 
-def test_the_output_of_a_command_has_its_colours_and_shows_its_end() -> None:
+def test_command_output_is_coloured_and_shows_its_end() -> None:
     text = "".join(f"line {number}\n" for number in range(30)) + "\x1b[31mfailed\x1b[0m\n"
     plain = text.replace("\x1b[31m", "").replace("\x1b[0m", "")
     shown = body(call(title="x", kind="execute", content=[Content("text", plain, coloured=text)]), context())
@@ -251,7 +253,7 @@ def test_the_output_of_a_command_has_its_colours_and_shows_its_end() -> None:
     assert colour_of(shown.line(shown.height - 1), "failed")[0] == "#111101"
 
 
-def test_a_fence_around_the_output_of_a_command_is_not_part_of_it() -> None:
+def test_the_code_fence_around_command_output_is_removed() -> None:
     fenced = Content("text", "```console\n$ ls\na.py\n```")
     assert lines(body(call(title="x", kind="execute", content=[fenced]), context()))[1:] == [
         "    $ ls",
@@ -259,7 +261,7 @@ def test_a_fence_around_the_output_of_a_command_is_not_part_of_it() -> None:
     ]
 
 
-def test_the_text_of_a_file_is_shown_as_it_is() -> None:
+def test_the_text_of_a_file_is_not_markdown() -> None:
     text = Content("text", "# not a heading\n* not a list")
     assert lines(body(call(title="x", kind="read", content=[text]), context()))[1:] == [
         "    # not a heading",
@@ -267,19 +269,19 @@ def test_the_text_of_a_file_is_shown_as_it_is() -> None:
     ]
 
 
-def test_why_a_call_failed_is_a_message() -> None:
+def test_the_reason_of_a_failure_is_prose() -> None:
     text = Content("text", "**Denied**")
     shown = body(call(title="x", kind="read", status="failed", content=[text]), context())
     assert lines(shown)[1:] == ["    Denied"]
 
 
-def test_why_a_call_failed_is_broken_between_words_also_in_a_fence() -> None:
+def test_the_reason_of_a_failure_is_wrapped_between_words_even_in_a_code_fence() -> None:
     text = Content("text", f"```\n{'word ' * 20}\nsecond line\n```")
     shown = lines(body(call(title="x", kind="edit", status="failed", content=[text]), context()))
     assert [line.split() for line in shown[1:]] == [["word"] * 15, ["word"] * 5, ["second", "line"]]
 
 
-def test_content_is_drawn_anew_when_the_kind_of_call_becomes_known() -> None:
+def test_content_is_drawn_again_when_the_kind_becomes_known() -> None:
     entry = call(title="x", kind="edit", content=[Content("text", "**a**")])
     shown = body(entry, context())
     entry.kind = "execute"
@@ -292,7 +294,7 @@ def test_other_text_is_markdown() -> None:
     assert lines(body(call(title="x", kind="think", content=[text]), context()))[1:] == ["    It is done."]
 
 
-def test_long_texts_are_cut_short_unless_they_are_wanted_whole() -> None:
+def test_long_texts_are_truncated_except_in_the_full_view() -> None:
     text = Content("text", "".join(f"{number}\n" for number in range(100)))
     entry = call(title="x", kind="read", content=[text])
     assert lines(body(entry, context()))[-1] == "    ▸ 80 more lines"
@@ -302,7 +304,7 @@ def test_long_texts_are_cut_short_unless_they_are_wanted_whole() -> None:
     assert body(thought, context(full=True)).height > 300
 
 
-def test_an_image_is_a_line_and_what_is_for_the_agent_alone_is_only_mentioned() -> None:
+def test_an_image_is_one_line_and_content_for_the_agent_only_is_mentioned() -> None:
     image = Content("image", data="AAAA", mime="image/png")
     secret = Content("text", "for you", annotations=Annotations(audience=("assistant",)))
     shown = lines(body(call(title="x", content=[image, secret]), context()))
@@ -311,7 +313,7 @@ def test_an_image_is_a_line_and_what_is_for_the_agent_alone_is_only_mentioned() 
     assert "for you" not in "".join(shown)
 
 
-def test_without_content_the_input_and_the_output_are_shown_as_they_came() -> None:
+def test_without_content_raw_input_and_output_are_shown() -> None:
     entry = call(title="x", raw_input={"pattern": "a\x1bb", "n": 1}, raw_output=["ok"])
     assert lines(body(entry, context()))[1:] == [
         '    input  {"pattern": "a\\u001bb", "n": 1}',
@@ -319,7 +321,7 @@ def test_without_content_the_input_and_the_output_are_shown_as_they_came() -> No
     ]
 
 
-def test_large_and_deep_input_is_cut_short() -> None:
+def test_large_and_deeply_nested_input_is_truncated() -> None:
     deep: list[object] = []
     for _ in range(100_000):
         deep = [deep]
@@ -334,7 +336,7 @@ def test_empty_content_does_not_hide_the_input() -> None:
     assert lines(body(entry, context()))[1:] == ['    input  {"a": 1}']
 
 
-def test_a_copy_holds_the_title_and_all_that_would_be_shown() -> None:
+def test_copying_gives_the_title_and_all_pieces() -> None:
     entry = call(title="Edit a", kind="edit", content=[Diff("a", "x\n", "y\n"), Content("text", "done")])
     for folded in (False, True):
         copied = body(entry, context(folded=folded)).copy_text()
@@ -344,7 +346,7 @@ def test_a_copy_holds_the_title_and_all_that_would_be_shown() -> None:
 # --------------------------------------------------------------------------- changes
 
 
-def test_an_update_makes_only_that_anew_which_changed() -> None:
+def test_an_update_redraws_only_changed_pieces() -> None:
     session = Session(cwd=CWD)
     running = terminal(session, "one\n", command="make")
     diff = Diff("a.py", "x\n", "y\n", line=1)
@@ -358,7 +360,7 @@ def test_an_update_makes_only_that_anew_which_changed() -> None:
     assert after[2] is before[2]  # a line of the diff
 
 
-def test_content_that_comes_again_as_it_was_is_not_drawn_again() -> None:
+def test_unchanged_content_is_not_drawn_again() -> None:
     entry = call(title="Edit a.py", kind="edit", content=[Diff("a.py", "x\n", "y\n", line=1)])
     shown = body(entry, context())
     before = strips(shown)
@@ -369,7 +371,7 @@ def test_content_that_comes_again_as_it_was_is_not_drawn_again() -> None:
     assert shown.line(0).text.rstrip().endswith("✔")
 
 
-def test_content_that_is_replaced_is_drawn_anew() -> None:
+def test_replaced_content_is_drawn_again() -> None:
     entry = call(title="Edit a.py", kind="edit", content=[Diff("a.py", "x\n", "y\n", line=1)])
     shown = body(entry, context())
     entry.content = [Diff("a.py", "x\n", "y\nz\n", line=1), Content("text", "done")]
@@ -378,7 +380,7 @@ def test_content_that_is_replaced_is_drawn_anew() -> None:
     assert "+2" in shown.line(0).text
 
 
-def test_input_that_streams_in_is_followed() -> None:
+def test_streamed_input_is_shown_as_it_grows() -> None:
     entry = call(title="x", raw_input={"a": 1})
     shown = body(entry, context())
     entry.raw_input = {"a": 12}
@@ -387,7 +389,7 @@ def test_input_that_streams_in_is_followed() -> None:
 
 
 @pytest.mark.parametrize("width", [20, 33, 80, 140])
-def test_nothing_is_wider_than_the_page(width: int) -> None:
+def test_tool_calls_fit_the_width(width: int) -> None:
     session = Session(cwd=CWD)
     terminal(session, "x" * 500 + "漢字" * 100, command="make " * 30, cwd="/elsewhere", signal="SIGKILL")
     entry = call(
@@ -410,7 +412,7 @@ def test_nothing_is_wider_than_the_page(width: int) -> None:
             assert strip.cell_length <= width
 
 
-def test_numbered_lines_of_a_file_stay_lines() -> None:
+def test_numbered_lines_of_a_file_are_not_joined() -> None:
     text = (
         "Tool: file_editor\nResult:\n[File README.md edited with 1 changes.]\n(content after edit)\n"
         " 1|# Sample\n 2|\n+3|omega\n 4|\n 5|last line\n[end of edit 1 / 1]"

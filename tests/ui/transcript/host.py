@@ -1,4 +1,4 @@
-"""A transcript in a small app, and what a person sees of it."""
+"""A transcript in a small app."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SIZE = (60, 12)
 
 
 class Live(Talk):
-    """A talk that keeps all changes until they are shown."""
+    """A scripted conversation that collects its changes until the app shows them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class Live(Talk):
 
 
 class Host(App[None]):
-    """Only the transcript."""
+    """An app with nothing but a transcript."""
 
     CSS = "Screen { background: $background; }"
     ENABLE_COMMAND_PALETTE = False
@@ -101,7 +101,7 @@ class Host(App[None]):
 async def shown(
     talk: Live, *, size: tuple[int, int] = SIZE, theme: str = "dark"
 ) -> AsyncIterator[tuple[Host, Pilot[None]]]:
-    """The app, running."""
+    """Run the app with this conversation."""
     app = Host(talk, theme)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
@@ -109,7 +109,7 @@ async def shown(
 
 
 def messages(count: int, lines: int = 3) -> Live:
-    """A conversation of so many prompts and answers; every line says where it is."""
+    """Return a conversation of `count` prompts and answers, in which every line is unique."""
     talk = Live()
     talk.opened()
     for number in range(count):
@@ -121,7 +121,7 @@ def messages(count: int, lines: int = 3) -> Live:
 
 
 def run(check: Callable[[Host, Pilot[None]], object], talk: Live, size: tuple[int, int] = SIZE) -> None:
-    """Run an app for a property, which cannot be a coroutine."""
+    """Run an app from a test that cannot be a coroutine, such as a Hypothesis property."""
 
     async def go() -> None:
         async with shown(talk, size=size) as (app, pilot):

@@ -16,7 +16,7 @@ OUTPUT = {"type": "content", "content": {"type": "text", "text": "some output\nm
 
 
 def mixed() -> Live:
-    """A turn with a bit of everything, and a second one."""
+    """Return two turns with entries of most kinds."""
     talk = Live()
     talk.opened()
     first = talk.prompt("first prompt")
@@ -31,7 +31,7 @@ def mixed() -> Live:
 
 
 def wanted(app: Host) -> list[tuple[str, str]]:
-    """What the screen was asked to do."""
+    """Return what the screen was asked to do."""
     return [
         (told.what, type(told.entry).__name__ if told.entry else "")
         for told in app.told
@@ -42,7 +42,7 @@ def wanted(app: Host) -> list[tuple[str, str]]:
 # --------------------------------------------------------------------------- below each other
 
 
-async def test_short_entries_stand_close_and_those_that_show_more_apart() -> None:
+async def test_blank_lines_separate_only_entries_that_show_more_than_a_title() -> None:
     talk = Live()
     talk.opened()
     for name, kind in (("one", "read"), ("two", "search"), ("three", "execute"), ("four", "execute")):
@@ -54,7 +54,7 @@ async def test_short_entries_stand_close_and_those_that_show_more_apart() -> Non
         assert rows == [1, 2, 4, 7, 9]
 
 
-async def test_one_that_shows_more_now_stands_apart_and_what_is_read_below_stays() -> None:
+async def test_an_entry_that_grows_gets_blank_lines_without_moving_what_is_visible() -> None:
     talk = Live()
     talk.opened()
     talk.prompt("look")
@@ -75,7 +75,7 @@ async def test_one_that_shows_more_now_stands_apart_and_what_is_read_below_stays
         assert app.row_of("Fetch three") == 0
 
 
-async def test_what_a_refusal_took_back_is_dimmed_at_once_but_not_the_refusal() -> None:
+async def test_withdrawn_entries_are_dimmed_at_once_except_the_refusal() -> None:
     talk = Live()
     talk.opened()
     prompt = talk.prompt("a bad idea")
@@ -98,7 +98,7 @@ async def test_what_a_refusal_took_back_is_dimmed_at_once_but_not_the_refusal() 
 # --------------------------------------------------------------------------- folding
 
 
-async def test_an_entry_is_folded_and_unfolded() -> None:
+async def test_a_key_folds_and_unfolds_an_entry() -> None:
     async with shown(mixed(), size=(60, 30)) as (app, pilot):
         (thought,) = [entry for entry in app.talk.session.entries if isinstance(entry, Thought)]
         assert not app.sees("of two lines")
@@ -109,7 +109,7 @@ async def test_an_entry_is_folded_and_unfolded() -> None:
         assert not app.sees("of two lines")
 
 
-async def test_all_of_a_kind_and_everything_are_folded() -> None:
+async def test_keys_fold_all_entries_of_a_kind_and_all_entries() -> None:
     async with shown(mixed(), size=(60, 30)) as (app, pilot):
         (call,) = [entry for entry in app.talk.session.entries if isinstance(entry, ToolCall)]
         app.view.cursor = call.id
@@ -135,7 +135,7 @@ async def test_a_click_on_the_fold_sign_folds() -> None:
 # --------------------------------------------------------------------------- the cursor
 
 
-async def test_the_cursor_goes_from_entry_to_entry_and_is_shown() -> None:
+async def test_the_cursor_moves_between_entries_and_is_visible() -> None:
     async with shown(mixed(), size=(60, 30)) as (app, _):
         view = app.view
         visited = []
@@ -172,7 +172,7 @@ def _first_line(app: Host) -> str:
         ("[[!", "ToolCall"),
     ],
 )
-async def test_jumps(keys: str, kind: str) -> None:
+async def test_keys_jump_to_prompts_tool_calls_and_errors(keys: str, kind: str) -> None:
     async with shown(mixed(), size=(60, 30)) as (app, pilot):
         names = {
             "[": "left_square_bracket",
@@ -188,7 +188,7 @@ async def test_jumps(keys: str, kind: str) -> None:
         assert type(entry).__name__ == kind
 
 
-async def test_a_cursor_that_was_left_behind_begins_again_with_what_is_in_sight() -> None:
+async def test_an_invisible_cursor_restarts_in_the_viewport() -> None:
     async with shown(messages(200)) as (app, pilot):
         await pilot.press(*["left_square_bracket"] * 50, "end")
         assert app.view.move_cursor(-1)
@@ -198,14 +198,14 @@ async def test_a_cursor_that_was_left_behind_begins_again_with_what_is_in_sight(
         assert app.view.entry_layout.index_of(app.view.cursor) == 0
 
 
-async def test_a_jump_brings_what_is_far_away_onto_the_screen() -> None:
+async def test_a_jump_scrolls_to_a_distant_entry() -> None:
     async with shown(messages(200)) as (app, pilot):
         for number in range(199, 150, -1):
             await pilot.press("left_square_bracket")
             assert app.sees(f"┃ prompt {number}")
 
 
-async def test_letters_act_and_all_else_that_is_typed_goes_to_the_prompt() -> None:
+async def test_bound_letters_run_actions_and_other_text_goes_to_the_prompt() -> None:
     async with shown(mixed()) as (app, pilot):
         await pilot.press("y", "C", "r", "e", "i")
         assert [what for what, _ in wanted(app)] == ["copy", "copy code", "raw", "edit", "leave"]
@@ -217,7 +217,7 @@ async def test_letters_act_and_all_else_that_is_typed_goes_to_the_prompt() -> No
 # --------------------------------------------------------------------------- links
 
 
-async def test_a_click_on_a_link_asks_to_open_it() -> None:
+async def test_clicking_a_link_requests_to_open_it() -> None:
     async with shown(mixed(), size=(60, 30)) as (app, pilot):
         row = app.row_of("a link")
         column = app.lines()[row].index("a link") + 2
@@ -237,7 +237,7 @@ async def drag(app: Host, pilot, start: tuple[int, int], end: tuple[int, int]) -
     await pilot.pause()
 
 
-async def test_a_selection_goes_over_several_entries() -> None:
+async def test_a_selection_can_span_entries() -> None:
     async with shown(messages(2, lines=1)) as (app, pilot):
         first, last = app.row_of("answer 0"), app.row_of("prompt 1")
         await drag(app, pilot, (3, first), (8, last))
@@ -269,7 +269,7 @@ async def test_a_selection_stays_on_its_text_while_entries_above_grow_and_fold()
         assert marked == "chosen"
 
 
-async def test_a_double_click_selects_the_word_or_more() -> None:
+async def test_a_double_click_selects_a_word() -> None:
     async with shown(messages(1, lines=1)) as (app, pilot):
         row = app.row_of("answer 0")
         await pilot.click(app.view, offset=(5, row), times=2)
@@ -277,7 +277,7 @@ async def test_a_double_click_selects_the_word_or_more() -> None:
         assert "answer" in (app.screen.get_selected_text() or "")
 
 
-async def test_wide_characters_are_selected_whole() -> None:
+async def test_wide_characters_are_selected_as_a_unit() -> None:
     talk = Live()
     talk.opened()
     talk.prompt("wide")
@@ -288,7 +288,7 @@ async def test_wide_characters_are_selected_whole() -> None:
         assert app.screen.get_selected_text() == "日本語"
 
 
-async def test_the_source_of_an_entry_is_copied_not_its_looks() -> None:
+async def test_copying_gives_the_source_of_an_entry() -> None:
     async with shown(mixed()) as (app, _):
         (answer, *_) = [entry for entry in app.talk.session.entries if isinstance(entry, AgentMessage)]
         assert app.view.copy_text(answer.id).startswith("an answer with [a link](http://example.org/page)")
@@ -297,7 +297,7 @@ async def test_the_source_of_an_entry_is_copied_not_its_looks() -> None:
 # --------------------------------------------------------------------------- search
 
 
-async def test_the_search_counts_and_goes_around() -> None:
+async def test_the_search_counts_matches_and_wraps_around() -> None:
     async with shown(messages(30, lines=1)) as (app, _):
         app.finder.search("ANSWER 1")
         assert app.finder.total == 11  # 1, and 10 to 19
@@ -316,7 +316,7 @@ async def test_the_search_counts_and_goes_around() -> None:
         assert not app.finder.move(1)
 
 
-async def test_hits_are_marked_and_the_current_one_differently() -> None:
+async def test_matches_and_the_current_match_are_highlighted() -> None:
     async with shown(messages(3, lines=1)) as (app, _):
         app.finder.search("answer 2")
         app.finder.move(1)
@@ -328,7 +328,7 @@ async def test_hits_are_marked_and_the_current_one_differently() -> None:
         assert "".join(marked) == "answer 2"
 
 
-async def test_words_are_found_as_they_are_seen() -> None:
+async def test_the_search_ignores_markdown_marks() -> None:
     talk = messages(3, lines=1)
     talk.says("\n\nThe **cause** is `find_user` in _this_ file.")
     async with shown(talk) as (app, _):
@@ -345,7 +345,7 @@ async def test_words_are_found_as_they_are_seen() -> None:
             assert app.finder.total == 0
 
 
-async def test_a_hit_in_what_is_folded_unfolds_it() -> None:
+async def test_a_match_in_a_folded_entry_unfolds_it() -> None:
     async with shown(mixed(), size=(60, 30)) as (app, _):
         assert not app.sees("of two lines")
         app.finder.search("of two")
@@ -353,7 +353,7 @@ async def test_a_hit_in_what_is_folded_unfolds_it() -> None:
         assert app.sees("of two lines")
 
 
-async def test_a_search_far_away_draws_only_what_it_must() -> None:
+async def test_the_search_draws_only_entries_with_matches() -> None:
     async with shown(messages(500, lines=1)) as (app, _):
         app.finder.search("answer 17 ")
         app.finder.move(1)
@@ -362,7 +362,7 @@ async def test_a_search_far_away_draws_only_what_it_must() -> None:
         assert drawn < 100
 
 
-async def test_what_comes_while_one_searches_is_found_too() -> None:
+async def test_the_search_finds_entries_that_arrive_later() -> None:
     async with shown(messages(3, lines=1)) as (app, _):
         app.finder.search("answer")
         assert app.finder.move(-1)
@@ -374,7 +374,7 @@ async def test_what_comes_while_one_searches_is_found_too() -> None:
         assert app.sees("a fourth answer")
 
 
-async def test_the_output_of_a_command_is_found_also_where_only_its_end_is_shown() -> None:
+async def test_the_search_finds_output_that_is_not_shown() -> None:
     talk = mixed()
     output = "".join(f"\x1b[31mline\x1b[0m {number}\n" for number in range(100))
     talk.client(ev.TerminalCreated("t", "user", "make all"))
@@ -397,7 +397,7 @@ async def test_the_output_of_a_command_is_found_also_where_only_its_end_is_shown
 # --------------------------------------------------------------------------- many
 
 
-async def test_five_thousand_entries_are_drawn_only_where_they_are_seen() -> None:
+async def test_only_visible_entries_are_drawn() -> None:
     async with shown(messages(1700, lines=1)) as (app, pilot):
         assert len(app.view.entry_layout) > 5000
         assert app.sees("answer 1699")

@@ -9,7 +9,7 @@ from acp_tui.ui.theme.themes import load
 from tests.ui.transcript.host import Live, messages, shown
 
 
-async def test_it_begins_at_the_end_and_follows_it() -> None:
+async def test_the_view_starts_at_the_end_and_follows_it() -> None:
     async with shown(messages(20)) as (app, _):
         assert app.view.following
         assert app.lines()[-1] == "" or "answer 19 line 2" in app.lines()[-1]
@@ -19,7 +19,7 @@ async def test_it_begins_at_the_end_and_follows_it() -> None:
         assert app.view.unseen == 0
 
 
-async def test_scrolled_up_it_holds_still_and_counts_what_is_new() -> None:
+async def test_a_scrolled_up_view_stays_and_counts_new_lines() -> None:
     async with shown(messages(20)) as (app, pilot):
         await pilot.press("up", "up", "up")
         before = app.lines()
@@ -30,7 +30,7 @@ async def test_scrolled_up_it_holds_still_and_counts_what_is_new() -> None:
         assert app.view.unseen > 0
 
 
-async def test_lines_that_a_seen_message_grows_by_are_counted() -> None:
+async def test_new_lines_of_a_known_message_are_counted() -> None:
     talk = messages(20)
     talk.prompt("count")
     talk.says("0\n\n")
@@ -65,7 +65,7 @@ async def test_scrolling_down_to_the_end_follows_again() -> None:
         assert app.sees("grows")
 
 
-async def test_scrolling_through_what_was_never_drawn_is_nothing_new() -> None:
+async def test_scrolling_over_undrawn_entries_counts_no_new_lines() -> None:
     talk = messages(60, lines=1)
     prompt = talk.prompt("x" * 700)
     talk.says("y\n" * 40)
@@ -76,7 +76,7 @@ async def test_scrolling_through_what_was_never_drawn_is_nothing_new() -> None:
             assert app.view.unseen == 0
 
 
-async def test_what_is_folded_or_unfolded_is_nothing_new() -> None:
+async def test_folding_counts_no_new_lines() -> None:
     talk = messages(5)
     talk.prompt("think")
     talk.thinks("a thought\n" * 30)
@@ -90,7 +90,7 @@ async def test_what_is_folded_or_unfolded_is_nothing_new() -> None:
         assert app.row_of("prompt 0") == 1
 
 
-async def test_when_so_much_is_folded_that_all_is_seen_it_follows_again() -> None:
+async def test_the_view_follows_again_when_folding_makes_everything_fit() -> None:
     talk = Live()
     talk.opened()
     talk.prompt("run")
@@ -103,14 +103,14 @@ async def test_when_so_much_is_folded_that_all_is_seen_it_follows_again() -> Non
         assert app.view.following
 
 
-async def test_a_conversation_shorter_than_the_screen_begins_at_its_top() -> None:
+async def test_a_short_conversation_starts_at_the_top() -> None:
     async with shown(messages(1, lines=1)) as (app, pilot):
         assert app.row_of("prompt 0") == 1  # with a blank line below whatever is above
         await pilot.press("up", "pageup", "home", "end", "pagedown")
         assert app.row_of("prompt 0") == 1
 
 
-async def test_an_empty_transcript_takes_every_key() -> None:
+async def test_an_empty_transcript_survives_every_key() -> None:
     async with shown(Live()) as (app, pilot):
         await pilot.press("up", "home", "end", "space", "f", "F", "[", "}", "!", "alt+up", "n", "y", "r")
         assert all(line == "" for line in app.lines())
@@ -124,7 +124,7 @@ async def test_the_wheel_scrolls_by_three_lines() -> None:
         assert app.view.scroll_offset.y == top - 3
 
 
-async def test_every_page_of_a_long_conversation_comes_once_going_up_and_down() -> None:
+async def test_paging_up_and_down_shows_every_line_once() -> None:
     talk = messages(30, lines=2)
     wanted = [f"prompt {number}" for number in range(30)]
     async with shown(talk) as (app, pilot):
@@ -138,7 +138,7 @@ async def test_every_page_of_a_long_conversation_comes_once_going_up_and_down() 
             assert seen == order
 
 
-async def test_a_resize_keeps_what_is_at_the_top() -> None:
+async def test_resizing_keeps_the_top_line() -> None:
     async with shown(messages(30)) as (app, pilot):
         await pilot.press("pageup", "pageup")
         top = next(line for line in app.lines() if line.strip())
@@ -148,7 +148,7 @@ async def test_a_resize_keeps_what_is_at_the_top() -> None:
             assert top in app.lines()[:3]
 
 
-async def test_another_theme_changes_colours_only() -> None:
+async def test_another_theme_changes_only_colours() -> None:
     async with shown(messages(30)) as (app, pilot):
         await pilot.press("pageup")
         before = app.lines()
@@ -157,7 +157,7 @@ async def test_another_theme_changes_colours_only() -> None:
         assert app.view.render_line(app.row_of("answer")) is not None
 
 
-async def test_a_reset_shows_the_new_entries_only() -> None:
+async def test_a_reset_shows_only_the_new_entries() -> None:
     talk = messages(3)
     async with shown(talk) as (app, _):
         load_id = talk.call("session/load", {"sessionId": "s2", "cwd": "/w", "mcpServers": []})

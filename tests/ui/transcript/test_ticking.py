@@ -1,4 +1,4 @@
-"""What goes on says for how long, and only its own line is drawn anew."""
+"""The durations of running entries are kept up to date."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CALL = {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Run it", "st
 THOUGHT = {"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "Well"}}
 
 
-async def test_a_running_call_shows_its_time_while_other_entries_stay_as_they_are(
+async def test_only_the_headline_of_a_running_call_is_redrawn(
     open_desk: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moment = time.time()
@@ -40,13 +40,13 @@ async def test_a_running_call_shows_its_time_while_other_entries_stay_as_they_ar
         assert not view.ticking
 
 
-async def test_a_thought_shows_its_time(open_desk: Open) -> None:
+async def test_a_running_thought_shows_its_time(open_desk: Open) -> None:
     async with open_desk() as one:
         await one.send(["update", THOUGHT], ["wait"])
         await one.sees("thinking for")
 
 
-async def test_an_idle_conversation_does_not_look_at_the_clock(open_desk: Open) -> None:
+async def test_an_idle_conversation_has_no_timer(open_desk: Open) -> None:
     async with open_desk() as one:
         await one.send(["say", "done"])
         await one.sees("done")
@@ -54,7 +54,7 @@ async def test_an_idle_conversation_does_not_look_at_the_clock(open_desk: Open) 
         assert not one.transcript.ticking
 
 
-async def test_a_click_on_the_phase_goes_to_what_goes_on(open_desk: Open) -> None:
+async def test_clicking_the_phase_follows_the_end(open_desk: Open) -> None:
     async with open_desk() as one:
         await one.send(["say", "line\n\n" * 80])
         await one.ready()

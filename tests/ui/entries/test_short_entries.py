@@ -1,4 +1,4 @@
-"""The short entries, as text: what is said, what is folded, what is bounded, what a copy gives."""
+"""Plans, notices, ends of turns, questions and other short entries as text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from acp_tui.ui.theme.palette import Palette
 from tests.support.looks import drawn
 
 
-def test_what_a_command_wrote_is_given_to_an_agent_with_a_true_count_of_what_is_missing() -> None:
+def test_attached_output_counts_the_omitted_characters_correctly() -> None:
     terminal = Terminal(id=1, at=0, terminal_id="t", command="flood", exit_code=0, ended_at=1.0)
     for _ in range(1000):
         terminal.output.append("x" * 9999 + "\n")
@@ -43,7 +43,7 @@ def test_what_a_command_wrote_is_given_to_an_agent_with_a_true_count_of_what_is_
     assert abs(count + MAX_CHARACTERS - 10_000_000) < 200
 
 
-def test_a_turn_that_ended_well_says_nothing() -> None:
+def test_a_turn_that_ended_normally_has_no_lines() -> None:
     assert drawn(TurnEnd(id=1, at=0, stop_reason="end_turn")) == []
 
 
@@ -56,12 +56,12 @@ def test_a_turn_that_ended_well_says_nothing() -> None:
         ("strange", "ended: strange"),
     ],
 )
-def test_stop_reasons_in_words(reason: str, says: str) -> None:
+def test_stop_reasons_are_shown_in_words(reason: str, says: str) -> None:
     (line,) = drawn(TurnEnd(id=1, at=0, stop_reason=reason))
     assert says in line
 
 
-def test_a_refusal_says_what_it_means_and_which_key_helps() -> None:
+def test_a_refusal_explains_itself_and_names_a_key() -> None:
     text = "\n".join(drawn(TurnEnd(id=1, at=0, stop_reason="refusal")))
     assert "not in its context" in text
     assert "F6 edit and send again" in text
@@ -73,7 +73,7 @@ def test_an_empty_turn_offers_to_send_again() -> None:
     assert "F6 send again" in text
 
 
-def test_an_error_shows_its_words_and_the_rest_only_unfolded() -> None:
+def test_an_error_shows_its_message_and_unfolds_its_details() -> None:
     end = TurnEnd(id=1, at=0, error=RpcError(-32603, "No such model", "try another", {"data": "x1"}))
     assert kind_of(end).starts_folded(end)
     assert drawn(end, folded=True) == ["✘ No such model", "▸ error -32603: details"]
@@ -82,24 +82,24 @@ def test_an_error_shows_its_words_and_the_rest_only_unfolded() -> None:
     assert '"data": "x1"' in unfolded
 
 
-def test_an_error_without_a_code_is_folded_as_any_other() -> None:
+def test_an_error_without_a_code_starts_folded() -> None:
     end = TurnEnd(id=1, at=0, error=RpcError(0, "it broke", None, {"message": "it broke"}))
     assert kind_of(end).starts_folded(end)
     assert drawn(end, folded=True) == ["✘ it broke", "▸ error without a code: details"]
 
 
-def test_the_last_words_of_an_agent_that_is_gone_are_open() -> None:
+def test_the_last_lines_on_stderr_start_unfolded() -> None:
     end = TurnEnd(id=1, at=0, error=RpcError(0, "The agent ended", "Traceback"))
     assert not kind_of(end).starts_folded(end)
     assert drawn(end) == ["✘ The agent ended", "▾ its last lines on stderr", "  Traceback"]
 
 
-def test_an_error_that_wants_a_sign_in_says_so() -> None:
+def test_an_error_that_requires_a_sign_in_says_so() -> None:
     end = TurnEnd(id=1, at=0, error=RpcError(-32000, "Please log in", raw={}, auth_required=True))
     assert "▸ sign-in required · error -32000: details" in drawn(end, folded=True)
 
 
-def test_a_notice_folds_its_detail() -> None:
+def test_a_notice_folds_its_details() -> None:
     notice = Notice(id=1, at=0, text="Something", detail="one\ntwo", level="error")
     assert drawn(notice, folded=True) == ["✘ Something ▸"]
     assert drawn(notice) == ["✘ Something", "  one", "  two"]
@@ -116,7 +116,7 @@ def test_a_plan_counts_its_steps_and_marks_the_current_one() -> None:
     assert drawn(plan, folded=True) == ["▸ plan 1/3 · Two"]
 
 
-def test_only_the_newest_of_the_same_plan_is_shown_whole() -> None:
+def test_only_the_newest_version_of_a_plan_shows_its_steps() -> None:
     older, newer = (Plan(id=number, at=0, items=[PlanItem("One")]) for number in (1, 2))
     other = Plan(id=1, at=0, plan_id="another", items=[PlanItem("One")])
     session = Session(plan=newer)
@@ -125,7 +125,7 @@ def test_only_the_newest_of_the_same_plan_is_shown_whole() -> None:
     assert drawn(other, session=session) == ["▾ plan 0/1", "  ☐ One"]
 
 
-def test_a_plan_can_be_a_text_and_a_file() -> None:
+def test_a_plan_can_be_a_text_and_an_address() -> None:
     assert drawn(Plan(id=1, at=0, markdown="# All\nof it", uri="file:///plan.md")) == [
         *("▾ plan", "  # All", "  of it", "  file:///plan.md")
     ]
@@ -142,7 +142,7 @@ def test_a_plan_can_be_a_text_and_a_file() -> None:
         ("no address at all", ""),
     ],
 )
-def test_an_address_is_shown_whole_with_its_host_marked(url: str, host: str) -> None:
+def test_a_url_is_shown_in_full_with_its_host_highlighted(url: str, host: str) -> None:
     from rich.style import Style
 
     loud = Style(bold=True)
@@ -153,13 +153,13 @@ def test_an_address_is_shown_whole_with_its_host_marked(url: str, host: str) -> 
     assert marked == host
 
 
-def test_a_summary_is_shown_when_it_is_unfolded() -> None:
+def test_an_unfolded_compaction_shows_its_summary() -> None:
     entry = Compaction(id=1, at=0, compaction_id="c", status="completed", summary=GrowingText("We did this"))
     assert drawn(entry, folded=True) == ["▸ compacted the context"]
     assert drawn(entry) == ["▾ compacted the context", "  We did this"]
 
 
-def test_what_nobody_knows_is_named_shown_bounded_and_copied_whole() -> None:
+def test_an_unknown_message_is_truncated_on_the_screen_but_copied_in_full() -> None:
     raw = {"many": list(range(MAX_LINES * 2)), "escape": "\x1b[31m"}
     entry = Unrecognised(id=1, at=0, what="session update 'foo'", raw=raw)
     assert kind_of(entry).starts_folded(entry)
@@ -173,7 +173,7 @@ def test_what_nobody_knows_is_named_shown_bounded_and_copied_whole() -> None:
 
 
 @pytest.mark.parametrize("width", [20, 31, 80])
-def test_no_line_is_wider_than_the_page(width: int) -> None:
+def test_short_entries_fit_the_width(width: int) -> None:
     wide = "漢字🙂 " * 30 + "x" * 100
     entries = [
         Notice(id=1, at=0, text=wide, detail=wide),
@@ -190,7 +190,7 @@ def test_no_line_is_wider_than_the_page(width: int) -> None:
             assert drawn(entry, width=width, folded=folded)
 
 
-def test_the_record_of_a_question_is_short_however_long_its_words_are() -> None:
+def test_a_permission_entry_is_short_however_long_its_texts_are() -> None:
     option = PermissionOption("y", "Yes " * 1000, "allow_once")
     session = Session()
     session.tool_calls["c"] = ToolCall(id=1, at=0, call_id="c", title="Run " * 1000)
@@ -203,7 +203,7 @@ def test_the_record_of_a_question_is_short_however_long_its_words_are() -> None:
     assert "you" in lines[-1]
 
 
-def test_an_error_of_many_lines_shows_the_first_and_names_the_key_for_the_others() -> None:
+def test_a_long_error_shows_its_first_lines_and_names_the_key_for_the_rest() -> None:
     words = "It could not be done because of this and that. " * 60
     for entry in (
         Notice(id=1, at=0, text=words, level="error"),

@@ -1,4 +1,4 @@
-"""What is on the screen stays where it is, while entries grow, estimates are corrected, the size changes."""
+"""Visible lines stay in place while entries grow, estimates are corrected and the size changes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Host(App[None]):
-    """A transcript and nothing else."""
+    """An app with nothing but a transcript."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ async def scrolled_up(pilot: Pilot[None], host: Host, lines: int) -> None:
     assert not host.view.following
 
 
-async def test_the_end_is_followed_until_the_user_scrolls_up() -> None:
+async def test_the_view_follows_the_end_until_the_user_scrolls_up() -> None:
     host = Host()
     async with host.run_test(size=(80, 20)) as pilot:
         host.happen(prompt(), ev.TextChunk("agent", paragraphs(0, 30)))
@@ -80,7 +80,7 @@ async def test_the_end_is_followed_until_the_user_scrolls_up() -> None:
         assert any("paragraph 34" in row for row in host.rows())
 
 
-async def test_a_growing_message_that_is_read_further_up_does_not_move() -> None:
+async def test_a_growing_message_does_not_move_while_it_is_read() -> None:
     host = Host()
     async with host.run_test(size=(80, 20)) as pilot:
         host.happen(prompt(), ev.TextChunk("agent", paragraphs(0, 200)))
@@ -94,8 +94,8 @@ async def test_a_growing_message_that_is_read_further_up_does_not_move() -> None
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_correcting_estimates_moves_nothing_that_is_seen(seed: int) -> None:
-    """Scrolling up a line at a time shows each line once, in order, whatever heights were guessed."""
+async def test_correcting_estimates_moves_nothing_visible(seed: int) -> None:
+    """Scrolling up line by line shows each line once, in order, whatever heights were estimated."""
     chance = random.Random(seed)
     host = Host()
     async with host.run_test(size=(60, 12)) as pilot:
@@ -114,7 +114,7 @@ async def test_correcting_estimates_moves_nothing_that_is_seen(seed: int) -> Non
             assert host.rows()[step:] == before[: len(before) - step]
 
 
-async def test_after_a_resize_the_same_words_are_at_the_top() -> None:
+async def test_resizing_keeps_the_words_at_the_top() -> None:
     host = Host()
     async with host.run_test(size=(100, 20)) as pilot:
         host.happen(prompt(), ev.TextChunk("agent", paragraphs(0, 300)))
@@ -127,7 +127,7 @@ async def test_after_a_resize_the_same_words_are_at_the_top() -> None:
         assert any(first + ":" in row for row in host.rows()[:4])
 
 
-async def test_a_selection_stays_with_its_words_when_something_above_grows() -> None:
+async def test_a_selection_stays_on_its_text_when_entries_above_grow() -> None:
     host = Host()
     async with host.run_test(size=(80, 20)) as pilot:
         host.happen(prompt(), ev.ToolCallChanged("t", announced=True, title="Look", kind="execute"))

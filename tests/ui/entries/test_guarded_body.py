@@ -64,7 +64,7 @@ def fail(monkeypatch: pytest.MonkeyPatch, entry_type: type[Entry], **functions: 
 
 
 @pytest.mark.parametrize("method", ["make", "height", "line", "copy_text"])
-def test_a_renderer_that_fails_anywhere_shows_raw_text_and_a_note(
+def test_a_failing_renderer_is_replaced_by_raw_text_and_a_note(
     monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     fail(monkeypatch, ToolCall, renderer=failing_in(method))
@@ -78,7 +78,7 @@ def test_a_renderer_that_fails_anywhere_shows_raw_text_and_a_note(
     assert "title: Edit the basket" in body.copy_text()
 
 
-def test_what_replaces_a_renderer_is_short_and_safe(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_raw_text_is_limited_and_safe(monkeypatch: pytest.MonkeyPatch) -> None:
     fail(monkeypatch, ToolCall, renderer=failing_in("make"))
     deep: Any = []
     for _ in range(100_000):

@@ -1,4 +1,4 @@
-"""Whatever happens around it, the line at the top of the screen keeps its place."""
+"""Properties: the top line of the viewport stays in place whatever changes around it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STEPS = st.lists(
 
 
 def build(entries: list[tuple[str, int]]) -> Live:
-    """A conversation of entries of all heights; every line in it is unlike all others."""
+    """Return a conversation of entries of all heights, in which every line is unique."""
     talk = Live()
     talk.opened()
     talk.prompt("the first prompt")
@@ -44,7 +44,7 @@ def build(entries: list[tuple[str, int]]) -> Live:
 
 
 def add(talk: Live, kind: str, number: int, size: int) -> None:
-    """One entry."""
+    """Add one entry."""
     lines = [f"{kind} {number} line {line}" for line in range(size)]
     match kind:
         case "say":
@@ -65,7 +65,7 @@ def add(talk: Live, kind: str, number: int, size: int) -> None:
 
 
 def step(app: Host, what: str, how: Any, count: int) -> None:
-    """One thing that happens, beside scrolling, somewhere in the conversation."""
+    """Change something in the conversation."""
     entries = app.talk.session.entries
     match what:
         case "grow":
@@ -84,7 +84,7 @@ def step(app: Host, what: str, how: Any, count: int) -> None:
 
 
 def assert_whole(app: Host) -> None:
-    """What is on the screen is what the entries say, from the top row on, with nothing missing or twice."""
+    """Assert that the viewport shows the lines of the entries, each once and in order."""
     view = app.view
     y = view.scroll_offset.y
     assert 0 <= y <= max(0, view.entry_layout.total - view.size.height)
@@ -101,9 +101,7 @@ def assert_whole(app: Host) -> None:
 
 @few
 @given(ENTRIES, STEPS)
-def test_the_line_at_the_top_stays_where_it_is(
-    entries: list[tuple[str, int]], steps: list[tuple[str, Any]]
-) -> None:
+def test_the_top_line_stays_in_place(entries: list[tuple[str, int]], steps: list[tuple[str, Any]]) -> None:
     async def check(app: Host, pilot: Pilot[None]) -> None:
         view = app.view
         for count, (what, how) in enumerate(steps):
@@ -132,7 +130,7 @@ def test_the_line_at_the_top_stays_where_it_is(
 
 @few
 @given(ENTRIES, st.lists(st.integers(1, 15), min_size=1, max_size=15))
-def test_scrolling_up_moves_every_line_by_as_much(entries: list[tuple[str, int]], steps: list[int]) -> None:
+def test_scrolling_up_moves_all_lines_equally(entries: list[tuple[str, int]], steps: list[int]) -> None:
     async def check(app: Host, pilot: Pilot[None]) -> None:
         view = app.view
         for lines in steps:
@@ -148,7 +146,7 @@ def test_scrolling_up_moves_every_line_by_as_much(entries: list[tuple[str, int]]
 
 @few
 @given(ENTRIES, st.lists(st.tuples(st.integers(30, 100), st.integers(5, 30)), min_size=1, max_size=4))
-def test_a_resize_keeps_the_entry_at_the_top(
+def test_resizing_keeps_the_entry_at_the_top(
     entries: list[tuple[str, int]], sizes: list[tuple[int, int]]
 ) -> None:
     async def check(app: Host, pilot: Pilot[None]) -> None:
