@@ -17,7 +17,7 @@ from acp_tui.ui.screens.base import BaseScreen
 from acp_tui.ui.terminal.passthrough import write_to_terminal
 from acp_tui.ui.terminal.resilient_app import ResilientApp
 from acp_tui.ui.terminal.window_title import WindowTitle
-from acp_tui.ui.theme.themes import DEFAULT_THEME, PREFIX, LoadedTheme, load
+from acp_tui.ui.theme.themes import DEFAULT_THEME, PREFIX, LoadedTheme, load_theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -97,8 +97,8 @@ class AcpTui(ResilientApp):
     def _load_theme(self, name: str | None) -> LoadedTheme:
         settings = self._settings
         if name is None and settings is not None and settings.theme is not None:
-            return load(settings.theme, lambda: f"{_origin(settings, 'theme')}: theme")
-        return load(DEFAULT_THEME if name is None else name)
+            return load_theme(settings.theme, lambda: f"{_origin(settings, 'theme')}: theme")
+        return load_theme(DEFAULT_THEME if name is None else name)
 
     def _load_keymap(self) -> dict[str, str]:
         settings = self._settings
@@ -175,7 +175,7 @@ class AcpTui(ResilientApp):
 
     def use_theme(self, name: str, *, preview: bool = False) -> None:
         """Change all colours. Problems with the theme are shown, except in a preview."""
-        loaded = load(name)
+        loaded = load_theme(name)
         self.ansi_color = loaded.theme.ansi
         self._use_loaded_theme(loaded)
         if preview:

@@ -20,7 +20,7 @@ from acp_tui.session import events as ev
 from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Content, Diff, Location, Session
 from acp_tui.ui.prompt import Prompt
-from acp_tui.ui.theme.themes import load
+from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.transcript.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Bench(App[None]):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
-        self.loaded = {name: load(name) for name in ("dark", "light")}
+        self.loaded = {name: load_theme(name) for name in ("dark", "light")}
         for loaded in self.loaded.values():
             self.register_theme(loaded.theme)
         self.theme = self.loaded["dark"].theme.name

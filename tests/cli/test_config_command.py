@@ -124,7 +124,7 @@ def test_wrong_keys_and_themes_are_found_too(config: Path, capsys: pytest.Captur
     config.write_text('theme = "grubbox"\n[keys]\n"app.hlep" = "f2"\n"transcript.copy" = "f"\n')
     assert main(["config", "check"]) == 1
     report = capsys.readouterr().out
-    assert f"{config}:1: theme\n    there is no theme 'grubbox'; did you mean 'gruvbox'?" in report
+    assert f"{config}:1: theme\n    unknown theme 'grubbox'; did you mean 'gruvbox'?" in report
     assert f"{config}:3: keys.app.hlep\n    there is no such action; did you mean 'app.help'?" in report
     assert f"{config}:4: keys.transcript.copy\n    f was bound to transcript.fold_kind" in report
 

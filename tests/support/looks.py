@@ -10,7 +10,7 @@ from textual.app import App
 from acp_tui.session.state import Session
 from acp_tui.ui.drawing.body import DrawContext, LinesBody
 from acp_tui.ui.entries.renderers import make_body
-from acp_tui.ui.theme.themes import load
+from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Show(App[None]):
         screen: Callable[[Palette], Screen[object]] | None = None,
     ) -> None:
         super().__init__()
-        loaded = load(theme)
+        loaded = load_theme(theme)
         self.palette = loaded.palette
         self.answers: list[object] = []
         """What the screen was dismissed with."""
@@ -92,7 +92,7 @@ def shows_all(
     session: Session | None = None,
 ) -> bool:
     """Compares a picture of them that is as high as they are: nothing of them is below its end."""
-    bodies = _bodies(entries, session, load(theme).palette, width - 2)
+    bodies = _bodies(entries, session, load_theme(theme).palette, width - 2)
     height = sum(body.height for body in bodies)
     return snap_compare(entries_app(theme, entries, session), terminal_size=(width, height))
 
@@ -128,7 +128,7 @@ def drawn(
 ) -> list[str]:
     """The lines of an entry as text."""
     context = DrawContext(
-        width=width, palette=load("dark").palette, session=session or Session(), folded=folded
+        width=width, palette=load_theme("dark").palette, session=session or Session(), folded=folded
     )
     body = settled(make_body(entry, context))
     lines = [body.line(number) for number in range(body.height)]

@@ -211,7 +211,7 @@ async def test_wrong_keys_are_notices_with_file_and_line_and_the_others_work(
                 break
             await pilot.pause(0.01)
         told = "\n".join(toasts(app))
-        theme = "theme: there is no theme 'grubbox'; did you mean 'gruvbox'? ('dark' is used)"
+        theme = "theme: unknown theme 'grubbox'; did you mean 'gruvbox'? (using 'dark')"
         key = "keys.app.hlep: there is no such action; did you mean 'app.help'?"
         assert f"{config}:1: {theme}" in told
         assert f"{config}:3: {key}" in told

@@ -11,7 +11,7 @@ from rich.style import Style
 from textual.design import ColorSystem as Design
 
 from acp_tui.ui.theme.palette import SYNTAX, Palette
-from acp_tui.ui.theme.themes import BUILT_IN, available, load
+from acp_tui.ui.theme.themes import BUILT_IN, available_themes, load_theme
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,7 +60,7 @@ def _luminance(colour: Color) -> float:
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_every_style_has_a_colour(name: str) -> None:
-    palette = load(name).palette
+    palette = load_theme(name).palette
     assert all(style.color is not None for style in _styles(palette).values())
     assert set(palette.syntax) == set(SYNTAX)
     assert len(palette.terminal) == 16
@@ -69,7 +69,7 @@ def test_every_style_has_a_colour(name: str) -> None:
 @pytest.mark.parametrize("name", COLOURED)
 @pytest.mark.parametrize("surface", ["background", "surface"])
 def test_text_stands_out_from_what_is_behind_it(name: str, surface: str) -> None:
-    loaded = load(name)
+    loaded = load_theme(name)
     page = Color.parse(getattr(loaded.theme, surface))
     contrast = {
         what: contrast_of(style.color or page, style.bgcolor or page)
@@ -85,7 +85,7 @@ def test_text_stands_out_from_what_is_behind_it(name: str, surface: str) -> None
 
 @pytest.mark.parametrize("name", COLOURED)
 def test_text_is_legible_with_sixteen_colours(name: str) -> None:
-    loaded = load(name)
+    loaded = load_theme(name)
     page = Color.parse(loaded.theme.background or "")
     same = [
         what
@@ -98,7 +98,7 @@ def test_text_is_legible_with_sixteen_colours(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in BUILT_IN if name not in PASTEL])
 def test_added_and_removed_keep_their_hue_with_sixteen_colours(name: str) -> None:
-    palette = load(name).palette
+    palette = load_theme(name).palette
     added, removed = palette.diff_added_mark.color, palette.diff_removed_mark.color
     assert added is not None
     assert removed is not None
@@ -107,18 +107,18 @@ def test_added_and_removed_keep_their_hue_with_sixteen_colours(name: str) -> Non
 
 
 def test_the_theme_of_the_terminal_has_no_colours_but_the_terminals() -> None:
-    loaded = load("ansi")
+    loaded = load_theme("ansi")
     assert loaded.theme.ansi
     for style in _styles(loaded.palette).values():
         assert {colour.type for colour in (style.color, style.bgcolor) if colour} <= TERMINALS
     generated = loaded.theme.to_color_system().generate()
-    ours = {key: generated[key] for key in (*load("dark").theme.variables, *THEME_KEYS)}
+    ours = {key: generated[key] for key in (*load_theme("dark").theme.variables, *THEME_KEYS)}
     assert [key for key, colour in ours.items() if "#" in colour] == []
 
 
 def test_the_theme_of_the_terminal_fits_dark_and_light_ones() -> None:
     """Neither black nor white on the page, which may be either; on a colour, always black."""
-    for what, style in _styles(load("ansi").palette).items():
+    for what, style in _styles(load_theme("ansi").palette).items():
         if what.startswith("terminal"):
             continue  # a program's own choice
         assert style.color is not None
@@ -131,7 +131,7 @@ def test_the_theme_of_the_terminal_fits_dark_and_light_ones() -> None:
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_textual_knows_every_variable_of_the_theme(name: str) -> None:
-    theme = load(name).theme
+    theme = load_theme(name).theme
     # Made without our variables, it still has all of their names: none of them is a slip of the pen.
     known = Design(primary=theme.primary, dark=theme.dark).generate()
     ours = {"selected-background", "selected-foreground"}  # made from a style
@@ -142,27 +142,27 @@ def test_textual_knows_every_variable_of_the_theme(name: str) -> None:
 
 
 def test_the_built_in_themes_are_complete_without_a_word(home: Path) -> None:
-    assert available() == list(BUILT_IN)
-    assert [problem for name in BUILT_IN for problem in load(name).problems] == []
-    assert load().palette.dark
-    assert not load("light").theme.dark
+    assert available_themes() == list(BUILT_IN)
+    assert [problem for name in BUILT_IN for problem in load_theme(name).problems] == []
+    assert load_theme().palette.dark
+    assert not load_theme("light").theme.dark
 
 
 def test_a_chosen_row_looks_the_same_in_lists_of_all_kinds(themes: Path) -> None:
     (themes / "mine.toml").write_text(
         '[colors]\nice = "#aaccff"\n[styles]\nselected = "underline page on ice"\n'
     )
-    variables = load("mine").theme.variables
+    variables = load_theme("mine").theme.variables
     assert variables["selected-background"] == "#aaccff"
-    assert variables["selected-foreground"] == load("dark").theme.background
+    assert variables["selected-foreground"] == load_theme("dark").theme.background
     (themes / "mine.toml").write_text('[styles]\nselected = "reverse"\n')
-    assert set(load("mine").theme.variables) >= {"selected-background", "selected-foreground"}
+    assert set(load_theme("mine").theme.variables) >= {"selected-background", "selected-foreground"}
 
 
 def test_a_few_colours_make_a_theme(themes: Path) -> None:
     (themes / "sea.toml").write_text('[colors]\nblue = "#00aaff"\n')
-    sea, dark = load("sea"), load("dark")
-    assert available() == [*BUILT_IN, "sea"]
+    sea, dark = load_theme("sea"), load_theme("dark")
+    assert available_themes() == [*BUILT_IN, "sea"]
     assert sea.problems == []
     assert sea.theme.primary == "#00aaff"
     assert sea.palette.link == dark.palette.link
@@ -174,7 +174,7 @@ def test_a_theme_may_be_light_and_style_anything(themes: Path) -> None:
         'dark = false\n[styles]\nuser = "underline #123456 on panel"\n[syntax]\nkeyword = "bold red"\n'
         '[variables]\nscrollbar = "blue 40%"\n'
     )
-    paper, light = load("paper"), load("light")
+    paper, light = load_theme("paper"), load_theme("light")
     assert paper.palette.user == Style(color="#123456", bgcolor=light.theme.panel, underline=True)
     assert paper.palette.syntax["keyword"].bold
     assert paper.theme.variables["scrollbar"] == f"{light.theme.primary} 40%"
@@ -184,13 +184,13 @@ def test_a_theme_may_be_light_and_style_anything(themes: Path) -> None:
 def test_a_theme_may_be_laid_over_any_built_in_one(themes: Path) -> None:
     (themes / "mine.toml").write_text('base = "nord"\n[colors]\ngreen = "#00ff00"\n')
     (themes / "gruvbox.toml").write_text('[colors]\ngreen = "ansi_bright_green"\n')
-    mine, gruvbox = load("mine"), load("gruvbox")
+    mine, gruvbox = load_theme("mine"), load_theme("gruvbox")
     assert mine.problems == gruvbox.problems == []
-    assert mine.theme.background == load("nord").theme.background
+    assert mine.theme.background == load_theme("nord").theme.background
     assert mine.palette.success == Style(color="#00ff00")
     assert gruvbox.theme.primary == "#8fb3a6"
     assert gruvbox.palette.success == Style(color="bright_green")
-    assert available() == [*BUILT_IN, "mine"]
+    assert available_themes() == [*BUILT_IN, "mine"]
 
 
 @pytest.mark.parametrize(
@@ -219,12 +219,12 @@ def test_what_is_wrong_is_told_with_its_line_and_the_built_in_takes_its_place(
 ) -> None:
     file = themes / "mine.toml"
     file.write_text(text)
-    loaded = load("mine")
+    loaded = load_theme("mine")
     assert len(loaded.problems) == 1
     assert f"{file}:{line}: " in loaded.problems[0]
     assert says in loaded.problems[0]
-    assert loaded.palette == load("dark").palette
-    assert loaded.theme.to_color_system().generate() == load("dark").theme.to_color_system().generate()
+    assert loaded.palette == load_theme("dark").palette
+    assert loaded.theme.to_color_system().generate() == load_theme("dark").theme.to_color_system().generate()
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_what_is_wrong_is_told_with_its_line_and_the_built_in_takes_its_place(
     ],
 )
 def test_an_unknown_name_gives_the_dark_theme_and_says_so(name: str, hint: str) -> None:
-    loaded = load(name)
-    assert loaded.palette == load("dark").palette
-    assert loaded.problems == [f"there is no theme {name!r}; {hint} ('dark' is used)"]
-    assert load(name, lambda: "here").problems == [f"here: {loaded.problems[0]}"]
+    loaded = load_theme(name)
+    assert loaded.palette == load_theme("dark").palette
+    assert loaded.problems == [f"unknown theme {name!r}; {hint} (using 'dark')"]
+    assert load_theme(name, lambda: "here").problems == [f"here: {loaded.problems[0]}"]

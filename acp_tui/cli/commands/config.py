@@ -68,7 +68,11 @@ def _ui_problems(settings: Settings) -> list[Problem]:
     from acp_tui.ui.keys import keymap
     from acp_tui.ui.theme import themes
 
-    return themes.problems(settings) + keymap.problems(settings) + attention.notify_command_problems(settings)
+    return (
+        themes.theme_problems(settings)
+        + keymap.problems(settings)
+        + attention.notify_command_problems(settings)
+    )
 
 
 def _show(settings: Settings) -> list[str]:

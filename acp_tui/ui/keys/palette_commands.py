@@ -59,7 +59,7 @@ def theme_commands(
             current=name == current,
             is_value=True,
         )
-        for name in themes.available()
+        for name in themes.available_themes()
     ]
 
 

@@ -1,1 +1,1 @@
-"""Themes, and the colours made from them."""
+"""Themes, the palette of styles made from them, and syntax highlighting."""

@@ -1,4 +1,4 @@
-"""Styles for what a widget draws itself."""
+"""Styles for widgets that draw their own lines."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ NOT_DIM = Style(dim=False)
 
 
 def foreground_style(widget: Widget, name: str) -> Style:
-    """The style of a component class without its background, to lay over any line."""
+    """Return the style of a component class without its background, so that it fits on any line."""
     style = widget.get_component_rich_style(name)
     return Style(color=style.color, bold=style.bold, italic=style.italic, underline=style.underline)
 
 
 def highlight_row(strip: Strip, look: Style) -> Strip:
-    """The chosen row of a list. Its own colours give way: they need not fit what is behind it now."""
+    """Draw the selected row of a list. Its own colours are replaced: they may not suit the background."""
     look += NOT_DIM
     return Strip(
         [Segment(text, (style + look if style else look)) for text, style, _ in strip], strip.cell_length

@@ -1,4 +1,4 @@
-"""Every colour that the transcript draws with, made from the theme. Nothing else names a colour."""
+"""The styles that the transcript is drawn with. Themes define them; no other module names a colour."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ NO_STYLE = Style()
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """Ready-made styles. Backgrounds are set only where something stands out from the page."""
+    """Styles made from a theme. Only those that stand out from the page have a background."""
 
     dark: bool = True
     text: Style = NO_STYLE
-    dim: Style = NO_STYLE  # labels, durations, line numbers: legible, not loud
-    faint: Style = NO_STYLE  # rules, guides, what may be overlooked
+    dim: Style = NO_STYLE  # labels, durations, line numbers
+    faint: Style = NO_STYLE  # rules and guides
     accent: Style = NO_STYLE
     success: Style = NO_STYLE
     warning: Style = NO_STYLE
     error: Style = NO_STYLE
-    loud: Style = NO_STYLE  # what must not be overlooked, on a background of its own
-    key: Style = NO_STYLE  # a key, where keys are told
-    selected: Style = NO_STYLE  # the row that Enter takes
-    user: Style = NO_STYLE  # the user's words
-    user_bar: Style = NO_STYLE  # the bar before them
+    loud: Style = NO_STYLE  # the most important warnings, with a background
+    key: Style = NO_STYLE  # the name of a key
+    selected: Style = NO_STYLE  # the selected row of a list
+    user: Style = NO_STYLE  # the user's messages
+    user_bar: Style = NO_STYLE  # the bar beside them
     thought: Style = NO_STYLE
     tool: Style = NO_STYLE  # a tool call's title
     icon: Style = NO_STYLE
     cursor: Style = NO_STYLE  # the bar beside the entry the cursor is on
-    match: Style = NO_STYLE  # a hit of the search
+    match: Style = NO_STYLE  # of a search
     match_current: Style = NO_STYLE
     withdrawn: Style = NO_STYLE  # no longer in the agent's context
 
@@ -42,7 +42,7 @@ class Palette:
     strike: Style = NO_STYLE
     link: Style = NO_STYLE
     inline_code: Style = NO_STYLE
-    code: Style = NO_STYLE  # code without a colour of its own, with the block's background
+    code: Style = NO_STYLE  # a code block, with its background
     code_label: Style = NO_STYLE  # the language
     quote: Style = NO_STYLE
     quote_bar: Style = NO_STYLE
@@ -53,22 +53,22 @@ class Palette:
 
     diff_number: Style = NO_STYLE
     diff_context: Style = NO_STYLE
-    diff_added: Style = NO_STYLE  # a whole line, with background
-    diff_added_mark: Style = NO_STYLE  # the sign and the number
-    diff_added_word: Style = NO_STYLE  # laid over what changed within the line
+    diff_added: Style = NO_STYLE  # a line, with its background
+    diff_added_mark: Style = NO_STYLE  # the `+` and the line number
+    diff_added_word: Style = NO_STYLE  # the changed words in the line
     diff_removed: Style = NO_STYLE
     diff_removed_mark: Style = NO_STYLE
     diff_removed_word: Style = NO_STYLE
     diff_fold: Style = NO_STYLE  # "⋯ 120 unchanged lines"
 
     syntax: dict[str, Style] = field(default_factory=dict)
-    """By the short names of `SYNTAX`; foregrounds and attributes only."""
+    """Styles by the names in `SYNTAX`, without backgrounds."""
     terminal: tuple[str, ...] = ()
-    """The 16 colours of terminal output, as colours that Rich understands."""
+    """The 16 colours of terminal output, in Rich's notation."""
 
     @property
     def signs(self) -> dict[str, Style]:
-        """By the status of a tool call or of a step of a plan."""
+        """Styles of signs, by the status of a tool call or of a step of a plan."""
         return {
             "pending": self.dim,
             "in_progress": self.accent,
@@ -101,4 +101,4 @@ SYNTAX = (
     "deleted",
     "heading",
 )
-"""The names of `Palette.syntax`; a theme gives a colour for any of them."""
+"""The names in `Palette.syntax` for which a theme may define a style."""

@@ -1,4 +1,4 @@
-"""Colours for code: Pygments finds the tokens, the palette has a style for each sort of them."""
+"""Syntax highlighting: Pygments finds the tokens, and the palette has a style for each type."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_LINE_CHARS = 4000
-"""Characters of a line; one that is longer is no code to be read, and may cost a lexer dearly."""
+"""Characters of a line that is highlighted. Longer ones are rarely code, and may slow down a lexer."""
 
 
 class Highlighter:
-    """Gives code its colours, stretch by stretch: each goes on in the state the one before ended in."""
+    """Highlights code part by part. Each part starts in the lexer state that the one before ended in."""
 
     def __init__(self, language: str, palette: Palette) -> None:
         self._lexer = lexer_of(language)
@@ -33,20 +33,20 @@ class Highlighter:
         self._stack: list[str] | None = None
 
     def lines(self, code: str) -> list[Spans]:
-        """The code's lines, without their ends; styles are foregrounds only, to be laid over another."""
+        """Highlight the next part of the code. Return its lines; the styles have no background."""
         plain = code.removesuffix("\n").split("\n")
         if self._lexer is None or any(len(line) > MAX_LINE_CHARS for line in plain):
             return [[Segment(line, NO_STYLE)] for line in plain]
-        whole = code if code.endswith("\n") else f"{code}\n"  # many lexers know lines by their ends
-        coloured = self._coloured(whole)[: len(plain)]
-        if ["".join(span.text for span in line) for line in coloured] != plain:
-            return [[Segment(line, NO_STYLE)] for line in plain]  # a lexer lost something: we do not
-        return coloured
+        complete = code if code.endswith("\n") else f"{code}\n"  # many lexers need the last line end
+        highlighted = self._highlight(complete)[: len(plain)]
+        if ["".join(span.text for span in line) for line in highlighted] != plain:
+            return [[Segment(line, NO_STYLE)] for line in plain]  # the lexer lost characters
+        return highlighted
 
-    def _coloured(self, code: str) -> list[Spans]:
+    def _highlight(self, code: str) -> list[Spans]:
         lines: list[Spans] = [[]]
-        for sort, text in self._tokens(code):
-            style = self._styles.get(_name_of(sort), NO_STYLE)
+        for token_type, text in self._tokens(code):
+            style = self._styles.get(_style_name(token_type), NO_STYLE)
             for number, piece in enumerate(text.split("\n") if "\n" in text else (text,)):
                 if number:
                     lines.append([])
@@ -63,40 +63,40 @@ class Highlighter:
         lexer = self._lexer
         assert lexer is not None
         if type(lexer).get_tokens_unprocessed is not RegexLexer.get_tokens_unprocessed:
-            return ((sort, text) for _, sort, text in lexer.get_tokens_unprocessed(code))
-        # The plain lexers do not tell their state at the end; the extended one, which drives the same
-        # tables, does. A few tables call back in a way that only the plain ones understand.
+            return ((token_type, text) for _, token_type, text in lexer.get_tokens_unprocessed(code))
+        # RegexLexer does not return its state at the end. ExtendedRegexLexer works with the same tables and
+        # does, except for a few tables whose callbacks need a RegexLexer.
         context = LexerContext(code, 0, stack=list(self._stack or ["root"]))
         try:
             found = list(ExtendedRegexLexer.get_tokens_unprocessed(lexer, context=context))
         except (TypeError, AttributeError):
-            return ((sort, text) for _, sort, text in lexer.get_tokens_unprocessed(code))
+            return ((token_type, text) for _, token_type, text in lexer.get_tokens_unprocessed(code))
         self._stack = context.stack
-        return ((sort, text) for _, sort, text in found)
+        return ((token_type, text) for _, token_type, text in found)
 
 
 def highlight(code: str, language: str, palette: Palette) -> list[Spans]:
-    """The lines of a piece of code, with foregrounds."""
+    """Highlight complete code."""
     return Highlighter(language, palette).lines(code)
 
 
 @lru_cache(maxsize=256)
 def language_of(path: str) -> str:
-    """The language a file is written in, by its name; "" when it is not known.
+    """Return the language of a file according to its name; "" if it is unknown.
 
-    Pygments' own search compiles a thousand patterns first, which is to be noticed on the screen.
+    Pygments' own function compiles a thousand patterns first, which takes noticeably long.
     """
     name = path.rpartition("/")[2]
-    exact, globs = _file_names()
+    exact, globs = _file_patterns()
     ends = (name[at:] for at, letter in enumerate(name) if letter == ".")
     found = next((exact[key] for key in (name, *(f"*{end}" for end in ends)) if key in exact), None)
     found = found or [language for pattern, language in globs if fnmatchcase(name, pattern)]
-    return found[0] if len(found) == 1 else _preferred(found)
+    return found[0] if len(found) == 1 else _highest_priority(found)
 
 
 @lru_cache(maxsize=1)
-def _file_names() -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
-    """The languages by names of files and by `*.ends`, and those by other patterns."""
+def _file_patterns() -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
+    """Return languages by file name or `*.extension`, and a list of other patterns with their languages."""
     from pygments.lexers import get_all_lexers  # type: ignore[import-untyped]
 
     exact: dict[str, list[str]] = {}
@@ -110,8 +110,8 @@ def _file_names() -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
     return exact, globs
 
 
-def _preferred(languages: Iterable[str]) -> str:
-    """Of several that share a name, the one that Pygments prefers."""
+def _highest_priority(languages: Iterable[str]) -> str:
+    """Return the language that Pygments prefers among those with the same file name."""
     from pygments.lexers import find_lexer_class_by_name
 
     return max(languages, key=lambda name: (find_lexer_class_by_name(name).priority, name), default="")
@@ -119,7 +119,7 @@ def _preferred(languages: Iterable[str]) -> str:
 
 @lru_cache(maxsize=64)
 def lexer_of(language: str) -> Lexer | None:
-    """The lexer for a language by any of its names, or None."""
+    """Return the lexer for a language by any of its names, or None."""
     if not language:
         return None
     from pygments.lexers import get_lexer_by_name
@@ -132,8 +132,8 @@ def lexer_of(language: str) -> Lexer | None:
 
 
 @lru_cache(maxsize=512)
-def _name_of(sort: TokenType) -> str:
-    parts: Iterable[str] = sort
+def _style_name(token_type: TokenType) -> str:
+    parts: Iterable[str] = token_type
     names = list(parts)
     while names:
         name = TOKEN_NAMES.get(".".join(names))

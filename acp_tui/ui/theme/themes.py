@@ -1,8 +1,7 @@
-"""Themes: TOML files with every colour, made into a theme for Textual and a palette for the transcript.
+"""Themes: TOML files with colours, from which a Textual theme and the palette of the transcript are made.
 
-The first frame waits for this, so it is quick: a small file or two, and no library beside those on screen
-anyway. A theme may be laid over a built-in one, its base; those of the user always are. So whatever one of
-them leaves out, or gets wrong, still has a colour that fits.
+A theme has a base, whose values are used for everything that the theme omits or gets wrong. Themes of users
+always have one. The first frame waits for the theme, so nothing heavy is imported here.
 """
 
 from __future__ import annotations
@@ -29,15 +28,15 @@ DEFAULT_THEME = "dark"
 BUILT_IN = ("dark", "light", "high-contrast", "ansi", "nord", "gruvbox")
 TERMINAL_COLOURS = 16
 PREFIX = "acp-"
-"""Before what Textual calls a theme: it has some of the same names."""
+"""Put before theme names for Textual, which has themes with the same names."""
 
 ANSI = "ansi_"
-"""Before the names of the terminal's own colours."""
+"""The prefix of the names of the terminal's own colours."""
 
-_SIXTEEN = "black|red|green|yellow|blue|magenta|cyan|white"
-_COLOUR = re.compile(rf"#[0-9a-fA-F]{{6}}|{ANSI}(default|(bright_)?({_SIXTEEN}))")
+_ANSI_NAMES = "black|red|green|yellow|blue|magenta|cyan|white"
+_COLOUR = re.compile(rf"#[0-9a-fA-F]{{6}}|{ANSI}(default|(bright_)?({_ANSI_NAMES}))")
 _ATTRIBUTES = frozenset({"bold", "dim", "italic", "underline", "strike", "reverse"})
-_SHARE = re.compile(r"\d{1,3}%\Z")
+_OPACITY = re.compile(r"\d{1,3}%\Z")
 _THEME_KEYS = (
     *("background", "surface", "panel", "foreground"),
     *("primary", "secondary", "accent", "success", "warning", "error"),
@@ -47,7 +46,7 @@ _STYLES = tuple(part.name for part in fields(Palette) if part.name not in ("dark
 
 @dataclass(frozen=True, slots=True)
 class LoadedTheme:
-    """A theme, ready to be used, and what was not understood of its file, as sentences for a person."""
+    """A theme, and the problems found in its file."""
 
     name: str
     theme: Theme
@@ -55,95 +54,90 @@ class LoadedTheme:
     problems: list[str] = field(default_factory=list)
 
 
-def available() -> list[str]:
-    """The names of all themes: the built-in ones, then the user's."""
-    own = sorted(file.stem for file in _own_directory().glob("*.toml"))
+def available_themes() -> list[str]:
+    """Return the names of all themes: the built-in ones, then the user's."""
+    own = sorted(file.stem for file in _user_directory().glob("*.toml"))
     return [*BUILT_IN, *(name for name in own if name not in BUILT_IN)]
 
 
-def problems(settings: Settings) -> list[Problem]:
-    """What is wrong with the theme of the settings, and with its file."""
+def theme_problems(settings: Settings) -> list[Problem]:
+    """Return the problems with the theme in the settings and with its file."""
     from acp_tui.config.problems import Problem
 
-    if settings.theme not in available():
+    if settings.theme not in available_themes():
         origin = settings.origin("theme")
-        return [Problem(origin.file, origin.line, "theme", _no_theme(settings.theme))]
-    own = _own_directory() / f"{settings.theme}.toml"
-    return _read_own(settings.theme, own)[1] if own.is_file() else []
+        return [Problem(origin.file, origin.line, "theme", _unknown_theme_message(settings.theme))]
+    file = _user_directory() / f"{settings.theme}.toml"
+    return _read_user_theme(settings.theme, file)[1] if file.is_file() else []
 
 
-def load(name: str = DEFAULT_THEME, place: Callable[[], str] | None = None) -> LoadedTheme:
-    """The theme of that name. Whatever is wrong with it, there is a usable one.
+def load_theme(name: str = DEFAULT_THEME, origin: Callable[[], str] | None = None) -> LoadedTheme:
+    """Load a theme. If it is unknown, return the default theme with a problem.
 
-    `place` tells where the name was read, when it is an unknown one.
+    `origin` returns where the name was set, for the message about an unknown theme.
     """
-    own = _own_directory() / f"{name}.toml"
-    if _NAMES_A_FILE.fullmatch(name) and own.is_file():
-        return _load_own(name, own)
+    file = _user_directory() / f"{name}.toml"
+    if _THEME_NAME.fullmatch(name) and file.is_file():
+        data, problems = _read_user_theme(name, file)
+        return _build(name, data, [str(problem) for problem in problems])
     if name in BUILT_IN:
-        return _build(name, _built_in(name))
-    where = f"{place()}: " if place is not None else ""
-    return _build(name, _built_in(DEFAULT_THEME), [f"{where}{_no_theme(name)} ({DEFAULT_THEME!r} is used)"])
+        return _build(name, _read_built_in(name))
+    where = f"{origin()}: " if origin is not None else ""
+    problem = f"{where}{_unknown_theme_message(name)} (using {DEFAULT_THEME!r})"
+    return _build(name, _read_built_in(DEFAULT_THEME), [problem])
 
 
-def _no_theme(name: str) -> str:
+def _unknown_theme_message(name: str) -> str:
     from acp_tui.config.problems import closest_match
 
-    meant = closest_match(name, available())
-    return f"there is no theme {name!r}; " + (
-        f"did you mean {meant!r}?" if meant else f"known: {', '.join(available())}"
-    )
+    meant = closest_match(name, available_themes())
+    hint = f"did you mean {meant!r}?" if meant else f"known: {', '.join(available_themes())}"
+    return f"unknown theme {name!r}; {hint}"
 
 
-_NAMES_A_FILE = re.compile(r"[\w][\w .-]*")
+_THEME_NAME = re.compile(r"[\w][\w .-]*")
 
 
-def _own_directory() -> Path:
+def _user_directory() -> Path:
     return paths().config / "themes"
 
 
-def _built_in(name: str) -> dict[str, Any]:
-    """From the installed package, or from beside it in a working copy."""
+def _read_built_in(name: str) -> dict[str, Any]:
+    """Read a theme from the installed package, or from beside it in a working copy."""
     package = Path(__file__).parents[2]
     file = package / "themes" / f"{name}.toml"
     if not file.is_file():
         file = package.parent / "themes" / f"{name}.toml"
     data = tomllib.loads(file.read_text(encoding="utf-8"))
-    return _merge(_built_in(data["base"]), data) if "base" in data else data
+    return _merge(_read_built_in(data["base"]), data) if "base" in data else data
 
 
 def _merge(base: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
-    """All that the one says, and what it does not say as in its base."""
+    """Complete a theme with the values of its base."""
     merged = {key: base[key] | data.get(key, {}) for key in _TABLES}
     return {key: data.get(key, base.get(key)) for key in _SWITCHES} | merged
 
 
-# --------------------------------------------------------------------------- a theme of the user's
+# --------------------------------------------------------------------------- themes of users
 
 
-def _load_own(name: str, file: Path) -> LoadedTheme:
-    data, problems = _read_own(name, file)
-    return _build(name, data, [str(problem) for problem in problems])
-
-
-def _read_own(name: str, file: Path) -> tuple[dict[str, Any], list[Problem]]:
+def _read_user_theme(name: str, file: Path) -> tuple[dict[str, Any], list[Problem]]:
     from acp_tui.config import toml_document
 
-    own = toml_document.read(file)
-    data = _base_of(name, own)
-    colours = _checked_table(own, "colors", None, _colour_complaint)
-    data["colors"] |= colours
-    styled = _style_complaint(data["colors"])
-    coloured = _named_complaint(data["colors"])
-    data["theme"] |= _checked_table(own, "theme", _THEME_KEYS, coloured)
-    data["variables"] |= _checked_table(own, "variables", None, _variable_complaint(data["colors"]))
-    data["styles"] |= _checked_table(own, "styles", _STYLES, styled)
-    data["syntax"] |= _checked_table(own, "syntax", SYNTAX, styled)
-    data["terminal"] |= _checked_table(own, "terminal", ("colors",), _sixteen_complaint(data["colors"]))
+    document = toml_document.read(file)
+    data = _read_base(name, document)
+    data["colors"] |= _read_table(document, "colors", None, _check_colour)
+    check_style = _style_check(data["colors"])
+    check_colour = _named_colour_check(data["colors"])
+    data["theme"] |= _read_table(document, "theme", _THEME_KEYS, check_colour)
+    data["variables"] |= _read_table(document, "variables", None, _variable_check(data["colors"]))
+    data["styles"] |= _read_table(document, "styles", _STYLES, check_style)
+    data["syntax"] |= _read_table(document, "syntax", SYNTAX, check_style)
+    data["terminal"] |= _read_table(document, "terminal", ("colors",), _terminal_check(data["colors"]))
     known = ("base", *_SWITCHES, *_TABLES)
-    for key in own.data.keys() - set(known):
-        own.report_unknown_key((key,), known)
-    return data, own.problems
+    for key in document.data.keys() - set(known):
+        document.report_unknown_key((key,), known)
+    return data, document.problems
 
 
 _SWITCHES = ("dark", "ansi")
@@ -152,135 +146,141 @@ _TABLES = ("colors", "theme", "variables", "styles", "syntax", "terminal")
 if TYPE_CHECKING:
     from acp_tui.config.toml_document import TomlDocument
 
-    Complaint = Callable[[Any], str | None]
+    Check = Callable[[Any], str | None]
+    """Returns what is wrong with a value, or None."""
 
 
-def _base_of(name: str, own: TomlDocument) -> dict[str, Any]:
-    """What the user's theme is laid over: the one it names, else the one of its own name or darkness."""
+def _read_base(name: str, document: TomlDocument) -> dict[str, Any]:
+    """Read the base of a user's theme.
+
+    It is the one that the theme names, else the built-in theme of the same name, else "dark" or "light".
+    """
     switches = {}
     for key in _SWITCHES:
-        value = own.data.get(key)
+        value = document.data.get(key)
         if isinstance(value, bool):
             switches[key] = value
         elif value is not None:
-            own.report((key,), "must be true or false")
-    base = own.data.get("base")
+            document.report((key,), "must be true or false")
+    base = document.data.get("base")
     if base is not None and base not in BUILT_IN:
-        own.report(("base",), f"must be one of {', '.join(BUILT_IN)}")
+        document.report(("base",), f"must be one of {', '.join(BUILT_IN)}")
     if base not in BUILT_IN:
-        usual = "dark" if switches.get("dark", True) else "light"
-        base = name if name in BUILT_IN and not switches else usual
-    return _built_in(base) | switches
+        default = "dark" if switches.get("dark", True) else "light"
+        base = name if name in BUILT_IN and not switches else default
+    return _read_built_in(base) | switches
 
 
-def _checked_table(
-    own: TomlDocument, table: str, known: Iterable[str] | None, complaint: Complaint
+def _read_table(
+    document: TomlDocument, table: str, known: Iterable[str] | None, check: Check
 ) -> dict[str, Any]:
-    """The values of one table that can be used; the others are complained about."""
-    values = own.data.get(table, {})
+    """Return the valid values of a table, and note problems with the others."""
+    values = document.data.get(table, {})
     if not isinstance(values, dict):
-        own.report((table,), "must be a table")
+        document.report((table,), "must be a table")
         return {}
-    good: dict[str, Any] = {}
+    valid: dict[str, Any] = {}
     for key, value in values.items():
         if known is not None and key not in known:
-            own.report_unknown_key((table, key), known)
-        elif (wrong := complaint(value)) is not None:
-            own.report((table, key), f"{wrong}; the built-in value is used")
+            document.report_unknown_key((table, key), known)
+        elif (problem := check(value)) is not None:
+            document.report((table, key), f"{problem}; the built-in value is used")
         else:
-            good[key] = value
-    return good
+            valid[key] = value
+    return valid
 
 
-def _colour_complaint(value: Any) -> str | None:
-    good = isinstance(value, str) and _COLOUR.fullmatch(value)
-    return None if good else "must be a colour such as '#8ab4f0'"
+def _check_colour(value: Any) -> str | None:
+    valid = isinstance(value, str) and _COLOUR.fullmatch(value)
+    return None if valid else "must be a colour such as '#8ab4f0'"
 
 
-def _named_complaint(colours: dict[str, str]) -> Complaint:
-    def complaint(value: Any) -> str | None:
-        good = isinstance(value, str) and (value in colours or _COLOUR.fullmatch(value))
-        return None if good else "must be a name from [colors] or a colour such as '#8ab4f0'"
+def _named_colour_check(colours: dict[str, str]) -> Check:
+    def check(value: Any) -> str | None:
+        valid = isinstance(value, str) and (value in colours or _COLOUR.fullmatch(value))
+        return None if valid else "must be a name from [colors] or a colour such as '#8ab4f0'"
 
-    return complaint
+    return check
 
 
-def _variable_complaint(colours: dict[str, str]) -> Complaint:
-    named = _named_complaint(colours)
+def _variable_check(colours: dict[str, str]) -> Check:
+    check_colour = _named_colour_check(colours)
 
-    def complaint(value: Any) -> str | None:
+    def check(value: Any) -> str | None:
         words = value.split() if isinstance(value, str) else []
         if words and all(word in _ATTRIBUTES or word in ("none", "not") for word in words):
             return None
-        colour = (
+        valid = (
             bool(words)
-            and not named(words[0])
-            and (len(words) == 1 or bool(_SHARE.match(" ".join(words[1:]))))
+            and not check_colour(words[0])
+            and (len(words) == 1 or bool(_OPACITY.match(" ".join(words[1:]))))
         )
-        return None if colour else "must be a colour such as 'blue' or 'blue 40%', or for a style 'bold'"
+        return None if valid else "must be a colour such as 'blue' or 'blue 40%', or for a style 'bold'"
 
-    return complaint
+    return check
 
 
-def _style_complaint(colours: dict[str, str]) -> Complaint:
-    named = _named_complaint(colours)
+def _style_check(colours: dict[str, str]) -> Check:
+    check_colour = _named_colour_check(colours)
 
-    def complaint(value: Any) -> str | None:
+    def check(value: Any) -> str | None:
         if not isinstance(value, str):
             return "must be a style such as 'bold blue on panel'"
         words = [word for word in value.split() if word not in _ATTRIBUTES and word != "on"]
-        wrong = next((word for word in words if named(word)), None)
+        wrong = next((word for word in words if check_colour(word)), None)
         if wrong is not None:
             return f"{wrong!r} is neither a colour nor one of {', '.join(sorted(_ATTRIBUTES))}"
         return "'on' must be followed by a colour" if value.split()[-1:] == ["on"] else None
 
-    return complaint
+    return check
 
 
-def _sixteen_complaint(colours: dict[str, str]) -> Complaint:
-    named = _named_complaint(colours)
+def _terminal_check(colours: dict[str, str]) -> Check:
+    check_colour = _named_colour_check(colours)
 
-    def complaint(value: Any) -> str | None:
-        good = isinstance(value, list) and len(value) == TERMINAL_COLOURS and not any(map(named, value))
-        return None if good else f"must be a list of {TERMINAL_COLOURS} colours"
+    def check(value: Any) -> str | None:
+        valid = (
+            isinstance(value, list) and len(value) == TERMINAL_COLOURS and not any(map(check_colour, value))
+        )
+        return None if valid else f"must be a list of {TERMINAL_COLOURS} colours"
 
-    return complaint
+    return check
 
 
-# --------------------------------------------------------------------------- from data to colours
+# --------------------------------------------------------------------------- from data to styles
 
 
 def _build(name: str, data: dict[str, Any], problems: list[str] | None = None) -> LoadedTheme:
     colours: dict[str, str] = data["colors"]
     dark: bool = data["dark"]
-    variables = {key: _variable(value, colours) for key, value in data["variables"].items()}
+    variables = {key: _textual_value(value, colours) for key, value in data["variables"].items()}
     theme = Theme(
         name=f"{PREFIX}{name}",
         dark=dark,
         ansi=bool(data.get("ansi")),
-        variables=_chosen_row(data["styles"]["selected"], colours) | _selected_text(variables) | variables,
+        variables=_selected_row(data["styles"]["selected"], colours) | _selected_text(variables) | variables,
         **{key: colours.get(value, value) for key, value in data["theme"].items()},
     )
     palette = Palette(
         dark=dark,
         syntax={key: _style(value, colours) for key, value in data["syntax"].items()},
-        terminal=tuple(_named(value, colours) for value in data["terminal"]["colors"]),
+        terminal=tuple(_rich_colour(value, colours) for value in data["terminal"]["colors"]),
         **{key: _style(value, colours) for key, value in data["styles"].items()},
     )
     return LoadedTheme(name, theme, palette, problems or [])
 
 
-def _chosen_row(style: str, colours: dict[str, str]) -> dict[str, str]:
-    """For lists that are coloured by CSS: the row that Enter takes looks as it does in all others."""
-    _, front, back = _read(style)
-    row = {"selected-foreground": front or "ink", "selected-background": back or "panel"}
-    return {key: _variable(colour, colours) for key, colour in row.items()}
+def _selected_row(style: str, colours: dict[str, str]) -> dict[str, str]:
+    """Return CSS variables that make the selected row look the same in Textual's lists and ours."""
+    _, foreground, background = _parse_style(style)
+    row = {"selected-foreground": foreground or "ink", "selected-background": background or "panel"}
+    return {key: _textual_value(colour, colours) for key, colour in row.items()}
 
 
 def _selected_text(variables: dict[str, str]) -> dict[str, str]:
-    """The colour of text that is selected with the mouse.
+    """Return the CSS variable for the colour of text selected with the mouse.
 
-    Textual's default is transparent, which in our line renderers becomes the background's own colour.
+    Textual's default is transparent, which would make the text invisible in lines that we draw.
     """
     background = variables.get("screen-selection-background")
     if background is None or background.startswith("ansi_"):
@@ -291,32 +291,32 @@ def _selected_text(variables: dict[str, str]) -> dict[str, str]:
 
 
 def _style(text: str, colours: dict[str, str]) -> Style:
-    """`bold blue on panel`, with the names of the theme's own colours."""
-    attributes, *pair = _read(text)
-    front, back = (None if name is None else _named(name, colours) for name in pair)
-    return Style(color=front, bgcolor=back, **attributes)  # type: ignore[arg-type]  # flags
+    """Convert a style such as `bold blue on panel`, with names of the theme's own colours."""
+    attributes, *names = _parse_style(text)
+    foreground, background = (None if name is None else _rich_colour(name, colours) for name in names)
+    return Style(color=foreground, bgcolor=background, **attributes)  # type: ignore[arg-type]  # flags
 
 
-def _read(text: str) -> tuple[dict[str, bool], str | None, str | None]:
-    """Attributes, colour, and the colour behind it."""
+def _parse_style(text: str) -> tuple[dict[str, bool], str | None, str | None]:
+    """Split a style into its attributes, foreground and background."""
     attributes: dict[str, bool] = {}
-    front = back = None
+    foreground = background = None
     words = iter(text.split())
     for word in words:
         if word in _ATTRIBUTES:
             attributes[word] = True
         elif word == "on":
-            back = next(words)
+            background = next(words)
         else:
-            front = word
-    return attributes, front, back
+            foreground = word
+    return attributes, foreground, background
 
 
-def _named(name: str, colours: dict[str, str]) -> str:
-    """A colour as Rich calls it."""
+def _rich_colour(name: str, colours: dict[str, str]) -> str:
+    """Convert a colour to Rich's notation."""
     return colours.get(name, name).removeprefix(ANSI)
 
 
-def _variable(text: str, colours: dict[str, str]) -> str:
-    """A value of Textual's, such as `blue 40%`: names of ours are replaced."""
+def _textual_value(text: str, colours: dict[str, str]) -> str:
+    """Convert a value such as `blue 40%` to Textual's notation."""
     return " ".join(colours.get(word, word) for word in text.split())

@@ -14,7 +14,7 @@ from acp_tui.ui.keys import bindings
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.prompt.editor import PromptEditor
 from acp_tui.ui.screens.dialogs.help import HelpScreen
-from acp_tui.ui.theme.themes import load
+from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.queue_strip import QueueStrip
 
@@ -57,7 +57,7 @@ class Host(App[None]):
 
     def __init__(self, *history: str, theme: str = "dark") -> None:
         super().__init__()
-        loaded = load(theme).theme
+        loaded = load_theme(theme).theme
         self.register_theme(loaded)
         self.theme = loaded.name
         self.history = Remembered(*history)

@@ -12,7 +12,7 @@ from acp_tui.permissions.subject import Target
 from acp_tui.session.state import Content, Diff, Location, PermissionOption
 from acp_tui.ui.permission.dialog import PermissionAnswer, PermissionScreen
 from acp_tui.ui.permission.typing_guard import PAUSE_SECONDS
-from acp_tui.ui.theme.themes import load
+from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList
 from tests.support.looks import Show
@@ -524,7 +524,7 @@ async def test_what_is_asked_scrolls() -> None:
 async def test_it_follows_the_theme() -> None:
     async with shown(questions.edit()) as dialog:
         await dialog.press("down")
-        light = load("light")
+        light = load_theme("light")
         dialog.app.register_theme(light.theme)
         dialog.app.theme = light.theme.name
         dialog.screen.use_palette(light.palette)
@@ -537,7 +537,9 @@ async def test_it_follows_the_theme() -> None:
             if style is not None and style.color is not None
         }
         dark = {
-            style.color.name for style in (load("dark").palette.text, load("dark").palette.dim) if style.color
+            style.color.name
+            for style in (load_theme("dark").palette.text, load_theme("dark").palette.dim)
+            if style.color
         }
         assert not colours & dark
         assert dialog.selected == 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import App
 
-from acp_tui.ui.theme.themes import load
+from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.transcript.search import TranscriptSearch
 from acp_tui.ui.transcript.transcript import Transcript
 from tests.support.talk import Talk
@@ -46,7 +46,7 @@ class Host(App[None]):
 
     def __init__(self, talk: Live, theme: str = "dark") -> None:
         super().__init__()
-        loaded = load(theme)
+        loaded = load_theme(theme)
         self.register_theme(loaded.theme)
         self.theme = loaded.theme.name
         self.talk = talk

@@ -77,9 +77,9 @@ def step(app: Host, what: str, how: Any, count: int) -> None:
                 f"run {how % len(entries)}", title=f"changed {count}", rawOutput={"more": ["x"] * count}
             )
         case "theme":
-            from acp_tui.ui.theme.themes import load
+            from acp_tui.ui.theme.themes import load_theme
 
-            app.view.use_palette(load(how).palette)
+            app.view.use_palette(load_theme(how).palette)
     app.show()
 
 

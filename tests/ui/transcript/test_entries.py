@@ -6,7 +6,7 @@ import pytest
 
 from acp_tui.session import events as ev
 from acp_tui.session.state import AgentMessage, Thought, ToolCall
-from acp_tui.ui.theme.themes import load
+from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.transcript.view import TranscriptView
 from tests.ui.transcript.host import Host, Live, messages, shown
@@ -81,7 +81,7 @@ async def test_withdrawn_entries_are_dimmed_at_once_except_the_refusal() -> None
     prompt = talk.prompt("a bad idea")
     talk.says("I would rather not")
     async with shown(talk) as (app, _):
-        withdrawn = load("dark").palette.withdrawn.color
+        withdrawn = load_theme("dark").palette.withdrawn.color
 
         def dimmed(text: str) -> bool:
             strip = app.view.render_line(app.row_of(text))

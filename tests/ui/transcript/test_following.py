@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.events import MouseScrollUp
 
-from acp_tui.ui.theme.themes import load
+from acp_tui.ui.theme.themes import load_theme
 from tests.ui.transcript.host import Live, messages, shown
 
 
@@ -152,7 +152,7 @@ async def test_another_theme_changes_only_colours() -> None:
     async with shown(messages(30)) as (app, pilot):
         await pilot.press("pageup")
         before = app.lines()
-        app.view.use_palette(load("light").palette)
+        app.view.use_palette(load_theme("light").palette)
         assert app.lines() == before
         assert app.view.render_line(app.row_of("answer")) is not None
 

@@ -11,7 +11,7 @@ from textual.app import App
 from acp_tui.session import events as ev
 from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Content, Session
-from acp_tui.ui.theme.themes import load
+from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.transcript.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Host(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self.session = Session(session_id="s", phase="idle")
-        loaded = load("dark")
+        loaded = load_theme("dark")
         self.register_theme(loaded.theme)
         self.theme = loaded.theme.name
         self.palette = loaded.palette
