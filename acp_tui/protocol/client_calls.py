@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from acp_tui.protocol import offers, values
+from acp_tui.protocol import session_options, values
+from acp_tui.protocol.agent_identity import read_agent
 from acp_tui.protocol.content import read_blocks
 from acp_tui.session import events as ev
 
@@ -70,20 +71,22 @@ def opening_events(method: str, params: dict[str, Any], result: Any) -> list[ev.
     session_id = values.raw(answer, "sessionId") or asked_for
     if session_id is None:
         return [ev.ProtocolFault(f"The answer to {method} has no sessionId", result)]
-    modes, mode = offers.read_modes(answer)
-    models, model = offers.read_models(answer)
-    opened = ev.SessionOpened(session_id, how, modes, mode, offers.read_config_options(answer), models, model)
+    modes, mode = session_options.read_modes(answer)
+    models, model = session_options.read_models(answer)
+    opened = ev.SessionOpened(
+        session_id, how, modes, mode, session_options.read_config_options(answer), models, model
+    )
     return [opened, *_commands(answer)]
 
 
 def initialize_events(answer: dict[str, Any], dialect: Literal["v1", "0.1.0"]) -> list[ev.Event]:
     """`initialize` was answered."""
-    return [ev.Initialized(offers.read_agent(answer), dialect), *_commands(answer)]
+    return [ev.Initialized(read_agent(answer), dialect), *_commands(answer)]
 
 
 def _commands(answer: dict[str, Any]) -> list[ev.Event]:
     """The draft tells its commands in answers, too."""
-    commands = offers.read_commands(answer)
+    commands = session_options.read_commands(answer)
     return [] if commands is None else [ev.CommandsChanged(commands)]
 
 
@@ -106,7 +109,7 @@ def _model_set(answer: AgentAnswer) -> list[ev.Event]:
 
 
 def _option_set(answer: AgentAnswer) -> list[ev.Event]:
-    options = offers.read_config_options(answer.result)
+    options = session_options.read_config_options(answer.result)
     if options is not None:
         return [ev.ConfigOptionsChanged(options)]
     option_id, value = values.raw(answer.params, "configId"), answer.params.get("value")

@@ -14,7 +14,7 @@ from acp_tui.protocol.content import (
     read_locations,
     read_tool_content,
 )
-from acp_tui.protocol.offers import read_commands, read_config_options
+from acp_tui.protocol.session_options import read_commands, read_config_options
 from acp_tui.session import events as ev
 from acp_tui.session.state import Cost, PlanItem
 from acp_tui.session.text import visible, visible_excerpt

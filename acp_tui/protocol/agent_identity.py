@@ -1,12 +1,28 @@
-"""The ways to sign in that an agent names."""
+"""What an agent says about itself: its name, version, capabilities, and sign-in methods."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from acp_tui.protocol import values
-from acp_tui.session.state import AuthMethod
+from acp_tui.session.state import Agent, AuthMethod
 from acp_tui.session.text import visible_line
+
+
+def read_agent(result: dict[str, Any]) -> Agent:
+    """The answer to `initialize`, in the words of version 1 or of the draft."""
+    info = values.obj(values.first(result, "agentInfo", "serverInfo"))
+    version = result.get("protocolVersion")
+    version = visible_line(version) if isinstance(version, str) else version
+    return Agent(
+        name=values.line(info, "name"),
+        title=values.line(info, "title"),
+        version=values.line(info, "version"),
+        protocol_version=version if isinstance(version, str) else values.integer(result, "protocolVersion"),
+        capabilities=values.obj(values.first(result, "agentCapabilities", "capabilities")),
+        auth_methods=read_auth_methods(result.get("authMethods")),
+        meta=values.obj(result.get("_meta")),
+    )
 
 
 def read_auth_methods(value: Any) -> list[AuthMethod]:

@@ -1,29 +1,12 @@
-"""What agents offer: who they are, modes, config options, models, commands."""
+"""Modes, models, config options and slash commands that a session offers."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from acp_tui.protocol import values
-from acp_tui.protocol.auth_methods import read_auth_methods
-from acp_tui.session.state import Agent, Choice, ConfigOption, Mode, SlashCommand
+from acp_tui.session.state import Choice, ConfigOption, Mode, SlashCommand
 from acp_tui.session.text import visible_line
-
-
-def read_agent(result: dict[str, Any]) -> Agent:
-    """The answer to `initialize`, in the words of version 1 or of the draft."""
-    info = values.obj(values.first(result, "agentInfo", "serverInfo"))
-    version = result.get("protocolVersion")
-    version = visible_line(version) if isinstance(version, str) else version
-    return Agent(
-        name=values.line(info, "name"),
-        title=values.line(info, "title"),
-        version=values.line(info, "version"),
-        protocol_version=version if isinstance(version, str) else values.integer(result, "protocolVersion"),
-        capabilities=values.obj(values.first(result, "agentCapabilities", "capabilities")),
-        auth_methods=read_auth_methods(result.get("authMethods")),
-        meta=values.obj(result.get("_meta")),
-    )
 
 
 def read_commands(source: dict[str, Any]) -> list[SlashCommand] | None:
