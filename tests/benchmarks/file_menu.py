@@ -66,7 +66,7 @@ async def measure(folder: Path) -> float:
     app = Host()
     worst = 0.0
     async with app.run_test(size=(100, 30)) as pilot:
-        app.prompt.use_files(str(folder), listing.current)
+        app.prompt.set_files(str(folder), listing.current)
         menu = app.prompt._files
         for text in ("@core_utils", "@pwr12_8q", "@zzz"):
             app.prompt.load("")

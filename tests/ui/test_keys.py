@@ -13,7 +13,7 @@ from acp_tui.ui.panes.pane import Pane
 from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.prompt.editor import PromptEditor
-from acp_tui.ui.prompt.history_search import SearchLine
+from acp_tui.ui.prompt.history_search import HistoryInput
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.dialogs.detail import DetailScreen
@@ -40,7 +40,7 @@ OWNERS: dict[ScopeName, type[DOMNode]] = {
     "prompt": Prompt,
     "menu": PromptEditor,
     "edit": PromptEditor,
-    "history": SearchLine,
+    "history": HistoryInput,
     "queue": QueueStrip,
     "transcript": Transcript,
     "pane": Pane,

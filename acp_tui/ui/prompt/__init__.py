@@ -1,6 +1,6 @@
-"""The prompt and what belongs to it."""
+"""The prompt: its editor, attachments, completion menus and history."""
 
+from acp_tui.ui.prompt.history_recall import History
 from acp_tui.ui.prompt.prompt import Prompt
-from acp_tui.ui.prompt.recall import History
 
 __all__ = ["History", "Prompt"]

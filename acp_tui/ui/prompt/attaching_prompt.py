@@ -1,4 +1,4 @@
-"""The part of the prompt that attaches: pictures from the clipboard, and what commands wrote."""
+"""The part of the prompt that handles attachments: files, images from the clipboard, command output."""
 
 from __future__ import annotations
 
@@ -20,47 +20,47 @@ if TYPE_CHECKING:
     from acp_tui.ui.prompt.command_menu import CommandMenu
     from acp_tui.ui.prompt.file_search import FileIndex
 
-    Output = tuple[str, Callable[[], str]]
-    """The command, and what gives its output."""
+    OfferedOutput = tuple[str, Callable[[], str]]
+    """A command, and a function that returns its output."""
 
 
 CLIPBOARD_WORKERS = "clipboard"
-"""The app's workers that copy."""
+"""Group of the app's workers that write to the clipboard."""
 NOTHING_TO_PASTE = "Nothing to paste. Your terminal's own paste key may work."
 
 
 class AttachingPrompt(Vertical):
-    """A text with its attachments. They stand in it as tokens, and are removed with these."""
+    """A text editor with attachments. Each is a token in the text; deleting the token removes it."""
 
     def __init__(self, menu: CommandMenu, *, id: str | None = None) -> None:  # noqa: A002  as in Textual
         super().__init__(id=id)
         self._attachments = Attachments()
         self._files = FileMenu(self._attachments)
         self._editor = PromptEditor(menu, self._files, self._attachments)
-        self._offered: Output | None = None
+        self._offered: OfferedOutput | None = None
 
-    def use_files(self, folder: str, look: Callable[[], FileIndex]) -> None:
-        """Mentions are of files in this folder; `look` gives what is known of them."""
+    def set_files(self, folder: str, get_index: Callable[[], FileIndex]) -> None:
+        """Offer files of a folder for mentions; `get_index` returns the files found so far."""
         self._attachments.folder = folder
-        self._files.look = look
-        if not self._files.is_attached:  # before that the menu would only cost time at the start
+        self._files.get_index = get_index
+        if not self._files.is_attached:  # mounting it earlier would slow down the start
             self.mount(self._files, before=0)
         self._editor.refresh()
 
-    def refuse_images(self, why: str) -> None:
-        """Images cannot be attached, and why; "": they can."""
-        self._files.images_refused = why
+    def refuse_images(self, reason: str) -> None:
+        """Refuse to attach images, for a reason; an empty reason allows them."""
+        self._files.images_refused = reason
 
     def attachments_in(self, text: str) -> Sequence[Attachment]:
-        """What goes along with a text."""
-        self._attachments.look_again()
-        return self._attachments.of(text)
+        """Return the attachments of a text."""
+        self._attachments.forget_existing_paths()
+        return self._attachments.in_text(text)
 
-    def with_attached(self, text: str, blocks: Iterable[Mapping[str, Any]]) -> str:
-        """The text of a prompt that comes back, perhaps from another time, and of what came along with it."""
-        return self._attachments.again(text, blocks)
+    def restore_attachments(self, text: str, blocks: Iterable[Mapping[str, Any]]) -> str:
+        """Restore the attachments of an earlier prompt from its blocks; return the text with their tokens."""
+        return self._attachments.restore(text, blocks)
 
-    # ------------------------------------------------------------------------- outputs of commands
+    # ------------------------------------------------------------------------- command output
 
     def offer_output(self, command: str, output: Callable[[], str]) -> None:
         """Offer the output of a command that has ended; a key attaches it."""
@@ -68,25 +68,25 @@ class AttachingPrompt(Vertical):
         self.screen.refresh_bindings()
 
     def attach_output(self, command: str, text: str) -> None:
-        """Insert a reference to the output of a command."""
-        self._editor.insert_token(self._attachments.output(command, text))
+        """Insert a token for the output of a command."""
+        self._editor.insert_token(self._attachments.add_output(command, text))
 
     def action_attach_output(self) -> None:
-        """Attach the output that is on offer; once."""
+        """Attach the offered output, and withdraw the offer."""
         if self._offered is not None:
             command, output = self._offered
-            self._end_offer()
+            self._withdraw_offer()
             self.attach_output(command, output())
 
-    def _end_offer(self) -> None:
+    def _withdraw_offer(self) -> None:
         if self._offered is not None:
             self._offered = None
             self.screen.refresh_bindings()
 
-    # ------------------------------------------------------------------------- the clipboard
+    # ------------------------------------------------------------------------- clipboard
 
-    @on(PromptEditor.PasteWanted)
-    def _paste_wanted(self, event: PromptEditor.PasteWanted) -> None:
+    @on(PromptEditor.PasteRequested)
+    def _paste_requested(self, event: PromptEditor.PasteRequested) -> None:
         from acp_tui.ui.terminal.clipboard_read import can_read_clipboard
 
         event.stop()
@@ -96,10 +96,10 @@ class AttachingPrompt(Vertical):
             self._paste_text(self.app.clipboard)
 
     async def _paste(self) -> None:
-        """What is in the clipboard, else what was copied in the program."""
+        """Paste an image or text from the system clipboard, or else what was copied in the app."""
         from acp_tui.ui.terminal.clipboard_read import clipboard_picture, clipboard_text
 
-        for worker in [one for one in self.app.workers if one.group == CLIPBOARD_WORKERS]:
+        for worker in [worker for worker in self.app.workers if worker.group == CLIPBOARD_WORKERS]:
             await worker.wait()
         picture = await clipboard_picture()
         if picture is None:
@@ -107,7 +107,7 @@ class AttachingPrompt(Vertical):
         elif self._files.images_refused:
             self.notify(visible_line(self._files.images_refused), severity="warning", markup=False)
         else:
-            self._editor.insert_token(self._attachments.picture(*picture))
+            self._editor.insert_token(self._attachments.add_image(*picture))
 
     def _paste_text(self, text: str) -> None:
         if text:

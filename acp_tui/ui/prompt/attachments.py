@@ -1,4 +1,4 @@
-"""What in the text of the prompt stands for more than itself: files, pictures, what commands wrote."""
+"""Tokens in the text of the prompt that stand for attachments: files, images and command output."""
 
 from __future__ import annotations
 
@@ -26,36 +26,39 @@ IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 MAX_COMMAND_CELLS = 30
 MAX_CACHED_PATHS = 1000
 _ANY_REFERENCE = r"\[image \d+\]|\[output of [^\]\n]+\]"
-"""Tokens of what is in no file. Compiled when it is needed, as all of them."""
+"""Matches tokens of attachments that are not files. Not compiled here, to keep the start fast."""
 
 
 class Attachments:
-    """Finds them. Pictures and outputs are kept as long as the program runs: a prompt may come back."""
+    """Creates tokens and finds them in a text.
+
+    Images and outputs are kept until the app ends, because a prompt may be edited again.
+    """
 
     def __init__(self) -> None:
         self._folder = str(Path.cwd())
         self._kept: dict[str, Picture | CommandOutput] = {}
-        self._picked: dict[str, str] = {}  # the path of each token
+        self._picked: dict[str, str] = {}  # paths of chosen files, by token
         self._existing: dict[str, bool] = {}
 
     @property
     def folder(self) -> str:
-        """Where names without a beginning slash are looked for."""
+        """The folder that relative paths start from."""
         return self._folder
 
     @folder.setter
     def folder(self, folder: str) -> None:
         self._folder = folder
-        self.look_again()
+        self.forget_existing_paths()
 
-    def look_again(self) -> None:
-        """Files come and go."""
+    def forget_existing_paths(self) -> None:
+        """Clear the cache of existing paths."""
         self._existing.clear()
 
     def exists(self, path: str) -> bool:
-        """Is there such a file or folder? Asked at every keystroke, so it is remembered for a while.
+        """Return True if a file or folder exists. Cached, because this is called at every key press.
 
-        One that was chosen counts also when it is gone meanwhile: that must not go unnoticed.
+        A file chosen from the menu counts even if it was deleted, so that sending reports the problem.
         """
         if path in self._picked.values():
             return True
@@ -63,70 +66,71 @@ class Attachments:
         if known is None:
             if len(self._existing) > MAX_CACHED_PATHS:
                 self._existing.clear()
-            known = self._existing[path] = os.path.exists(self._whole(path))  # noqa: PTH110  also of no path
+            known = self._existing[path] = os.path.exists(self._absolute(path))  # noqa: PTH110  # may not be a path
         return known
 
-    def _whole(self, path: str) -> str:
-        return os.path.join(self._folder, os.path.expanduser(path))  # noqa: PTH111, PTH118  `.` and `//` count
+    def _absolute(self, path: str) -> str:
+        return os.path.join(self._folder, os.path.expanduser(path))  # noqa: PTH111, PTH118  # pathlib drops `.` and `//`
 
-    # ------------------------------------------------------------------------- making tokens
+    # ------------------------------------------------------------------------- creating tokens
 
-    def pick(self, path: str, lines: str = "") -> str:
-        """The mention of a file that was chosen, not typed: it moves and goes as one."""
-        path = f"./{path}" if path.startswith("~") else path  # nobody's home directory
+    def add_mention(self, path: str, lines: str = "") -> str:
+        """Return the mention of a chosen file. The editor treats it as one character."""
+        path = f"./{path}" if path.startswith("~") else path  # a file name, not a home directory
         token = format_mention(path, lines)
         self._picked[token] = path
         return token
 
-    def picture(self, data: bytes, mime: str) -> str:
-        """The token of a picture."""
+    def add_image(self, data: bytes, mime: str) -> str:
+        """Store an image and return its token."""
         token = next(token for number in count(1) if (token := f"[image {number}]") not in self._kept)
         self._kept[token] = Picture(token, data, mime)
         return token
 
-    def again(self, text: str, blocks: Iterable[Mapping[str, Any]]) -> str:
-        """The text of a prompt of another time, whose tokens stand for what is in its blocks.
+    def restore(self, text: str, blocks: Iterable[Mapping[str, Any]]) -> str:
+        """Restore the attachments of an earlier prompt from its blocks, and return its text.
 
-        They are other ones where they stand for something else by now.
+        Tokens that stand for something else by now are replaced by new ones.
         """
-        names: dict[str, str] = {}
+        new_tokens: dict[str, str] = {}
         for block in blocks:
-            one = _without_file(block)
-            if one is None:
+            attachment = _parse_block(block)
+            if attachment is None:
                 continue
             token = next(
-                (token for token in re.findall(_reference_pattern(one), text) if token not in names), None
+                (token for token in re.findall(_token_pattern(attachment), text) if token not in new_tokens),
+                None,
             )
             if token is not None:
-                one = one._replace(token=token)
-                known = self._kept.setdefault(token, one) == one
-                names[token] = token if known else self._other(one)
-        if not names:
+                attachment = attachment._replace(token=token)
+                unchanged = self._kept.setdefault(token, attachment) == attachment
+                new_tokens[token] = token if unchanged else self._with_new_token(attachment)
+        if not new_tokens:
             return text
-        return re.sub("|".join(map(re.escape, names)), lambda found: names[found[0]], text)
+        return re.sub("|".join(map(re.escape, new_tokens)), lambda found: new_tokens[found[0]], text)
 
-    def lost(self, text: str) -> list[str]:
-        """Tokens in a text of another time that stand for nothing any more."""
+    def missing_tokens(self, text: str) -> list[str]:
+        """Return the tokens in a text whose attachments are no longer known."""
         return [token for token in re.findall(_ANY_REFERENCE, text) if token not in self._kept]
 
-    def _other(self, one: Picture | CommandOutput) -> str:
-        if isinstance(one, Picture):
-            return self.picture(one.data, one.mime)
-        return self.output(one.command, one.text)
+    def _with_new_token(self, attachment: Picture | CommandOutput) -> str:
+        if isinstance(attachment, Picture):
+            return self.add_image(attachment.data, attachment.mime)
+        return self.add_output(attachment.command, attachment.text)
 
-    def output(self, command: str, text: str) -> str:
-        """The token of what a command wrote; the same for the same."""
+    def add_output(self, command: str, text: str) -> str:
+        """Store the output of a command and return its token; the same output keeps its token."""
         name = _output_name(command)
         number = 1
         while True:
             token = f"[output of {name}]" if number == 1 else f"[output of {name} #{number}]"
-            made = CommandOutput(token, command, text)
-            if self._kept.setdefault(token, made) == made:
+            output = CommandOutput(token, command, text)
+            if self._kept.setdefault(token, output) == output:
                 return token
             number += 1
 
     def pasted_image(self, text: str) -> str | None:
-        """The mention of an image file whose path was pasted (terminals do that when a file is dropped)."""
+        """Return a mention if the pasted text is the path of an image, as when a file is dropped."""
         text = text.strip()
         if len(text) > 4096 or "\n" in text or not text.lower().rstrip("'\"").endswith(IMAGE_SUFFIXES):
             return None
@@ -138,18 +142,18 @@ class Attachments:
             return None
         if len(words) != 1 or not words[0].startswith(("/", "~/")):
             return None
-        path = self._whole(words[0])
-        if not os.path.isfile(path):  # noqa: PTH113  it may be no path at all
+        path = self._absolute(words[0])
+        if not os.path.isfile(path):  # noqa: PTH113  # may not be a path
             return None
-        return self.pick(path.removeprefix(f"{self._folder}/"))
+        return self.add_mention(path.removeprefix(f"{self._folder}/"))
 
-    # ------------------------------------------------------------------------- finding them
+    # ------------------------------------------------------------------------- finding tokens
 
     def __bool__(self) -> bool:
         return bool(self._kept or self._picked)
 
-    def of(self, text: str) -> list[Attachment]:
-        """All that goes along with a prompt, in the order of its text."""
+    def in_text(self, text: str) -> list[Attachment]:
+        """Return the attachments of a text, in order."""
         found: list[tuple[int, Attachment]] = [
             (mention.start, mention.file) for mention in find_mentions(text, self.exists)
         ]
@@ -157,7 +161,7 @@ class Attachments:
         return [attachment for _, attachment in sorted(found, key=lambda pair: pair[0])]
 
     def spans(self, line: str) -> list[Token]:
-        """Where in a line something stands that goes along."""
+        """Return the tokens of all attachments in a line, including typed mentions."""
         found = [Token(start, end, file.token) for start, end, file in find_mentions(line, self.exists)]
         if self._kept and "[" in line:
             for token in self._kept:
@@ -168,16 +172,16 @@ class Attachments:
         return found
 
     def tokens(self, line: str) -> list[Token]:
-        """Those that move and go as one."""
+        """Return the tokens in a line that the editor treats as one character."""
         if not self:
             return []
         return [span for span in self.spans(line) if span.text in self._picked or span.text in self._kept]
 
 
-def _without_file(block: Mapping[str, Any]) -> Picture | CommandOutput | None:
-    """What a block of a prompt holds that is nowhere else, without its token; None for anything else."""
+def _parse_block(block: Mapping[str, Any]) -> Picture | CommandOutput | None:
+    """Read an image or an output from a block of a prompt, without its token; None for other blocks."""
     if block.get("type") == "image" and not block.get("uri") and block.get("data"):
-        with suppress(ValueError):  # the log holds no secrets, and what looks like one may be anywhere
+        with suppress(ValueError):  # redaction in the log may have damaged the data
             return Picture("", b64decode(block["data"], validate=True), block.get("mimeType") or "")
     resource = block.get("resource")
     if isinstance(resource, dict) and str(resource.get("uri")).startswith(OUTPUT_SCHEME):
@@ -186,11 +190,11 @@ def _without_file(block: Mapping[str, Any]) -> Picture | CommandOutput | None:
     return None
 
 
-def _reference_pattern(one: Picture | CommandOutput) -> str:
-    """What its token looks like."""
-    if isinstance(one, Picture):
+def _token_pattern(attachment: Picture | CommandOutput) -> str:
+    """Return a pattern for the tokens that the attachment may have."""
+    if isinstance(attachment, Picture):
         return r"\[image \d+\]"
-    return rf"\[output of {re.escape(_output_name(one.command))}(?: #\d+)?\]"
+    return rf"\[output of {re.escape(_output_name(attachment.command))}(?: #\d+)?\]"
 
 
 def _output_name(command: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.text import visible_line
+from acp_tui.ui.prompt.command_matching import match_commands
 from acp_tui.ui.prompt.completion_list import CompletionItem
-from acp_tui.ui.prompt.matching import match_commands
 from acp_tui.ui.prompt.menu import Completion, Menu
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CommandMenu(Menu):
-    """Follows what is typed: open while that can be the beginning of a command."""
+    """Opens while the typed text can be the start of a command."""
 
     TITLE = "commands"
 
@@ -24,12 +24,12 @@ class CommandMenu(Menu):
         super().__init__()
         self._commands: Sequence[SlashCommand] = ()
         self._found: list[SlashCommand] = []
-        self._typed: str | None = None  # what was looked for; None: nothing of these commands yet
-        self._dismissed = False  # until another command is begun
+        self._typed: str | None = None  # the last search; None if the commands changed since
+        self._dismissed = False  # the user closed the menu for the current command
 
     @property
     def commands(self) -> Sequence[SlashCommand]:
-        """What the agent offers."""
+        """The commands of the agent."""
         return self._commands
 
     @commands.setter
@@ -39,53 +39,53 @@ class CommandMenu(Menu):
 
     @property
     def selected(self) -> SlashCommand | None:
-        """The command at the mark."""
+        """The selected command, if the menu is open."""
         return self._found[self.choices.current] if self.is_open else None
 
     @property
     def is_complete(self) -> bool:
-        """Is nothing left to be completed?"""
+        """True if a command is typed in full."""
         if self.choices.current == 0 and any(command.name == self._typed for command in self._found):
-            return True  # the first one may differ in its capitals only
+            return True  # the selected one may differ in case only
         return self.selected is not None and self.selected.name == self._typed
 
-    def command(self, text: str) -> SlashCommand | None:
-        """The command that a prompt consists of so far, without arguments."""
+    def find_command(self, text: str) -> SlashCommand | None:
+        """Return the command if the text is its name only, without arguments."""
         name = text[1:].removesuffix(" ") if text.startswith("/") else ""
         return next((command for command in self.commands if command.name == name), None)
 
-    def follow(self, text: str) -> None:
-        """The prompt up to the cursor has changed."""
+    def update(self, text: str) -> None:
+        """Open, narrow or close the menu for the text before the cursor."""
         if not text.startswith("/") or "\n" in text:
             self._dismissed = False
             self.close()
         elif not self._dismissed and not (self.is_open and self._typed == text[1:]):
-            self._look_for(text[1:])
+            self._search(text[1:])
 
-    def _look_for(self, typed: str) -> None:
+    def _search(self, typed: str) -> None:
         self._typed = typed
         matches = match_commands(self.commands, typed)
         self._found = [match.command for match in matches]
         if matches:
-            self.show([_choice(match.command, match.places) for match in matches])
+            self.show([_completion_item(match.command, match.positions) for match in matches])
         else:
             self.close()
 
     def dismiss(self) -> None:
-        """The user does not want it for this command."""
+        """Close the menu until another command is started."""
         self._dismissed = True
         self.close()
 
-    def completion(self, *, taking: bool) -> Completion | None:  # noqa: ARG002  a command has no parts
-        """The command, ready for its argument."""
+    def completion(self, *, final: bool) -> Completion | None:  # noqa: ARG002  # only folders have parts
+        """Return the selected command, followed by a space."""
         return Completion((0, 0), f"/{self.selected.name} ") if self.selected is not None else None
 
 
-def _choice(command: SlashCommand, places: frozenset[int]) -> CompletionItem:
-    """Agents' texts are on one line here, whatever they are."""
+def _completion_item(command: SlashCommand, positions: frozenset[int]) -> CompletionItem:
+    """Return the command as an item; texts with several lines are put on one line."""
     return CompletionItem(
         f"/{visible_line(command.name)}",
         visible_line(command.hint or ""),
         visible_line(command.description),
-        frozenset(place + 1 for place in places),
+        frozenset(position + 1 for position in positions),
     )

@@ -1,4 +1,4 @@
-"""A short list to choose from, shown while the cursor stays in the line that is being typed."""
+"""A short list of completions. The focus stays in the text while it is open."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Spans
 
 MAX_ROWS = 8
-"""Never more are shown at once."""
+"""Maximum number of items that are visible at once."""
 DETAIL_ROWS = 3
-"""… and below them for the whole description of the one at the mark, where rows cut any."""
+"""Maximum lines below the items for the full description of the selected one."""
 MIN_ROWS = 5
-"""Lines for choices before any for that."""
-EDGE = 3
-"""Cells before a name, and between it and the description."""
+"""Lines that are kept for items before any is used for the description."""
+GAP_CELLS = 3
+"""Cells before a name, and between name and description."""
 NAME_SHARE = 0.45
-"""Of the width, for names and hints; the rest is for descriptions."""
+"""Maximum share of the width for names and hints; the rest is for descriptions."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompletionItem:
-    """One line of the list. All texts are data, already safe to display, on one line."""
+    """A line of the list. All texts are safe to display and have no line breaks."""
 
     name: str
     hint: str = ""
     description: str = ""
-    matched: frozenset[int] = frozenset()  # places in the name that the search hit
-    off: bool = False  # it cannot be taken; the description says why
-    is_path: bool = False  # its end matters most
+    matched: frozenset[int] = frozenset()  # indexes of matched characters in the name
+    disabled: bool = False  # cannot be chosen; the description says why
+    is_path: bool = False  # if it is too long, its start is cut
 
 
 class CompletionList(Widget):
-    """The list. It never has the focus; whoever has it moves the mark."""
+    """Shows completions. It never has the focus; the editor calls `move`."""
 
     DEFAULT_CSS = """
     CompletionList {
@@ -57,7 +57,7 @@ class CompletionList(Widget):
         color: $foreground;
         & > .choices--hint { color: $text-muted; }
         & > .choices--description { color: $text-muted; }
-        & > .choices--off { color: $text-disabled; }
+        & > .choices--disabled { color: $text-disabled; }
         & > .choices--matched { color: $text-accent; text-style: bold underline; }
         & > .choices--current {
             background: $selected-background; color: $selected-foreground; text-style: bold;
@@ -67,13 +67,13 @@ class CompletionList(Widget):
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "choices--hint",
         "choices--description",
-        "choices--off",
+        "choices--disabled",
         "choices--matched",
         "choices--current",
     }
 
     class Clicked(Message):
-        """A line was clicked."""
+        """The user clicked an item."""
 
         def __init__(self, index: int) -> None:
             super().__init__()
@@ -83,67 +83,65 @@ class CompletionList(Widget):
         super().__init__()
         self._choices: Sequence[CompletionItem] = ()
         self._first = 0
-        self._names = 0  # cells
-        self._described = False
+        self._name_cells = 0  # width of the longest name
+        self._has_descriptions = False
         self.current = 0
         self.rows = 0
-        """How many choices are shown."""
+        """Number of visible items."""
         self.details = 0
-        """Lines below them for the whole description of the one at the mark."""
+        """Number of lines below the items for a full description."""
 
     def show(
         self, choices: Sequence[CompletionItem], current: int = 0, room: int = MAX_ROWS + DETAIL_ROWS
     ) -> None:
-        """Show other choices, with the mark at one of them, in at most so many lines."""
+        """Replace the items and select one; `room` is the maximum height in lines."""
         height = self.height
         self._choices = choices
-        self._names = max((_name_width(choice) for choice in choices), default=0)
-        self._described = any(choice.hint or choice.description for choice in choices)
-        self.details = min(self._details_wanted(), max(0, room - MIN_ROWS))
+        self._name_cells = max((_name_width(choice) for choice in choices), default=0)
+        self._has_descriptions = any(choice.hint or choice.description for choice in choices)
+        self.details = min(self._max_detail_lines(), max(0, room - MIN_ROWS))
         self.rows = max(1, min(MAX_ROWS, len(choices), room - self.details)) if choices else 0
         self._first = 0
-        self._mark(current)
+        self._select(current)
         self.refresh(layout=self.height != height)
 
     @property
     def height(self) -> int:
-        """Lines in all."""
+        """The height in lines."""
         return self.rows + self.details
 
     def move(self, step: int) -> None:
-        """Move the mark; it goes round."""
+        """Move the selection; wraps around at the ends."""
         if self._choices:
-            self._mark((self.current + step) % len(self._choices))
+            self._select((self.current + step) % len(self._choices))
             self.refresh()
 
-    def _mark(self, current: int) -> None:
+    def _select(self, current: int) -> None:
         self.current = current
         self._first = max(current - self.rows + 1, min(self._first, current))
 
     def get_content_height(self, *_: object) -> int:
-        """As many lines as are shown."""
         return self.height
 
-    def _details_wanted(self) -> int:
-        """Lines for a description that is cut in its row: the same number whichever row the mark is at."""
+    def _max_detail_lines(self) -> int:
+        """Return the lines of the longest shortened description, so that the height does not change."""
         width = self.app.size.width
         room = self._description_room(width)
-        cut = [choice for choice in self._choices if cell_len(choice.description) > room]
-        return max((len(self._detail(choice, width)) for choice in cut), default=0)
+        shortened = [choice for choice in self._choices if cell_len(choice.description) > room]
+        return max((len(self._detail(choice, width)) for choice in shortened), default=0)
 
     def _detail(self, choice: CompletionItem, width: int) -> list[Spans]:
-        text = shorten(choice.description, DETAIL_ROWS * max(8, width - 2 * EDGE - 8))
-        return wrap([Segment(text)], max(8, width - 2 * EDGE)) if text else []
+        text = shorten(choice.description, DETAIL_ROWS * max(8, width - 2 * GAP_CELLS - 8))
+        return wrap([Segment(text)], max(8, width - 2 * GAP_CELLS)) if text else []
 
     def _column(self, width: int) -> int:
-        room = width - EDGE
-        return min(self._names, int(room * NAME_SHARE) if self._described else room)
+        room = width - GAP_CELLS
+        return min(self._name_cells, int(room * NAME_SHARE) if self._has_descriptions else room)
 
     def _description_room(self, width: int) -> int:
-        return width - EDGE - self._column(width) - EDGE
+        return width - GAP_CELLS - self._column(width) - GAP_CELLS
 
     def render_line(self, y: int) -> Strip:
-        """One line."""
         if y >= self.rows:
             return self._detail_line(y - self.rows)
         index = self._first + y
@@ -157,24 +155,24 @@ class CompletionList(Widget):
         return strip.apply_style(self.rich_style)
 
     def _detail_line(self, row: int) -> Strip:
-        """A line of the description of the choice at the mark, which may be cut in its row."""
+        """Draw a line of the selected item's description if its row shows it shortened."""
         width = self.size.width
         chosen = self._choices[self.current] if self.current < len(self._choices) else CompletionItem("")
-        cut = cell_len(chosen.description) > self._description_room(width)
-        lines = self._detail(chosen, width) if cut else []
+        is_shortened = cell_len(chosen.description) > self._description_room(width)
+        lines = self._detail(chosen, width) if is_shortened else []
         line = lines[row] if row < len(lines) else []
         dim = foreground_style(self, "choices--description")
-        spans = [Segment(" " * EDGE), *(Segment(span.text, dim) for span in line)]
+        spans = [Segment(" " * GAP_CELLS), *(Segment(span.text, dim) for span in line)]
         return Strip(spans).crop_extend(0, width, None).apply_style(self.rich_style)
 
     def _segments(self, choice: CompletionItem, mark: str) -> list[Segment]:
         column = self._column(self.size.width)
-        name, places = _fitted(choice, column)
-        matched = foreground_style(self, "choices--matched")
-        segments = [Segment(f" {mark} "), *_marked(name, places, matched)]
-        if choice.off:
-            off = foreground_style(self, "choices--off")
-            segments = [Segment(segment.text, off) for segment in segments]
+        name, matched = _fit_name(choice, column)
+        match_style = foreground_style(self, "choices--matched")
+        segments = [Segment(f" {mark} "), *_highlight(name, matched, match_style)]
+        if choice.disabled:
+            disabled_style = foreground_style(self, "choices--disabled")
+            segments = [Segment(segment.text, disabled_style) for segment in segments]
         left = column - cell_len(name)
         if choice.hint:
             hint = shorten(f" {choice.hint}", left)
@@ -187,7 +185,7 @@ class CompletionList(Widget):
         return segments
 
     def on_click(self, event: events.Click) -> None:
-        """Say which line it was."""
+        """Post a message with the clicked item."""
         index = self._first + event.y
         if index < len(self._choices):
             self.post_message(self.Clicked(index))
@@ -197,19 +195,19 @@ def _name_width(choice: CompletionItem) -> int:
     return cell_len(choice.name) + (cell_len(choice.hint) + 1 if choice.hint else 0)
 
 
-def _fitted(choice: CompletionItem, width: int) -> tuple[str, frozenset[int]]:
-    """The name in so many cells, and where it was hit now."""
+def _fit_name(choice: CompletionItem, width: int) -> tuple[str, frozenset[int]]:
+    """Return the name shortened to a width, and the indexes of its matched characters."""
     if not choice.is_path:
         return shorten(choice.name, width), choice.matched
     name = shorten_path(choice.name, width)
-    lost = len(choice.name) - len(name)
-    return name, frozenset(
-        place - lost for place in choice.matched if place > lost
-    ) if lost else choice.matched
+    removed = len(choice.name) - len(name)
+    if not removed:
+        return name, choice.matched
+    return name, frozenset(index - removed for index in choice.matched if index > removed)
 
 
-def _marked(text: str, places: frozenset[int], style: Style) -> list[Segment]:
-    """The text, with some of its characters in another style."""
-    if not places:
+def _highlight(text: str, indexes: frozenset[int], style: Style) -> list[Segment]:
+    """Return the text with some of its characters in another style."""
+    if not indexes:
         return [Segment(text)]
-    return [Segment(char, style if place in places else None) for place, char in enumerate(text)]
+    return [Segment(char, style if index in indexes else None) for index, char in enumerate(text)]

@@ -1,4 +1,4 @@
-"""The text area of the prompt."""
+"""The text area of the prompt, with folded pastes, attachment tokens and completion menus."""
 
 from __future__ import annotations
 
@@ -33,43 +33,43 @@ if TYPE_CHECKING:
 
 
 class PromptEditor(TextArea, inherit_bindings=False):
-    """Several lines of plain text. Large pastes fold to a token, which moves and goes as one.
+    """A text area in which tokens of pastes and attachments act as one character.
 
-    The keys of the command menu are bound here, because they come before those of the prompt around it.
+    The menu keys are bound here, so that they precede the keys of the prompt around it.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("menu", "edit")
     COMPONENT_CLASSES: ClassVar[set[str]] = {"prompt--token"}
 
-    class PasteWanted(Message):
-        """The user wants something from the clipboard."""
+    class PasteRequested(Message):
+        """The user asked to paste from the clipboard."""
 
     def __init__(self, menu: CommandMenu, files: FileMenu, attachments: Attachments) -> None:
         self.pastes = Pastes()
         self._attachments = attachments
         self._menu = menu
         self._files = files
-        self._put_there: str | None = None  # a text that was not typed: no menu opens over it
-        self._ahead = False  # has something been written that the menus do not know yet?
+        self._inserted_text: str | None = None  # set by `replace_text`; no menu opens for it
+        self._menus_outdated = False  # the text changed since the last `update_menus`
         super().__init__(soft_wrap=True, highlight_cursor_line=False, compact=True)
         self.cursor_blink = False
         self.match_cursor_bracket = False
 
-    # ------------------------------------------------------------------------- what is in it
+    # ------------------------------------------------------------------------- content
 
     @property
     def expanded(self) -> str:
-        """The text with everything that was pasted."""
+        """The text with all pastes unfolded."""
         return self.pastes.expand(self.text)
 
     @property
     def is_empty(self) -> bool:
-        """Is nothing written? Asked at every keystroke."""
+        """True if there is no text. Must be fast: called at every key press."""
         return self.document.line_count == 1 and not self.document[0]
 
     @property
     def is_command(self) -> bool:
-        """Is it for the shell?"""
+        """True if the text is a shell command, which starts with `!`."""
         return self.document[0][:1] == "!"
 
     @property
@@ -77,62 +77,62 @@ class PromptEditor(TextArea, inherit_bindings=False):
         """The text up to the cursor."""
         return self.get_text_range((0, 0), self.cursor_location)
 
-    def put(self, text: str, cursor: Location | None = None) -> None:
-        """Another text instead, which can be undone and opens no menu; the cursor goes to its end."""
+    def replace_text(self, text: str, cursor: Location | None = None) -> None:
+        """Replace the text; it can be undone and opens no menu. The cursor goes to the end by default."""
         self.replace(strip_controls(text), (0, 0), self.document.end, maintain_selection_offset=False)
         self.move_cursor(cursor if cursor is not None else self.document.end)
-        self._put_there = self.text
+        self._inserted_text = self.text
         self.close_menus()
 
     def clear_all(self) -> None:
-        """Empty it; there is no way back."""
+        """Clear the text and the pastes; this cannot be undone."""
         self.load_text("")
         self.pastes = Pastes()
         self.close_menus()
 
     @property
     def on_first_row(self) -> bool:
-        """Is the cursor in the first row that is shown of the text?"""
+        """True if the cursor is in the first row of the wrapped text."""
         return self.navigator.is_first_wrapped_line(self.cursor_location)
 
     @property
     def on_last_row(self) -> bool:
-        """Is the cursor in the last row?"""
+        """True if the cursor is in the last row of the wrapped text."""
         return self.navigator.is_last_wrapped_line(self.cursor_location)
 
     # ------------------------------------------------------------------------- typing
 
     async def on_key(self, event: events.Key) -> None:
-        """Keys do what they do at once, in the order they came; what Enter does is up to the bindings, too.
+        """Run the binding of a key immediately, so that keys act in the order they were typed.
 
-        Textual would ask the bindings only when the key has passed through the queues of all that is around
-        us, and what was typed after it would come before it: “teh”, twice backspace and “he” typed ahead.
+        Textual runs bindings after the key has passed the message queues of all parents, and characters
+        typed meanwhile would overtake it: typing "teh", two backspaces and "he" quickly would go wrong.
         """
         if forward_typeahead(self, event):
             return
         if (event.key == "enter" or not event.is_printable) and self.has_focus:
-            if self._ahead:  # a key that acts on a menu means the one that belongs to what was just typed
-                self.follow(typed=True)
+            if self._menus_outdated:  # the key is meant for the menu of the current text
+                self.update_menus(typed=True)
             event.prevent_default()
             event.stop()
             await run_binding(self.app, event.key)
 
     def newline(self) -> None:
-        """Begin a line."""
+        """Insert a line break."""
         self._insert("\n")
 
     def _insert(self, text: str) -> None:
-        """Replace the selection; the cursor goes behind the text."""
+        """Replace the selection by a text; the cursor goes behind it."""
         self.replace(text, *self.selection, maintain_selection_offset=False)
 
     def find_matching_bracket(self, *_: object) -> None:
-        """Not in prose: it would look through the whole text at every step of the cursor."""
+        """Do nothing: prose needs no brackets, and the search would slow down every cursor movement."""
 
     def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
-        """Scroll to the cursor, where it is inside the document.
+        """Scroll to the cursor if it is inside the document.
 
-        Undo and redo of Textual 8.2.8 resize the text before they restore the selection. When that shows or
-        hides the scrollbar, its watcher comes here with a cursor that may be beyond the end of the new text.
+        Undo and redo of Textual 8.2.8 resize the text before they restore the selection. If that shows or
+        hides the scrollbar, this is called with a cursor that may be beyond the end of the new text.
         Restoring the selection scrolls again.
         """
         if self.cursor_location > self.document.end:
@@ -142,17 +142,17 @@ class PromptEditor(TextArea, inherit_bindings=False):
     # ------------------------------------------------------------------------- pastes
 
     async def on_paste(self, event: events.Paste) -> None:
-        """Paste from the terminal."""
+        """Paste text that the terminal sent."""
         event.stop()
         event.prevent_default()
         self.paste(event.text)
 
     def action_paste(self) -> None:
-        """Paste a picture from the clipboard, else what was copied in the program."""
-        self.post_message(self.PasteWanted())
+        """Paste from the clipboard, which may hold an image."""
+        self.post_message(self.PasteRequested())
 
     def paste(self, text: str) -> None:
-        """Insert a text, folded if it is large; the path of an image becomes a mention."""
+        """Insert a text. A large one is folded; the path of an image becomes a mention."""
         if not self._files.images_refused and (token := self._attachments.pasted_image(text)):
             self.insert_token(token)
             return
@@ -160,20 +160,20 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self._insert(folded)
 
     def insert_token(self, token: str) -> None:
-        """Insert what stands for an attachment, with space around it."""
+        """Insert a token with space around it."""
         row, column = self.selection.start
         before = self.document[row][:column]
         gap = " " if before and not before[-1].isspace() else ""
         self._insert(f"{gap}{token} ")
 
     def action_copy(self) -> None:
-        """Copy the selection, with what the tokens in it stand for."""
+        """Copy the selection with its pastes unfolded."""
         if not self.selected_text:
             raise SkipAction
         self.app.copy_to_clipboard(self.pastes.expand(self.selected_text))
 
     def action_cut(self) -> None:
-        """Cut the selection, or the line."""
+        """Cut the selection with its pastes unfolded; without a selection, cut the line."""
         if self.selection.is_empty:
             super().action_cut()
         else:
@@ -181,7 +181,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
             self.action_delete_left()
 
     def unfold(self) -> bool:
-        """Replace the token at the cursor, else the last one, by what was pasted."""
+        """Unfold the paste at the cursor, or else the last one. Return False if there is none."""
         row, column = self.cursor_location
         here = [
             (row, token)
@@ -200,36 +200,36 @@ class PromptEditor(TextArea, inherit_bindings=False):
         return True
 
     def edit(self, edit: Edit) -> EditResult:
-        """What touches a token takes all of it."""
+        """Extend an edit that touches a token to the whole token."""
         if (self.pastes or self._attachments) and edit.from_location != edit.to_location:
             top, bottom = edit.top, edit.bottom
-            edit.from_location = self._edge(top, after=False)
-            edit.to_location = self._edge(bottom, after=True)
-        self._ahead = True
+            edit.from_location = self._outside_token(top, after=False)
+            edit.to_location = self._outside_token(bottom, after=True)
+        self._menus_outdated = True
         return super().edit(edit)
 
     def validate_selection(self, selection: Selection) -> Selection:
-        """The cursor jumps over tokens."""
+        """Move the cursor over tokens."""
         if not self.pastes and not self._attachments:
             return selection
         before = self.selection.end
-        return Selection(*(self._edge(place, after=place > before) for place in selection))
+        return Selection(*(self._outside_token(location, after=location > before) for location in selection))
 
-    def _edge(self, place: Location, *, after: bool) -> Location:
-        """The place itself, or the edge of the token that it is inside of.
+    def _outside_token(self, location: Location, *, after: bool) -> Location:
+        """Return the location, or the edge of the token that it is inside of.
 
-        Textual deletes the last line up to the start of a line that does not exist.
+        The row may not exist: Textual deletes the last line up to the start of the following one.
         """
-        row, column = place
+        row, column = location
         if row >= self.document.line_count:
-            return place
+            return location
         line = self.document[row]
         tokens = [*self.pastes.tokens(line), *self._attachments.tokens(line)]
         token = next((token for token in tokens if token.start < column < token.end), None)
-        return place if token is None else (row, token.end if after else token.start)
+        return location if token is None else (row, token.end if after else token.start)
 
     def get_line(self, line_index: int) -> Text:
-        """A line as it is shown: what stands for more than itself can be seen to."""
+        """Return a line with its tokens highlighted."""
         line = super().get_line(line_index)
         if not self.is_command:
             style = foreground_style(self, "prompt--token")
@@ -239,31 +239,31 @@ class PromptEditor(TextArea, inherit_bindings=False):
 
     # ------------------------------------------------------------------------- menus
 
-    def follow(self, *, typed: bool = False) -> None:
-        """Open the menu that belongs to what is written, or narrow it, or close it.
+    def update_menus(self, *, typed: bool = False) -> None:
+        """Open, narrow or close the menus for the text before the cursor.
 
-        `typed`: the text has changed, and not only the place of the cursor.
+        `typed` is false if only the cursor moved.
         """
-        self._ahead = False
-        if self._put_there is not None:
-            if self.text == self._put_there:
+        self._menus_outdated = False
+        if self._inserted_text is not None:
+            if self.text == self._inserted_text:
                 return
-            self._put_there = None
-        self._menu.follow(self.before_cursor if self.document[0][:1] == "/" else "")
+            self._inserted_text = None
+        self._menu.update(self.before_cursor if self.document[0][:1] == "/" else "")
         if not self._menu.is_open:
             row, column = self.cursor_location
-            self._files.follow(row, "" if self.is_command else self.document[row][:column], typed=typed)
+            self._files.update(row, "" if self.is_command else self.document[row][:column], typed=typed)
 
     def close_menus(self) -> None:
-        """Nothing is being written that they could be for."""
-        self._ahead = False
+        """Close both menus."""
+        self._menus_outdated = False
         self._menu.close()
-        self._files.leave()
+        self._files.cancel()
 
     # ------------------------------------------------------------------------- commands
 
     def update_suggestion(self) -> None:
-        """Behind a command stands what it wants to be told."""
+        """Show the hint for the argument behind a command."""
         hint = ""
         command = self._command_at_end()
         if command is not None and command.hint:
@@ -273,21 +273,21 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self.suggestion = hint
 
     def watch_selection(self) -> None:
-        """… but only while the cursor is there."""
+        """Show the hint only while the cursor is at the end."""
         self.update_suggestion()
 
     def action_cursor_right(self, select: bool = False) -> None:
-        """The hint is no text that could be taken."""
+        """Do not accept the hint as text, which Textual would do."""
         if not self.suggestion:
             super().action_cursor_right(select)
 
     def _command_at_end(self) -> SlashCommand | None:
         if self.cursor_location != self.document.end or self.document.line_count > 1:
             return None
-        return self._menu.command(self.document[0])
+        return self._menu.find_command(self.document[0])
 
     def check_action(self, action: str, _: tuple[object, ...]) -> bool | None:
-        """The keys of the menu work while it is open."""
+        """Enable the menu keys while a menu is open."""
         if action == "menu_open":
             return self.is_empty and bool(self._menu.commands)
         return self._open_menu is not None if action.startswith("menu_") else True
@@ -297,28 +297,28 @@ class PromptEditor(TextArea, inherit_bindings=False):
         return next((menu for menu in (self._menu, self._files) if menu.is_open), None)
 
     def action_menu_open(self) -> None:
-        """As if it had been typed."""
+        """Type the slash that opens the menu."""
         self.insert("/")
 
     def action_menu_move(self, step: int) -> None:
-        """Move the mark."""
+        """Move the selection of the open menu."""
         if self._open_menu is not None:
             self._open_menu.move(step)
 
-    def action_menu_complete(self, *, taking: bool = False) -> None:
-        """Write what is at the mark out."""
-        completion = self._open_menu.completion(taking=taking) if self._open_menu is not None else None
+    def action_menu_complete(self, *, final: bool = False) -> None:
+        """Complete the text with the selected item."""
+        completion = self._open_menu.completion(final=final) if self._open_menu is not None else None
         if completion is not None:
             start, text = completion
             self.replace(text, start, self.cursor_location, maintain_selection_offset=False)
 
     def action_menu_take(self) -> None:
-        """The same, unless it is written out already: then the key means what it means without a menu."""
+        """Accept the selected item; if it is typed in full already, let the key act as without a menu."""
         if self._open_menu is None or self._open_menu.is_complete:
             raise SkipAction
-        self.action_menu_complete(taking=True)
+        self.action_menu_complete(final=True)
 
     def action_menu_close(self) -> None:
-        """Close it."""
+        """Close the open menu."""
         if self._open_menu is not None:
             self._open_menu.dismiss()

@@ -1,4 +1,4 @@
-"""The menu of files, while a mention such as `@src/app` is being written."""
+"""The menu of files, shown while the user types a mention such as `@src/app`."""
 
 from __future__ import annotations
 
@@ -20,70 +20,71 @@ if TYPE_CHECKING:
     from acp_tui.ui.prompt.file_search import FileIndex
 
 SLICE_SECONDS = 0.004
-"""Seconds of searching, then it is the keyboard's turn."""
+"""Seconds of searching before other events, such as keys, are handled."""
 FIRST_RESULTS_SECONDS = 0.05
-"""Seconds after which what has been found is shown, though there may be better."""
+"""Seconds after which the matches found so far are shown."""
 RETRY_SECONDS = 0.05
-"""… until a look at what was listed meanwhile."""
+"""Seconds before the next search while the list of files still grows."""
 
 
 class FileMenu(Menu):
-    """Searches beside everything else: what is typed appears at once, however many files there are."""
+    """Searches in the background, so that typing is never delayed, however many files there are."""
 
     TITLE = "files"
 
     def __init__(self, attachments: Attachments) -> None:
         super().__init__()
-        self.display = False  # also before it is mounted, which it is when it is first needed
-        self.look: Callable[[], FileIndex] | None = None
-        """Gives what is known of the files; None: nothing is, and the menu stays closed."""
+        self.display = False  # already before it is mounted at first use
+        self.get_index: Callable[[], FileIndex] | None = None
+        """Returns the files found so far. While it is None, the menu stays closed."""
         self.images_refused = ""
-        """Why images cannot be attached."""
+        """Why images cannot be attached; empty if they can."""
         self._attachments = attachments
-        self._begun: PartialMention | None = None
+        self._mention: PartialMention | None = None
         self._row = 0
         self._search: FileSearch | None = None
         self._dismissed = False
 
     @property
     def is_open(self) -> bool:
-        """Is it shown, or about to be?"""
+        """True while the menu is visible or a search for it runs."""
         return self.display or (
-            self._begun is not None and self._search is not None and not self._search.done
+            self._mention is not None and self._search is not None and not self._search.done
         )
 
-    def follow(self, row: int, before: str, *, typed: bool) -> None:
-        """The line up to the cursor has changed, or (not `typed`) only the cursor has moved."""
-        begun = partial_mention(before) if self.look is not None and self.is_mounted else None
-        if begun is None:
-            self.leave()
+    def update(self, row: int, before: str, *, typed: bool) -> None:
+        """Update the menu for the line before the cursor. `typed` is false if only the cursor moved."""
+        mention = partial_mention(before) if self.get_index is not None and self.is_mounted else None
+        if mention is None:
+            self.cancel()
             self._dismissed = False
             return
-        if self._begun is None and not typed:
-            return  # passing by
-        if self._begun is not None and (row, begun.start) != (self._row, self._begun.start):
+        if self._mention is None and not typed:
+            return  # the cursor only passes a mention
+        if self._mention is not None and (row, mention.start) != (self._row, self._mention.start):
             self._dismissed = False
-        same = self._begun is not None and self._begun.name == begun.name and self._row == row
-        self._begun, self._row = begun, row
+        same = self._mention is not None and self._mention.name == mention.name and self._row == row
+        self._mention, self._row = mention, row
         if not self._dismissed and not same:
-            self._start(begun.name)
+            self._start(mention.name)
 
     def _start(self, name: str) -> None:
-        assert self.look is not None
-        self._search = FileSearch(self.look(), name, self._search)
-        # No coroutine yet: another key may come before it is begun. (Textual's types forget that form.)
-        self.run_worker(self._work, exclusive=True, group="files")  # type: ignore[arg-type]
+        assert self.get_index is not None
+        self._search = FileSearch(self.get_index(), name, self._search)
+        # Pass the function: a worker cancelled before it starts would leave a coroutine that is never
+        # awaited. Textual's annotations lack this form.
+        self.run_worker(self._search_files, exclusive=True, group="files")  # type: ignore[arg-type]
 
-    async def _work(self) -> None:
-        """Search, and again while the list of the files grows."""
+    async def _search_files(self) -> None:
+        """Search, and search again while the list of files grows."""
         while (search := self._search) is not None:
-            start = began = perf_counter()
+            search_start = slice_start = perf_counter()
             shown = False
             while search.step():
-                if perf_counter() - began > SLICE_SECONDS:
+                if perf_counter() - slice_start > SLICE_SECONDS:
                     await asyncio.sleep(0)
-                    began = perf_counter()
-                if not shown and search.hits and began - start > FIRST_RESULTS_SECONDS:
+                    slice_start = perf_counter()
+                if not shown and search.hits and slice_start - search_start > FIRST_RESULTS_SECONDS:
                     self._show(search)
                     shown = True
             self._show(search)
@@ -95,63 +96,65 @@ class FileMenu(Menu):
     def _show(self, search: FileSearch) -> None:
         paths = search.files.paths
         if search.hits:
-            self.show([self._choice(paths[place], search.wanted) for place in search.hits])
+            self.show([self._completion_item(paths[index], search.wanted) for index in search.hits])
         else:
             self.close()
-            self.screen.refresh_bindings()  # nor is it about to be open
+            self.screen.refresh_bindings()  # `is_open` may have changed
 
-    def _choice(self, path: str, wanted: str) -> CompletionItem:
-        off = self.images_refused if self._is_refused(path) else ""
+    def _completion_item(self, path: str, wanted: str) -> CompletionItem:
+        refusal = self.images_refused if self._is_refused(path) else ""
         shown = reveal_line(path)
-        matched = locate_match(path, wanted).places if shown == path else frozenset[int]()
-        return CompletionItem(shown, description=off, matched=matched, off=bool(off), is_path=True)
+        matched = locate_match(path, wanted).positions if shown == path else frozenset[int]()
+        return CompletionItem(
+            shown, description=refusal, matched=matched, disabled=bool(refusal), is_path=True
+        )
 
     def _is_refused(self, path: str) -> bool:
         return bool(self.images_refused) and path.lower().endswith(IMAGE_SUFFIXES)
 
     @property
     def _selected(self) -> str | None:
-        """The path at the mark, when the search has come so far."""
+        """The selected path; finishes the search first."""
         search = self._search
-        if self._begun is None or search is None:
+        if self._mention is None or search is None:
             return None
-        if not search.done:  # the key was quicker
+        if not search.done:  # the key came before the results
             search.finish()
             self._show(search)
         return search.files.paths[search.hits[self.choices.current]] if search.hits else None
 
     @property
     def is_complete(self) -> bool:
-        """Is nothing left to be completed?"""
-        selected, begun = self._selected, self._begun
-        if selected is None or begun is None:
+        """True if the mention is typed in full."""
+        selected, mention = self._selected, self._mention
+        if selected is None or mention is None:
             return True
-        if self.choices.current == 0 and begun.name and self._attachments.exists(begun.name):
-            return True  # others may stand above it, because they were changed
-        return selected.removesuffix("/") == begun.name.removesuffix("/")
+        if self.choices.current == 0 and mention.name and self._attachments.exists(mention.name):
+            return True  # changed files may rank above it
+        return selected.removesuffix("/") == mention.name.removesuffix("/")
 
-    def completion(self, *, taking: bool) -> Completion | None:
-        """The mention, and a space behind it; a folder that is not taken goes on."""
-        path, begun = self._selected, self._begun
-        if path is None or begun is None:
+    def completion(self, *, final: bool) -> Completion | None:
+        """Return the mention and a space; a folder can be completed further unless `final`."""
+        path, mention = self._selected, self._mention
+        if path is None or mention is None:
             return None
         if self._is_refused(path):
             self.notify(self.images_refused, severity="warning", markup=False)
             return None
-        start = (self._row, begun.start)
-        if path.endswith("/") and not taking:
-            return Completion(start, format_mention(path, begun.lines).removesuffix('"'))
-        return Completion(start, f"{self._attachments.pick(path, begun.lines)} ")
+        start = (self._row, mention.start)
+        if path.endswith("/") and not final:
+            return Completion(start, format_mention(path, mention.lines).removesuffix('"'))
+        return Completion(start, f"{self._attachments.add_mention(path, mention.lines)} ")
 
     def dismiss(self) -> None:
-        """The user does not want it for this mention."""
+        """Close the menu until another mention is started."""
         self._dismissed = True
         self._stop()
 
-    def leave(self) -> None:
-        """No mention is being written."""
-        if self._begun is not None:
-            self._begun = None
+    def cancel(self) -> None:
+        """Close the menu, because no mention is being typed."""
+        if self._mention is not None:
+            self._mention = None
             self._stop()
 
     def _stop(self) -> None:

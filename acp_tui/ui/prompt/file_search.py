@@ -1,7 +1,7 @@
-"""Which files are meant by what was typed, the likeliest first: bit by bit, so that a key never has to wait.
+"""Finds the files that match the typed text, best first, in small steps so that typing is never delayed.
 
-What fits best is looked for first, over all files, and what fits less only while there is not enough yet.
-Each step looks at so many paths, in a thousandth of a second or so.
+Passes over all files look for the best kind of match first; worse kinds follow only if there are too few
+matches. Each step checks `PATHS_PER_STEP` paths, which takes about a millisecond.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    Sieve = Callable[[Sequence[int], Sequence[str], Sequence[str]], list[int]]
-    """Takes places, with the paths and the last parts of the paths that stand there; gives those that fit."""
+    Filter = Callable[[Sequence[int], Sequence[str], Sequence[str]], list[int]]
+    """Gets file indexes with their paths and base names; returns the indexes of matching files."""
 
 MAX_HITS = 100
-"""Hits that are offered."""
-SLICE = 2000
-ALL, PLENTY, SOME = 1 << 30, 5000, 1000
-"""How many are found before the best are chosen: when many fit badly, none is meant more than the others."""
+"""Maximum number of matches."""
+PATHS_PER_STEP = 2000
+ALL, MANY, FEW = 1 << 30, 5000, 1000
+"""Numbers of matches after which a pass ends. Poor matches need not all be found to rank them."""
 
 
 class FileIndex(Protocol):
-    """What is known of the files by now: three lists that grow together, `paths` last."""
+    """The files found so far. The three lists grow together; `paths` is extended last."""
 
     bases: list[str]
     lower: list[str]
@@ -35,105 +35,106 @@ class FileIndex(Protocol):
 
 
 class FileSearch:
-    """One search among files. `before` is the search for the first letters of the same name."""
+    """A search among files. `before` is the previous search, whose matches may be narrowed down."""
 
     def __init__(self, files: FileIndex, wanted: str, before: FileSearch | None = None) -> None:
         self.files = files
         self.wanted = wanted.lower()
         self.size = len(files.paths)
-        """So many paths are looked at; there may be more by now."""
+        """The number of paths to search; more may have been found since."""
         self.hits: list[int] = []
-        """The numbers of the paths that fit, the best first, as far as is known by now."""
+        """Indexes of the matches so far, best first."""
         self.done = False
-        self._all = False  # are the hits everything that fits at all?
-        self._places: Sequence[int] = range(self.size)
-        if before is not None and before._holds(self):
-            self._places = before.hits
+        self._found_all = False  # `hits` holds every match
+        self._candidates: Sequence[int] = range(self.size)
+        if before is not None and before._covers(self):
+            self._candidates = before.hits
         self._steps = self._search()
 
-    def _holds(self, later: FileSearch) -> bool:
-        """Is everything that the later search could find among our hits?"""
+    def _covers(self, later: FileSearch) -> bool:
+        """Return True if every match of the later search is among the hits of this one."""
         return (
-            self._all
+            self._found_all
             and self.files is later.files
             and self.size == later.size
             and later.wanted.startswith(self.wanted)
         )
 
     def step(self) -> bool:
-        """Look at some more; False when all is done."""
+        """Search a few more paths; return False when the search is complete."""
         self.done = next(self._steps, True)
         return not self.done
 
     def finish(self) -> None:
-        """All that is left at once."""
+        """Complete the search."""
         while self.step():
             pass
 
     def _search(self) -> Iterator[bool]:
-        for sift, enough in _sieves(self.wanted, self.files.changed):
+        for matches, enough in _passes(self.wanted, self.files.changed):
             found: list[int] = []
             better = self.hits
             known = set(better)
             room = MAX_HITS - len(better)
-            seen = 0
-            for start in range(0, len(self._places), SLICE):
-                fresh = self._fitting(sift, self._places[start : start + SLICE], known)
-                if fresh:
-                    found = nsmallest(room, [*found, *fresh], key=self._rank)
+            count = 0
+            for start in range(0, len(self._candidates), PATHS_PER_STEP):
+                new = self._filter(matches, self._candidates[start : start + PATHS_PER_STEP], known)
+                if new:
+                    found = nsmallest(room, [*found, *new], key=self._rank)
                     self.hits = better + found
-                    seen += len(fresh)
+                    count += len(new)
                 yield False
-                if seen >= enough:
+                if count >= enough:
                     break
             if len(self.hits) >= MAX_HITS:
                 return
-        self._all = True
+        self._found_all = True
 
-    def _fitting(self, sift: Sieve, places: Sequence[int], known: Collection[int]) -> list[int]:
+    def _filter(self, matches: Filter, indexes: Sequence[int], known: Collection[int]) -> list[int]:
         files = self.files
-        if isinstance(places, range):
-            part = slice(places.start, places.stop)
-            found = sift(places, files.lower[part], files.bases[part])
+        if isinstance(indexes, range):
+            part = slice(indexes.start, indexes.stop)
+            found = matches(indexes, files.lower[part], files.bases[part])
         else:
-            found = sift(places, [files.lower[n] for n in places], [files.bases[n] for n in places])
+            found = matches(indexes, [files.lower[n] for n in indexes], [files.bases[n] for n in indexes])
         if known or files.missing:
             return [n for n in found if n not in known and files.paths[n] not in files.missing]
         return found
 
-    def _rank(self, place: int) -> tuple[bool, bool, bool, int, int]:
-        """Among those that fit equally well: what was changed, where a word begins, what is short."""
-        files, base = self.files, self.files.bases[place]
+    def _rank(self, index: int) -> tuple[bool, bool, bool, int, int]:
+        """Return the sort key within a pass: changed files, base name, start of a word, short path."""
+        files, base = self.files, self.files.bases[index]
         at = base.find(self.wanted)
-        inside = at > 0 and base[at - 1].isalnum()
-        return files.paths[place] not in files.changed, at < 0, inside, len(files.lower[place]), place
+        inside_word = at > 0 and base[at - 1].isalnum()
+        is_unchanged = files.paths[index] not in files.changed
+        return is_unchanged, at < 0, inside_word, len(files.lower[index]), index
 
 
-def _sieves(wanted: str, touched: Collection[str]) -> Iterator[tuple[Sieve, int]]:
-    """What to look for, one after the other, and how many are enough to choose among.
+def _passes(wanted: str, changed: Collection[str]) -> Iterator[tuple[Filter, int]]:
+    """Return the filters of the passes, best first, with the number of matches that ends each.
 
-    Of a name with folders the beginning of the path counts, of any other the last part.
+    A text with a slash is compared with the start of the path, any other with the base name first.
     """
     if not wanted:
-        folded = {path.lower() for path in touched}
-        yield lambda places, paths, _: [n for n, p in zip(places, paths, strict=True) if p in folded], PLENTY
-        yield lambda places, paths, _: [n for n, p in zip(places, paths, strict=True) if _at_top(p)], PLENTY
-        yield lambda places, _, __: list(places), MAX_HITS
+        folded = {path.lower() for path in changed}
+        yield lambda ids, paths, _: [n for n, p in zip(ids, paths, strict=True) if p in folded], MANY
+        yield lambda ids, paths, _: [n for n, p in zip(ids, paths, strict=True) if _at_top(p)], MANY
+        yield lambda ids, _, __: list(ids), MAX_HITS
         return
     if "/" in wanted:
         yield (
-            lambda places, paths, _: [n for n, p in zip(places, paths, strict=True) if p.startswith(wanted)],
-            PLENTY,
+            lambda ids, paths, _: [n for n, p in zip(ids, paths, strict=True) if p.startswith(wanted)],
+            MANY,
         )
     else:
         yield (
-            lambda places, _, bases: [n for n, b in zip(places, bases, strict=True) if b.startswith(wanted)],
+            lambda ids, _, bases: [n for n, b in zip(ids, bases, strict=True) if b.startswith(wanted)],
             ALL,
         )
-        yield lambda places, _, bases: [n for n, b in zip(places, bases, strict=True) if wanted in b], PLENTY
-    yield lambda places, paths, _: [n for n, p in zip(places, paths, strict=True) if wanted in p], PLENTY
-    fits = _in_order(wanted)
-    yield lambda places, paths, _: [n for n, p in zip(places, paths, strict=True) if fits(p)], SOME
+        yield lambda ids, _, bases: [n for n, b in zip(ids, bases, strict=True) if wanted in b], MANY
+    yield lambda ids, paths, _: [n for n, p in zip(ids, paths, strict=True) if wanted in p], MANY
+    matches = _in_order(wanted)
+    yield lambda ids, paths, _: [n for n, p in zip(ids, paths, strict=True) if matches(p)], FEW
 
 
 def _at_top(path: str) -> bool:
@@ -141,34 +142,35 @@ def _at_top(path: str) -> bool:
 
 
 def _in_order(wanted: str) -> Callable[[str], re.Match[str] | None]:
-    """Do the characters occur one after another? It costs no more than a look at each character."""
+    """Return a function that checks whether the characters occur in order, in linear time."""
     return re.compile("".join(f"[^{re.escape(char)}]*+{re.escape(char)}" for char in wanted), re.DOTALL).match
 
 
 class Hit(NamedTuple):
-    """A path that fits, and which of its characters were hit."""
+    """A matching path, and the indexes of its matched characters."""
 
     path: str
-    places: frozenset[int]
+    positions: frozenset[int]
 
 
 def locate_match(path: str, wanted: str) -> Hit:
-    """Where a path that fits was hit."""
+    """Return which characters of a matching path match."""
     low, wanted = path.lower(), wanted.lower()
     start = 0 if "/" in wanted else path.rfind("/", 0, -1) + 1
-    for begin in (start, 0):
-        at = low.find(wanted, begin)
+    for offset in (start, 0):
+        at = low.find(wanted, offset)
         if at >= 0:
             return Hit(path, frozenset(range(at, at + len(wanted))))
-    return Hit(path, frozenset(_places(low, wanted, start) or _places(low, wanted, 0)))
+    positions = _positions_in_order(low, wanted, start) or _positions_in_order(low, wanted, 0)
+    return Hit(path, frozenset(positions))
 
 
-def _places(text: str, wanted: str, start: int) -> list[int]:
-    places: list[int] = []
+def _positions_in_order(text: str, wanted: str, start: int) -> list[int]:
+    positions: list[int] = []
     at = start - 1
     for char in wanted:
         at = text.find(char, at + 1)
         if at < 0:
             return []
-        places.append(at)
-    return places
+        positions.append(at)
+    return positions

@@ -1,4 +1,4 @@
-"""Searching what was asked before."""
+"""Search in the prompt history."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
 MAX_HITS = 200
-"""More hits than anybody looks through."""
+"""Maximum number of matches in the list."""
 EXCERPT_CHARS = 300
-"""Characters of a prompt that can show in a line."""
+"""Characters of a prompt that are considered; a line shows no more."""
 
 
-class SearchLine(InputLine):
-    """What is searched for. The keys of the search are bound here, because it has keys of its own."""
+class HistoryInput(InputLine):
+    """The input of the search. The search keys are bound here, so that they precede the input's own keys."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("history")
 
     @dataclass
-    class Pressed(Message):
-        """A key of the search."""
+    class KeyPressed(Message):
+        """The user pressed a key of the search."""
 
-        what: Literal["older", "newer", "take", "close"]
+        action: Literal["older", "newer", "take", "close"]
 
-    def action_history(self, what: Literal["older", "newer", "take", "close"]) -> None:
-        """Pass it on to the search."""
-        self.post_message(self.Pressed(what))
+    def action_history(self, action: Literal["older", "newer", "take", "close"]) -> None:
+        """Pass the key on to the search."""
+        self.post_message(self.KeyPressed(action))
 
 
 class HistorySearch(Popup):
-    """A line to search with, and above it what was found, the latest nearest."""
+    """An input with the matching prompts above it, the latest at the bottom."""
 
     DEFAULT_CSS = """
     HistorySearch {
@@ -58,13 +58,13 @@ class HistorySearch(Popup):
     TITLE = "history"
 
     @dataclass
-    class Taken(Message):
-        """This one is wanted."""
+    class Chosen(Message):
+        """The user chose a prompt."""
 
         text: str
 
     class Closed(Message):
-        """None is wanted."""
+        """The user closed the search."""
 
     def __init__(self, entries: Sequence[str]) -> None:
         super().__init__()
@@ -72,15 +72,14 @@ class HistorySearch(Popup):
         self._found: list[str] = []
 
     def compose(self) -> ComposeResult:
-        """The list and the line."""
         yield CompletionList()
         with Horizontal():
             yield Static("search ❯", markup=False)
-            yield SearchLine(select_on_focus=False)
+            yield HistoryInput(select_on_focus=False)
 
     def on_mount(self) -> None:
-        """Begin with everything."""
-        self.screen.set_focus(self.query_one(SearchLine))  # at once: the next key is for it
+        """Show all prompts and focus the input."""
+        self.screen.set_focus(self.query_one(HistoryInput))  # immediately, because the next key belongs to it
         self._search("")
 
     @on(Input.Changed)
@@ -97,31 +96,31 @@ class HistorySearch(Popup):
                 if len(found) == MAX_HITS:
                     break
         self._found = found[::-1]
-        choices = [_choice(text, words) for text in self._found]
-        self.show(choices, max(0, len(choices) - 1))
+        items = [_completion_item(text, words) for text in self._found]
+        self.show(items, max(0, len(items) - 1))
 
-    @on(SearchLine.Pressed)
-    def _pressed(self, event: SearchLine.Pressed) -> None:
+    @on(HistoryInput.KeyPressed)
+    def _key_pressed(self, event: HistoryInput.KeyPressed) -> None:
         event.stop()
-        if event.what == "close":
+        if event.action == "close":
             self.post_message(self.Closed())
-        elif event.what == "take":
-            self._take(self.choices.current)
+        elif event.action == "take":
+            self._choose(self.choices.current)
         else:
-            self.choices.move(-1 if event.what == "older" else 1)
+            self.choices.move(-1 if event.action == "older" else 1)
 
-    def _take(self, index: int) -> None:
+    def _choose(self, index: int) -> None:
         if self._found:
-            self.post_message(self.Taken(self._found[index]))
+            self.post_message(self.Chosen(self._found[index]))
 
     @on(CompletionList.Clicked)
     def _clicked(self, event: CompletionList.Clicked) -> None:
         event.stop()
-        self._take(event.index)
+        self._choose(event.index)
 
 
-def _choice(text: str, words: list[str]) -> CompletionItem:
+def _completion_item(text: str, words: list[str]) -> CompletionItem:
     line = visible_line(text[:EXCERPT_CHARS].strip().replace("\n", " ⏎ "))
     low = line.lower()
-    places = (at + offset for word in words if (at := low.find(word)) >= 0 for offset in range(len(word)))
-    return CompletionItem(line, matched=frozenset(places))
+    indexes = (at + offset for word in words if (at := low.find(word)) >= 0 for offset in range(len(word)))
+    return CompletionItem(line, matched=frozenset(indexes))

@@ -1,4 +1,4 @@
-"""A list that follows what is typed, and can write the chosen one out."""
+"""The base class of completion menus."""
 
 from __future__ import annotations
 
@@ -12,28 +12,31 @@ if TYPE_CHECKING:
 
 
 class Completion(NamedTuple):
-    """What is to stand from a place up to the cursor."""
+    """Replaces the text between `start` and the cursor."""
 
     start: Location
     text: str
 
 
 class Menu(Popup):
-    """What the keys of the menu act on while it is open."""
+    """A popup that offers completions of the typed text. The menu keys act on it while it is open."""
 
     @property
     @abstractmethod
     def is_complete(self) -> bool:
-        """Is the chosen one written out already?"""
+        """True if the selected item is typed in full already."""
 
     @abstractmethod
-    def completion(self, *, taking: bool) -> Completion | None:
-        """What writes the chosen one out; None when it cannot be taken. `taking`: it is the last word."""
+    def completion(self, *, final: bool) -> Completion | None:
+        """Return the completion for the selected item; None if it cannot be used.
+
+        With `final` the user accepts the item as it is; otherwise a folder can be completed further.
+        """
 
     @abstractmethod
     def dismiss(self) -> None:
-        """The user does not want it for what is being written."""
+        """Close the menu until something else is typed."""
 
     def move(self, step: int) -> None:
-        """Move the mark."""
+        """Move the selection."""
         self.choices.move(step)

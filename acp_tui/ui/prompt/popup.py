@@ -1,4 +1,4 @@
-"""A list that opens above the prompt, over the transcript, and never over the line that is typed."""
+"""A list that opens above the prompt and covers the transcript, but never the text being typed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
 
-BORDER = 1
+BORDER_ROWS = 1
 
 
 class Popup(Vertical):
-    """Shows choices; what they are and what becomes of them is the business of who opens it."""
+    """Shows a list of items; subclasses decide what they are."""
 
     DEFAULT_CSS = """
     Popup {
@@ -32,39 +32,37 @@ class Popup(Vertical):
     }
     """
     EXTRA_ROWS = 0
-    """Lines besides the choices."""
+    """Number of lines besides the list."""
     TITLE = ""
-    """What is chosen from."""
+    """Title in the border, in plural."""
 
     def compose(self) -> ComposeResult:
-        """The list."""
         yield CompletionList()
 
     @property
     def choices(self) -> CompletionList:
-        """The list."""
+        """The list of the popup."""
         return self.query_one(CompletionList)
 
     @property
     def is_open(self) -> bool:
-        """Is it shown?"""
+        """True while the popup is visible."""
         return self.display
 
     def show(self, choices: Sequence[CompletionItem], current: int = 0) -> None:
-        """Open it, or show other choices."""
+        """Open the popup, or replace its items."""
         above = self.parent.region.y if isinstance(self.parent, Widget) else MAX_ROWS
-        self.choices.show(choices, current, max(1, above - BORDER - self.EXTRA_ROWS))
+        self.choices.show(choices, current, max(1, above - BORDER_ROWS - self.EXTRA_ROWS))
         count = f" · {len(choices):,}" if len(choices) > self.choices.rows else ""
         self.border_title = f" {self.TITLE}{count if choices else ': nothing found'} "
-        height = self.choices.height + self.EXTRA_ROWS + BORDER
-        if self.styles.offset.y.value != -(height + BORDER):
-            self.styles.offset = (0, -(height + BORDER))  # the prompt has a border of its own
+        height = self.choices.height + self.EXTRA_ROWS + BORDER_ROWS
+        if self.styles.offset.y.value != -(height + BORDER_ROWS):
+            self.styles.offset = (0, -(height + BORDER_ROWS))  # the second border is the prompt's
         if not self.display:
             self.display = True
             self.screen.refresh_bindings()
 
     def close(self) -> None:
-        """Hide it."""
         if self.display:
             self.display = False
             self.screen.refresh_bindings()

@@ -1,4 +1,4 @@
-"""The prompt: what the user writes to the agent."""
+"""The prompt, in which the user writes to the agent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from acp_tui.ui.keys import bindings
 from acp_tui.ui.prompt.attaching_prompt import AttachingPrompt
 from acp_tui.ui.prompt.command_menu import CommandMenu
 from acp_tui.ui.prompt.completion_list import CompletionList
-from acp_tui.ui.prompt.recall import Recall
+from acp_tui.ui.prompt.history_recall import Recall
 from acp_tui.ui.terminal import extra_keys
 
 if TYPE_CHECKING:
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
 
     from acp_tui.session.attachment import Attachment
     from acp_tui.session.state import SlashCommand
+    from acp_tui.ui.prompt.history_recall import History
     from acp_tui.ui.prompt.history_search import HistorySearch
-    from acp_tui.ui.prompt.recall import History
 
 DRAFT_PAUSE = 0.5
-"""Seconds between two drafts that are told."""
+"""Minimum seconds between two `DraftChanged` messages while typing."""
 
 MAX_TITLE_CELLS = 60
-"""Cells of an agent's title, some of which are essays."""
+"""Cells to which an agent's title is shortened in the placeholder."""
 
 MARKERS = {False: "❯", True: "$"}
-"""Before the text: for the agent, for the shell."""
+"""The sign before the text, by whether it is a shell command."""
 
 
 class Prompt(AttachingPrompt):
-    """A text of several lines with a history, the agent's commands, attachments, and large pastes folded."""
+    """A multi-line editor with history, completion of commands and files, attachments and folded pastes."""
 
     DEFAULT_CSS = """
     Prompt {
@@ -69,10 +69,10 @@ class Prompt(AttachingPrompt):
     BINDINGS: ClassVar[list[BindingType]] = bindings("prompt")
 
     agent_title: reactive[str] = reactive("the agent")
-    """Whom the placeholder names."""
+    """The agent's title in the placeholder."""
 
     class Submitted(Message):
-        """To be sent, or queued while the agent works."""
+        """The user submitted a prompt, to be sent or queued."""
 
         def __init__(self, text: str, attachments: Sequence[Attachment]) -> None:
             super().__init__()
@@ -80,7 +80,7 @@ class Prompt(AttachingPrompt):
             self.attachments = attachments
 
     class SendNow(Message):
-        """To be sent at once, whatever the agent does. An empty text: the first one queued."""
+        """The user wants to send now, even during a turn. An empty text means the first queued prompt."""
 
         def __init__(self, text: str, attachments: Sequence[Attachment]) -> None:
             super().__init__()
@@ -88,20 +88,20 @@ class Prompt(AttachingPrompt):
             self.attachments = attachments
 
     class CommandLine(Message):
-        """For the user's own shell."""
+        """The user submitted a shell command."""
 
         def __init__(self, line: str) -> None:
             super().__init__()
             self.line = line
 
-    class Resume(Message):
-        """Enter in an empty prompt: what is paused in the queue may go."""
+    class ResumeQueue(Message):
+        """The user pressed Enter in an empty prompt: a paused queue continues."""
 
-    class TakeBack(Message):
-        """The last queued prompt is wanted back; `load` it."""
+    class EditLastQueued(Message):
+        """The user wants to edit the last queued prompt; the receiver calls `load`."""
 
-    class Changed(Message):
-        """The draft, told from time to time while it is written, and at once when it was sent."""
+    class DraftChanged(Message):
+        """The draft changed. Posted at intervals while typing, and immediately when it was sent."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
@@ -117,12 +117,12 @@ class Prompt(AttachingPrompt):
         self._menu = CommandMenu()
         super().__init__(self._menu, id=id)
         self.set_reactive(Prompt.agent_title, agent_title)
-        self._editor.placeholder = _placeholder(agent_title)  # here, so that the first frame has it
+        self._editor.placeholder = _placeholder(agent_title)  # here, so that the first frame shows it
         self.history = history
-        self.queued = 0
-        """How many prompts wait in the queue."""
+        self.queued_count = 0
+        """Number of prompts in the queue."""
         self.agent_busy = False
-        """Does what is sent now go into the queue?"""
+        """True if prompts are queued now."""
         self._recall = Recall(lambda: self.history.entries() if self.history is not None else ())
         self._search: HistorySearch | None = None
         self._was_empty = True
@@ -130,33 +130,32 @@ class Prompt(AttachingPrompt):
         self._draft_timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """The menu, and the line with its marker."""
         yield self._menu
         with Horizontal(classes="prompt--line"):
             yield Static(MARKERS[False], classes="prompt--marker", markup=False)
             yield self._editor
 
     def on_mount(self) -> None:
-        """Alt+Enter must never send."""
+        """Register extra keys, so that Alt+Enter is recognized and does not send."""
         extra_keys.register_extra_keys()
 
-    # ------------------------------------------------------------------------- attributes
+    # ------------------------------------------------------------------------- content
 
     @property
     def text(self) -> str:
-        """What is written, with everything that was pasted."""
+        """The text with all pastes unfolded."""
         return self._editor.expanded
 
     @property
-    def is_open(self) -> bool:
-        """Is a menu or a search open, which Escape would close?"""
+    def has_open_menu(self) -> bool:
+        """True while a menu or the history search is open."""
         return self._menu.is_open or self._files.is_open or self._search is not None
 
-    def close_open(self) -> bool:
-        """Close that; False: there is nothing."""
+    def close_menu(self) -> bool:
+        """Close the open menu or history search; return False if there is none."""
         if self._search is not None:
             self.call_later(self._close_search)
-        elif self.is_open:
+        elif self.has_open_menu:
             self._editor.action_menu_close()
         else:
             return False
@@ -164,51 +163,51 @@ class Prompt(AttachingPrompt):
 
     @property
     def commands(self) -> Sequence[SlashCommand]:
-        """The agent's commands."""
+        """The agent's slash commands, for the menu."""
         return self._menu.commands
 
     @commands.setter
     def commands(self, commands: Sequence[SlashCommand]) -> None:
         self._menu.commands = commands
         if self.is_mounted:
-            self._editor.follow()
+            self._editor.update_menus()
             self.screen.refresh_bindings()
 
     def watch_agent_title(self, title: str) -> None:
-        """Name the agent."""
+        """Show the agent's title in the placeholder."""
         self._editor.placeholder = _placeholder(title)
 
     def load(self, text: str) -> None:
-        """Put a text into the prompt: one that was taken back, or that could not be sent."""
-        self._recall.end()
-        self._put(text)
+        """Replace the text, for example by a queued prompt or by one that could not be sent."""
+        self._recall.reset()
+        self._replace_text(text)
 
     def load_selected(self, text: str) -> None:
-        """Put a text there that was sent already: Enter sends it again, typing replaces it."""
+        """Replace the text and select all of it: Enter sends it, typing replaces it."""
         self.load(text)
         self._editor.select_all()
 
     def load_draft(self, text: str) -> None:
-        """Put a draft of another time there, unless something is written already."""
+        """Restore a saved draft, unless the prompt has a text."""
         if text and self._editor.is_empty:
             self.load(text)
-            if lost := self._attachments.lost(text):
-                said = f"Drafts do not keep attachments: attach {' and '.join(lost)} again."
-                self.notify(said, severity="warning", timeout=10, markup=False)
+            if missing := self._attachments.missing_tokens(text):
+                warning = f"Drafts do not keep attachments: attach {' and '.join(missing)} again."
+                self.notify(warning, severity="warning", timeout=10, markup=False)
 
     def insert(self, text: str) -> None:
-        """Write at the cursor what was typed or pasted elsewhere."""
+        """Insert text at the cursor that was typed or pasted elsewhere."""
         self._editor.paste(text)
 
     def focus(self, scroll_visible: bool = True, **_: Any) -> Self:
-        """The cursor goes to the text."""
+        """Focus the editor."""
         self._editor.focus(scroll_visible)
         return self
 
-    # ------------------------------------------------------------------------- following
+    # ------------------------------------------------------------------------- edits
 
     @on(TextArea.Changed)
-    def _edited(self, event: TextArea.Changed) -> None:
+    def _text_changed(self, event: TextArea.Changed) -> None:
         event.stop()
         empty = self._editor.is_empty
         if empty != self._was_empty:
@@ -218,61 +217,61 @@ class Prompt(AttachingPrompt):
             self._was_command = self._editor.is_command
             self.query_one(".prompt--marker", Static).update(MARKERS[self._was_command])
             self.screen.refresh_bindings()  # the footer says what Enter does
-        self._editor.follow(typed=True)
+        self._editor.update_menus(typed=True)
         if self._draft_timer is None:
-            self._draft_timer = self.set_timer(DRAFT_PAUSE, self._tell_draft)
+            self._draft_timer = self.set_timer(DRAFT_PAUSE, self._post_draft)
 
     @on(TextArea.SelectionChanged)
-    def _moved(self, event: TextArea.SelectionChanged) -> None:
+    def _selection_changed(self, event: TextArea.SelectionChanged) -> None:
         event.stop()
-        self._editor.follow()
+        self._editor.update_menus()
 
-    def _tell_draft(self) -> None:
+    def _post_draft(self) -> None:
         if self._draft_timer is not None:
             self._draft_timer.stop()
             self._draft_timer = None
-        self.post_message(self.Changed(self.text))
+        self.post_message(self.DraftChanged(self.text))
 
-    def _put(self, text: str, *, at_first_row: bool = False) -> None:
+    def _replace_text(self, text: str, *, at_first_row: bool = False) -> None:
         first = text.split("\n", 1)[0]
-        self._editor.put(text, (0, len(first)) if at_first_row else None)
+        self._editor.replace_text(text, (0, len(first)) if at_first_row else None)
 
     # ------------------------------------------------------------------------- sending
 
     def action_send(self) -> None:
-        """Send it."""
+        """Submit the text, or run it as a shell command."""
         if not self.text.strip():
-            self.post_message(self.Resume())
+            self.post_message(self.ResumeQueue())
         elif not self._run_command():
-            self.post_message(self.Submitted(*self._take()))
+            self.post_message(self.Submitted(*self._take_text()))
 
     def action_send_now(self) -> None:
-        """Send it at once."""
+        """Send the text now, or run it as a shell command."""
         if not self._run_command():
-            self.post_message(self.SendNow(*self._take()))
+            self.post_message(self.SendNow(*self._take_text()))
 
     def _run_command(self) -> bool:
-        """Let the shell have it; False: it is for the agent."""
+        """Run the text if it is a shell command; return False if it is not."""
         if not self._editor.is_command:
             return False
         if self.text[1:].strip():
-            line, _ = self._take()
+            line, _ = self._take_text()
             self.post_message(self.CommandLine(line[1:].strip()))
         else:
             self.notify("Type a command after the !, such as !git status.", markup=False)
         return True
 
-    def _take(self) -> tuple[str, Sequence[Attachment]]:
+    def _take_text(self) -> tuple[str, Sequence[Attachment]]:
         text = self.text
         if not text.strip():
             return "", []
-        # Only what can be seen goes along: not what a folded paste happens to mention.
+        # Mentions inside folded pastes are not visible and therefore not attached.
         attachments = self.attachments_in(self._editor.text)
-        self._end_offer()
-        self.remember(text)
-        self._recall.end()
+        self._withdraw_offer()
+        self.add_to_history(text)
+        self._recall.reset()
         self._editor.clear_all()
-        self._tell_draft()
+        self._post_draft()
         return text, attachments
 
     def action_newline(self) -> None:
@@ -281,35 +280,35 @@ class Prompt(AttachingPrompt):
 
     # ------------------------------------------------------------------------- history
 
-    def remember(self, text: str) -> None:
-        """It is sent: from now on it is in the history."""
+    def add_to_history(self, text: str) -> None:
+        """Add a prompt that was sent to the history."""
         if self.history is not None:
             self.history.add(text)
 
     def action_up(self) -> None:
-        """A row up, or back in time."""
+        """Move a row up, recall the previous prompt, or edit the last queued one."""
         editor = self._editor
-        if editor.is_empty and self.queued:
-            self.post_message(self.TakeBack())
-        elif editor.on_first_row and (editor.is_empty or self._recall.walking):
-            self._walk(-1)
+        if editor.is_empty and self.queued_count:
+            self.post_message(self.EditLastQueued())
+        elif editor.on_first_row and (editor.is_empty or self._recall.active):
+            self._recall_prompt(-1)
         else:
             editor.action_cursor_up()
 
     def action_down(self) -> None:
-        """A row down, or forth in time."""
-        if self._editor.on_last_row and self._recall.walking:
-            self._walk(1)
+        """Move a row down, or recall the next prompt."""
+        if self._editor.on_last_row and self._recall.active:
+            self._recall_prompt(1)
         else:
             self._editor.action_cursor_down()
 
-    def _walk(self, step: int) -> None:
+    def _recall_prompt(self, step: int) -> None:
         text = self._recall.move(step, self._editor.text)
         if text is not None:
-            self._put(text, at_first_row=step < 0)
+            self._replace_text(text, at_first_row=step < 0)
 
     async def action_search_history(self) -> None:
-        """Open the search."""
+        """Open the history search."""
         from acp_tui.ui.prompt.history_search import HistorySearch
 
         entries = self.history.entries() if self.history is not None else ()
@@ -320,14 +319,14 @@ class Prompt(AttachingPrompt):
         self._search = HistorySearch(entries)
         await self.mount(self._search, before=0)
 
-    async def on_history_search_taken(self, event: HistorySearch.Taken) -> None:
-        """What was found replaces what was written; undo brings that back."""
+    async def on_history_search_chosen(self, event: HistorySearch.Chosen) -> None:
+        """Replace the text by the chosen prompt; this can be undone."""
         event.stop()
         self.load(event.text)
         await self._close_search()
 
     async def on_history_search_closed(self, event: HistorySearch.Closed) -> None:
-        """Back to what was written."""
+        """Return to the current text."""
         event.stop()
         await self._close_search()
 
@@ -340,7 +339,7 @@ class Prompt(AttachingPrompt):
     # ------------------------------------------------------------------------- other keys
 
     def check_action(self, action: str, _: tuple[object, ...]) -> bool | None:
-        """Keys of the prompt do not work in the search above it."""
+        """Disable the prompt's keys in the history search, and keys that have nothing to act on."""
         if self._search is not None:
             return False
         if action == "unfold":
@@ -350,25 +349,25 @@ class Prompt(AttachingPrompt):
         if action == "attach_output":
             return self._offered is not None
         if action == "send_now":
-            return bool(self.queued) or not self._editor.is_empty
+            return bool(self.queued_count) or not self._editor.is_empty
         return True
 
     def label_of(self, key_id: str) -> str | None:
-        """For the footer: what Enter does now."""
+        """Name what Enter does now, for the footer."""
         if key_id != "prompt.send":
             return None
         return "run" if self._was_command else "queue" if self.agent_busy else None
 
     def action_unfold(self) -> None:
-        """Show what was pasted."""
+        """Unfold the paste at the cursor."""
         self._editor.unfold()
         self.screen.refresh_bindings()
 
     def action_external_editor(self) -> None:
         """Edit the prompt in $EDITOR."""
-        self.run_worker(self._edit_outside(), exclusive=True, group="external editor")
+        self.run_worker(self._edit_externally(), exclusive=True, group="external editor")
 
-    async def _edit_outside(self) -> None:
+    async def _edit_externally(self) -> None:
         from acp_tui.ui.terminal.external_editor import edit, editor_command
         from acp_tui.ui.terminal.suspend import release_terminal
 
@@ -390,7 +389,7 @@ class Prompt(AttachingPrompt):
         event.stop()
         menu = self._menu if self._menu.is_open else self._files
         menu.move(event.index - menu.choices.current)
-        self._editor.action_menu_complete(taking=True)
+        self._editor.action_menu_complete(final=True)
 
 
 def _placeholder(title: str) -> Content:

@@ -89,7 +89,7 @@ class Host(App[None]):
 
     def show_queue(self, *texts: str, paused: bool = False) -> None:
         self.queue.show([QueuedPrompt(f"q{at}", text) for at, text in enumerate(texts, 1)], paused=paused)
-        self.prompt.queued = len(texts)
+        self.prompt.queued_count = len(texts)
 
     def heard(self, kind: type[Message]) -> list[Message]:
         return [message for message in self.told if type(message) is kind]
@@ -97,8 +97,8 @@ class Host(App[None]):
     def _tell(self, message: Message) -> None:
         self.told.append(message)
 
-    on_prompt_submitted = on_prompt_send_now = on_prompt_resume = on_prompt_take_back = _tell
-    on_prompt_changed = on_queue_strip_send_now = on_queue_strip_edit = on_queue_strip_remove = _tell
+    on_prompt_submitted = on_prompt_send_now = on_prompt_resume_queue = on_prompt_edit_last_queued = _tell
+    on_prompt_draft_changed = on_queue_strip_send_now = on_queue_strip_edit = on_queue_strip_remove = _tell
 
     def on_queue_strip_leave(self) -> None:
         self.prompt.focus()

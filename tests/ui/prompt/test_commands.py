@@ -7,8 +7,8 @@ from textual.geometry import Region
 
 from acp_tui.session.state import SlashCommand
 from acp_tui.ui.prompt import Prompt
+from acp_tui.ui.prompt.command_matching import match_commands
 from acp_tui.ui.prompt.command_menu import CommandMenu
-from acp_tui.ui.prompt.matching import match_commands
 from acp_tui.ui.widgets.key_bar import KeyBar
 from tests.ui.prompt.host import Host, write, write_at_once
 

@@ -108,7 +108,7 @@ def test_a_search_goes_in_steps_none_of_which_looks_at_everything() -> None:
     ],
 )
 def test_what_was_hit_is_marked(path: str, wanted: str, letters: str) -> None:
-    places = locate_match(path, wanted).places
+    places = locate_match(path, wanted).positions
     assert "".join(path[place] for place in sorted(places)) == letters
     if path.startswith("prompt/"):
         assert min(places) > path.index("/")

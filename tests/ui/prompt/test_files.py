@@ -44,7 +44,7 @@ class Desk(Host):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.prompt.use_files(str(self.project), lambda: self.found)
+        self.prompt.set_files(str(self.project), lambda: self.found)
 
     def shown(self) -> list[str]:
         """The lines of the menu."""
@@ -278,11 +278,11 @@ async def test_nothing_opens_in_a_word_or_for_the_shell(project: Path) -> None:
     async with app.run_test() as pilot:
         await write(pilot, "me@read")
         await pilot.pause()
-        assert not app.prompt.is_open
+        assert not app.prompt.has_open_menu
         app.prompt.load("")
         await write(pilot, "!cat @read")
         await pilot.pause()
-        assert not app.prompt.is_open
+        assert not app.prompt.has_open_menu
 
 
 # --------------------------------------------------------------------------- tokens
@@ -368,8 +368,8 @@ async def test_a_prompt_of_another_time_comes_back_with_what_it_had(project: Pat
         prompt = app.prompt
         prompt.attach_output("[ -f x ]", "here")
         attachments = prompt._attachments
-        assert attachments.picture(b"here", "image/png") == "[image 1]"
-        text = prompt.with_attached(
+        assert attachments.add_image(b"here", "image/png") == "[image 1]"
+        text = prompt.restore_attachments(
             "[image 4] and [image 1] and [image 4], [output of [ -f x ]] [output of [ -f x ] #2]",
             [
                 {"type": "text", "text": "words"},
@@ -390,9 +390,9 @@ async def test_a_prompt_of_another_time_comes_back_with_what_it_had(project: Pat
             "[output of [ -f x ] #2]": "there",
             "[output of [ -f x ] #3]": "far",
         }
-        assert attachments.picture(b"new", "image/png") == "[image 3]"
-        assert attachments.picture(b"new", "image/png") == "[image 5]"
-        assert prompt.with_attached("[image 9]", [{"type": "image", "data": "é"}]) == "[image 9]"
+        assert attachments.add_image(b"new", "image/png") == "[image 3]"
+        assert attachments.add_image(b"new", "image/png") == "[image 5]"
+        assert prompt.restore_attachments("[image 9]", [{"type": "image", "data": "é"}]) == "[image 9]"
         assert prompt.attachments_in("[image 9]") == []
 
 

@@ -6,7 +6,7 @@ from textual.events import Paste
 from textual.widgets import Input
 
 from acp_tui.ui.prompt import Prompt
-from acp_tui.ui.prompt.history_search import SearchLine
+from acp_tui.ui.prompt.history_search import HistoryInput
 from tests.ui.prompt.host import Host, write
 
 
@@ -64,7 +64,7 @@ async def test_the_queue_comes_before_the_history() -> None:
         app.show_queue("waiting")
         await pilot.press("up")
         await pilot.pause()
-        assert len(app.heard(Prompt.TakeBack)) == 1
+        assert len(app.heard(Prompt.EditLastQueued)) == 1
         assert app.prompt.text == ""
         app.prompt.load("waiting")
         app.show_queue()
@@ -79,7 +79,7 @@ async def test_a_recalled_command_opens_no_menu() -> None:
         await pilot.press("up")
         await pilot.pause()
         assert app.prompt.text == "/ex"
-        assert not app.prompt.is_open
+        assert not app.prompt.has_open_menu
         await pilot.press("up")
         await pilot.pause()
         assert app.prompt.text == "first"
@@ -93,7 +93,7 @@ async def test_the_search_finds_all_words_and_takes_the_latest() -> None:
         await pilot.press("enter")
         await pilot.pause()
         assert app.prompt.text == "say FIX twice\nlogin"
-        assert not app.prompt.is_open
+        assert not app.prompt.has_open_menu
         assert app.focused is app.editor
         await pilot.press("ctrl+r")
         await write(pilot, "login")
@@ -113,7 +113,7 @@ async def test_escape_leaves_the_search_and_what_was_written() -> None:
         assert app.prompt.text == "mine"
         await pilot.press("escape")
         await pilot.pause()
-        assert not app.prompt.is_open
+        assert not app.prompt.has_open_menu
         assert app.prompt.text == "mine"
         await write(pilot, "!")
         assert app.prompt.text == "mine!"
@@ -126,7 +126,7 @@ async def test_nothing_pasted_into_the_search_reaches_the_terminal_as_a_command(
         await pilot.pause()
         app.post_message(Paste("fi\x1b[31m\u202er"))
         await pilot.pause()
-        assert app.query_one(SearchLine).value == "fir"
+        assert app.query_one(HistoryInput).value == "fir"
 
 
 async def test_a_search_without_hits_takes_nothing() -> None:
@@ -136,7 +136,7 @@ async def test_a_search_without_hits_takes_nothing() -> None:
         await write(pilot, "zzz")
         await pilot.press("enter")
         await pilot.pause()
-        assert app.prompt.is_open
+        assert app.prompt.has_open_menu
         assert app.prompt.text == ""
 
 
@@ -145,5 +145,5 @@ async def test_an_empty_history_says_so() -> None:
     async with app.run_test() as pilot:
         await pilot.press("ctrl+r")
         await pilot.pause()
-        assert not app.prompt.is_open
+        assert not app.prompt.has_open_menu
         assert len(app._notifications) == 1

@@ -44,7 +44,7 @@ async def _files(app: Host, pilot: Pilot[None]) -> None:
     found = ListedFiles()
     found.add(["src/login.py", "src/pages/login_page.py", "tests/test_login.py", "docs/images/login.png"])
     found.complete = True
-    app.prompt.use_files("/", lambda: found)
+    app.prompt.set_files("/", lambda: found)
     app.prompt.refuse_images("Demo takes no images")
     app.prompt.attach_output("pytest -q", "1 failed")
     await write(pilot, "fix @login")

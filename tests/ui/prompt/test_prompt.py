@@ -47,7 +47,7 @@ async def test_enter_in_an_empty_prompt_sends_nothing_but_lets_the_queue_go_on()
         await pilot.press("enter")
         await pilot.pause()
         assert not app.heard(Prompt.Submitted)
-        assert len(app.heard(Prompt.Resume)) == 1
+        assert len(app.heard(Prompt.ResumeQueue)) == 1
         assert app.history.texts == []
 
 
@@ -128,17 +128,17 @@ async def test_the_draft_is_told_while_writing_and_gone_once_sent(monkeypatch: p
     async with app.run_test() as pilot:
         await write(pilot, "ab")
         for _ in range(200):
-            if app.heard(Prompt.Changed):
+            if app.heard(Prompt.DraftChanged):
                 break
             await pilot.pause(0.005)
-        told = app.heard(Prompt.Changed)
+        told = app.heard(Prompt.DraftChanged)
         assert told
-        assert isinstance(told[-1], Prompt.Changed)
+        assert isinstance(told[-1], Prompt.DraftChanged)
         assert "ab".startswith(told[-1].text)
         await pilot.press("enter")
         await pilot.pause()
-        change = app.heard(Prompt.Changed)[-1]
-        assert isinstance(change, Prompt.Changed)
+        change = app.heard(Prompt.DraftChanged)[-1]
+        assert isinstance(change, Prompt.DraftChanged)
         assert change.text == ""
 
 

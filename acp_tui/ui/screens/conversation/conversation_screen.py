@@ -134,7 +134,7 @@ class ConversationScreen(SessionScreen):
         self.status.project = folder_label(str(conversation.cwd))
         self.status.branch = shared.branch(conversation.cwd) or ""
         self.status.policy = conversation.options.policy
-        self.prompt.use_files(str(conversation.cwd), conversation.listing.current)
+        self.prompt.set_files(str(conversation.cwd), conversation.listing.current)
         self.prompt.history = shared.history(conversation.cwd)
         self.prompt.load_draft(shared.draft(conversation))
         self.panes.open_initially(shared.settings.panes)
@@ -144,7 +144,7 @@ class ConversationScreen(SessionScreen):
         for notice in shared.notices:
             self.notify(notice, severity="warning", timeout=10, markup=False)
         if self._first_prompt:
-            self.prompt.remember(self._first_prompt)
+            self.prompt.add_to_history(self._first_prompt)
             attachments = self.prompt.attachments_in(self._first_prompt)
             self.runner.prompts.submit(self._first_prompt, attachments)
 
@@ -219,7 +219,7 @@ class ConversationScreen(SessionScreen):
 
     def _show_queue(self) -> None:
         self._queue_strip.show(self.session.queue, paused=self.session.queue_paused)
-        self.prompt.queued = len(self.session.queue)
+        self.prompt.queued_count = len(self.session.queue)
 
     def update_status(self) -> None:
         """Show the current state in the status line and the window title."""
@@ -281,15 +281,15 @@ class ConversationScreen(SessionScreen):
         self.transcript.follow()
         self.runner.run_command(event.line)
 
-    @on(Prompt.Changed)
-    def _save_draft(self, event: Prompt.Changed) -> None:
+    @on(Prompt.DraftChanged)
+    def _save_draft(self, event: Prompt.DraftChanged) -> None:
         self.runner.prompts.save_draft(event.text)
 
-    @on(Prompt.Resume)
+    @on(Prompt.ResumeQueue)
     def _resume_queue(self) -> None:
         self.runner.prompts.resume()
 
-    @on(Prompt.TakeBack)
+    @on(Prompt.EditLastQueued)
     def _edit_last_queued(self) -> None:
         self._prompt_actions.edit_queued(self.runner.prompts.take_back())
 

@@ -63,7 +63,7 @@ class PromptActions:
         prompt = next((entry for entry in prompts if turn in (None, entry.turn)), None)
         if prompt is None:
             return ""
-        return self._prompt.with_attached(prompt_text(prompt), attachment_blocks(prompt))
+        return self._prompt.restore_attachments(prompt_text(prompt), attachment_blocks(prompt))
 
     # ------------------------------------------------------------------------- the input
 
@@ -75,7 +75,7 @@ class PromptActions:
     def edit_queued(self, queued: QueuedPrompt | None) -> None:
         """Put a prompt that was taken from the queue into the input."""
         if queued is not None:
-            self._prompt.load(self._prompt.with_attached(queued.text, queued.blocks))
+            self._prompt.load(self._prompt.restore_attachments(queued.text, queued.blocks))
 
     def restore_failed(self, text: str) -> None:
         """Put a prompt that failed into the input, selected, unless something was typed meanwhile."""

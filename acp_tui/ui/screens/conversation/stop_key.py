@@ -41,7 +41,7 @@ class StopKey:
 
     def close_or_stop(self) -> bool:
         """Close or stop the innermost thing; return False if there is none."""
-        if self._prompt.close_open() or self._screen.close_find_or_overlay():
+        if self._prompt.close_menu() or self._screen.close_find_or_overlay():
             return True
         if self._runner.signing_in:
             self._runner.cancel_sign_in()
