@@ -1,4 +1,4 @@
-"""Compare two texts. Pure, fast for large texts; rows are computed lazily."""
+"""Differences between texts, and patches. Imports the standard library only."""
 
 from acp_tui.diffing.difference import Difference, compare_texts, parse_patch
 from acp_tui.diffing.hunks import Hunk, LineChange, Row

@@ -5,34 +5,35 @@ from __future__ import annotations
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from acp_tui.diffing.changed_lines import Block, changed_blocks
 from acp_tui.diffing.hunks import Hunk, LineChange, Row
+from acp_tui.diffing.line_diff import Block, changed_blocks
 from acp_tui.diffing.patch import read_patch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 CONTEXT_LINES = 3
-"""Unchanged lines that are shown around what changed."""
+"""Unchanged lines shown before and after a change."""
 MIN_HIDDEN_LINES = 3
+"""Unchanged lines between two changes that are worth hiding."""
 CACHE_SIZE = 32
-"""Cached comparisons: a change of width or theme does not compute them again."""
+"""Comparisons to cache, because each change of width or theme asks for them again."""
 
 
 class Difference:
-    """A list of hunks. Rows are computed lazily."""
+    """The hunks of a changed text."""
 
     def __init__(self, hunks: Sequence[Hunk], notes: Sequence[str] = ()) -> None:
         self.hunks = hunks
         self.notes = notes
         """Remarks to show before the rows."""
         self.added = sum(len(change.added) for hunk in hunks for change in hunk.changes)
-        """Lines that were not there before."""
+        """The number of added lines."""
         self.removed = sum(len(change.removed) for hunk in hunks for change in hunk.changes)
-        """Lines that are gone."""
+        """The number of removed lines."""
 
     def rows(self) -> Iterator[Row]:
-        """The unified form: hunks in order, and rows for what is left out between them."""
+        """Yield the rows of the unified form, including one for each gap between hunks."""
         for number, hunk in enumerate(self.hunks):
             for note in hunk.notes:
                 yield Row("note", note)
@@ -44,24 +45,24 @@ class Difference:
 
     @property
     def line_count(self) -> int:
-        """Number of rows that are lines of either text."""
+        """The number of rows that are lines of either text."""
         return sum(hunk.size for hunk in self.hunks)
 
     @cached_property
     def last_number(self) -> int:
-        """The largest number of a line: how wide a column of them has to be."""
+        """The highest line number, which determines the width of the column."""
         return max((end for hunk in self.hunks for end in _ends(hunk)), default=0)
 
     @cached_property
     def old(self) -> Mapping[int, str]:
-        """What is known of the old text, by line numbers: for colours, which need what comes before."""
+        """The known lines of the old text by number. Highlighting needs the lines above a change too."""
         return {
             row.old: row.text for hunk in self.hunks for row in hunk.rows() if row.old and row.kind != "note"
         }
 
     @cached_property
     def new(self) -> Mapping[int, str]:
-        """What is known of the new text."""
+        """The known lines of the new text by number."""
         return {
             row.new: row.text for hunk in self.hunks for row in hunk.rows() if row.new and row.kind != "note"
         }
@@ -72,8 +73,8 @@ class Difference:
         return not (self.added and self.removed)
 
 
-class _Compared(Difference):
-    """The difference of two whole texts: all lines are known."""
+class _FullDifference(Difference):
+    """A difference between two complete texts."""
 
     def __init__(self, old: list[str], new: list[str], hunks: list[Hunk], first: int) -> None:
         super().__init__(hunks)
@@ -92,31 +93,33 @@ class _Compared(Difference):
 
 @lru_cache(maxsize=CACHE_SIZE)
 def compare_texts(old: str | None, new: str | None, first: int = 1) -> Difference:
-    """Two versions of a text; None: it was not there, or is not any more. `first` numbers the first line."""
+    """Compare two versions of a text; None for one that does not exist.
+
+    `first` is the number of the first line.
+    """
     before, before_open = _lines(old)
     after, after_open = _lines(new)
-    # A missing line end is a difference of the last lines, though not of their texts.
-    differ = old is not None and new is not None and bool(before and after) and before_open != after_open
-    if differ:
+    ends_differ = old is not None and new is not None and bool(before and after) and before_open != after_open
+    if ends_differ:  # a final line without a newline must not be equal to one with a newline
         (before if before_open else after)[-1] += "\0"
     blocks = changed_blocks(before, after)
-    if differ:
+    if ends_differ:
         open_side = before if before_open else after
         open_side[-1] = open_side[-1][:-1]
     hunks = _hunks(before, after, blocks, first)
-    if differ:
-        _tell_open(hunks, blocks, len(before), len(after), old_open=before_open)
-    return _Compared(before, after, hunks, first)
+    if ends_differ:
+        _mark_missing_newline(hunks, blocks, len(before), len(after), old_open=before_open)
+    return _FullDifference(before, after, hunks, first)
 
 
 @lru_cache(maxsize=CACHE_SIZE)
 def parse_patch(patch: str) -> Difference:
-    """A difference that came as the text of a patch."""
+    """Return the difference that a patch describes."""
     return Difference(*read_patch(patch))
 
 
 def _lines(text: str | None) -> tuple[list[str], bool]:
-    """The lines, and whether the last one has no line end."""
+    """Return the lines of a text, and whether the newline after the last one is missing."""
     if not text:
         return [], False
     lines = text.split("\n")
@@ -128,7 +131,7 @@ def _lines(text: str | None) -> tuple[list[str], bool]:
 
 def _hunks(old: list[str], new: list[str], blocks: list[Block], first: int) -> list[Hunk]:
     hunks: list[Hunk] = []
-    shown = 0  # lines of the old text that hunks have come to
+    shown = 0  # lines of the old text up to the end of the last hunk
     for group in _groups(blocks):
         start = max(0, group[0].i - CONTEXT_LINES)
         parts: list[Sequence[str] | LineChange] = []
@@ -148,7 +151,7 @@ def _hunks(old: list[str], new: list[str], blocks: list[Block], first: int) -> l
 
 
 def _groups(blocks: list[Block]) -> Iterator[list[Block]]:
-    """Blocks whose surroundings touch, or nearly so: a fold in place of a line or two would gain nothing."""
+    """Group the blocks that are close enough to share a hunk."""
     group: list[Block] = []
     for block in blocks:
         if group and block.i - group[-1].i_end > 2 * CONTEXT_LINES + MIN_HIDDEN_LINES - 1:
@@ -159,8 +162,10 @@ def _groups(blocks: list[Block]) -> Iterator[list[Block]]:
         yield group
 
 
-def _tell_open(hunks: list[Hunk], blocks: list[Block], old: int, new: int, *, old_open: bool) -> None:
-    """Say which of the last lines has no line end. The last change holds it, since they differ by that."""
+def _mark_missing_newline(
+    hunks: list[Hunk], blocks: list[Block], old: int, new: int, *, old_open: bool
+) -> None:
+    """Mark the last change, which contains the last line because the line ends differ."""
     last = blocks[-1]
     change = list(hunks[-1].changes)[-1]
     if old_open and last.i_end == old:
@@ -170,7 +175,7 @@ def _tell_open(hunks: list[Hunk], blocks: list[Block], old: int, new: int, *, ol
 
 
 def _ends(hunk: Hunk) -> tuple[int, int]:
-    """The last numbers of a hunk, old and new."""
+    """Return the last old and new line numbers of a hunk."""
     old, new = hunk.old - 1, hunk.new - 1
     for part in hunk.parts:
         if isinstance(part, LineChange):

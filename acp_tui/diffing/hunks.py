@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from acp_tui.diffing.words import CharRange, changed_words
+from acp_tui.diffing.word_diff import CharRange, changed_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,23 +14,23 @@ Kind = Literal["same", "removed", "added", "gap", "note", "more", "file"]
 
 
 class Row(NamedTuple):
-    """One row of the unified form. Numbers are those of the lines in the old and the new text, from 1."""
+    """A row of the unified form."""
 
     kind: Kind
     text: str
-    old: int | None = None
+    old: int | None = None  # the line number in the old text, from 1
     new: int | None = None
-    change: LineChange | None = None  # what it is part of
-    at: int = 0  # … and which of its removed or added lines it is
+    change: LineChange | None = None  # the change that it is part of
+    at: int = 0  # the index in the removed or added lines of the change
 
     @property
     def is_line(self) -> bool:
-        """A line of either text, not a word about them."""
+        """Whether this is a line of either text."""
         return self.kind in ("same", "removed", "added")
 
 
 class LineChange:
-    """Removed lines and the lines that replaced them; either may be empty."""
+    """Removed lines and the lines that replaced them. Either may be empty."""
 
     __slots__ = ("_marks", "added", "added_open", "removed", "removed_open")
 
@@ -45,18 +45,18 @@ class LineChange:
         self.removed = removed
         self.added = added
         self.removed_open = removed_open
-        """The last line has no line end, which is worth a word."""
+        """Whether the newline after the last line is missing."""
         self.added_open = added_open
         self._marks: dict[int, tuple[list[CharRange], list[CharRange]]] = {}
 
     def pair(self, at: int) -> tuple[str, str] | None:
-        """The removed and the added line that stand beside each other."""
+        """Return the removed and the added line at an index; None if there are not both."""
         if at < len(self.removed) and at < len(self.added):
             return self.removed[at], self.added[at]
         return None
 
     def marks(self, row: Row) -> list[CharRange]:
-        """Return the changed parts of a line; computed lazily."""
+        """Return the changed parts of a line."""
         pair = self.pair(row.at)
         if pair is None:
             return []
@@ -66,23 +66,23 @@ class LineChange:
 
 
 class Hunk(NamedTuple):
-    """Changes near each other, and the unchanged lines around them."""
+    """Changes close to each other, and the unchanged lines around them."""
 
     parts: list[Sequence[str] | LineChange]
     old: int  # the number of its first line
     new: int
-    hidden: int | None = None  # unchanged lines left out before it; None: nobody knows
-    heading: str = ""  # what the patch says about where it is
-    notes: tuple[str, ...] = ()  # what comes before it, such as the name of another file
+    hidden: int | None = None  # unchanged lines omitted before it; None if unknown
+    heading: str = ""  # from the hunk header of a patch, such as the enclosing function
+    notes: tuple[str, ...] = ()  # lines before it, such as the name of another file
 
     @property
     def changes(self) -> Iterator[LineChange]:
-        """The changes without the unchanged lines."""
+        """The changes, without the unchanged lines."""
         return (part for part in self.parts if isinstance(part, LineChange))
 
     @property
     def size(self) -> int:
-        """Number of lines in the hunk."""
+        """The number of lines in the hunk."""
         return sum(
             len(part.removed) + len(part.added) if isinstance(part, LineChange) else len(part)
             for part in self.parts

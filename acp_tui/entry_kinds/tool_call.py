@@ -19,7 +19,7 @@ from acp_tui.entry_kinds.blocks import Code, ContentBlock, FileDiff, FileList, F
 from acp_tui.entry_kinds.messages import MEDIA_KINDS
 from acp_tui.entry_kinds.plain_lines import content_lines, indented, raw_lines, withheld
 from acp_tui.entry_kinds.terminal import output_text, terminal_lines, terminal_part
-from acp_tui.session.diff_lines import first_line
+from acp_tui.session.diff_position import first_line
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Content, Diff, TerminalRef
 from acp_tui.session.text import visible, visible_json, visible_line
@@ -86,7 +86,7 @@ def plain_text(call: ToolCall, context: TextContext) -> Iterator[str]:
 
 def _item_lines(item: ToolContent, call: ToolCall, context: TextContext) -> Iterable[str]:
     if isinstance(item, Diff):
-        from acp_tui.diffing.diff_text import diff_lines
+        from acp_tui.diffing.unified_diff import diff_lines
 
         return [item.path, *diff_lines(item, first_line(call, item))]
     if isinstance(item, TerminalRef):
@@ -131,7 +131,7 @@ def _facts(call: ToolCall) -> list[str]:
 
 
 def _changed_lines(call: ToolCall) -> tuple[int, int]:
-    from acp_tui.diffing.diff_text import diff_lines
+    from acp_tui.diffing.unified_diff import diff_lines
 
     lines = [line for item in call.content if isinstance(item, Diff) for line in diff_lines(item)]
     return sum(line.startswith("+") for line in lines), sum(line.startswith("-") for line in lines)

@@ -10,7 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from acp_tui import __version__
-from acp_tui.diffing.diff_text import diff_lines
+from acp_tui.diffing.unified_diff import diff_lines
 from acp_tui.entry_display import STATUS_ICONS
 from acp_tui.entry_kinds.blocks import (
     Aside,

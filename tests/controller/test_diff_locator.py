@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.session.diff_lines import first_line
+from acp_tui.session.diff_position import first_line
 from acp_tui.session.state import Diff, ToolCall
 from tests.support.waiting import until
 

@@ -1,4 +1,4 @@
-"""Unified diffs as agents write them."""
+"""Patches as agents write them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.diffing import parse_patch
-from tests.diffing.test_difference import remade, rows
+from tests.diffing.test_difference import apply, rows
 from tests.support.talk import properties
 
 LINES = st.lists(st.sampled_from(["a", "b", "", "-- sql", "++i", "@@", " x", "diff"]), max_size=30)
@@ -16,12 +16,12 @@ LINES = st.lists(st.sampled_from(["a", "b", "", "-- sql", "++i", "@@", " x", "di
 
 @properties
 @given(LINES, LINES)
-def test_a_proper_patch_is_understood(old: list[str], new: list[str]) -> None:
+def test_a_unified_diff_is_parsed(old: list[str], new: list[str]) -> None:
     patch = "\n".join(difflib.unified_diff(old, new, "a/f", "b/f", lineterm=""))
-    assert remade(old, parse_patch(patch)) == new
+    assert apply(old, parse_patch(patch)) == new
 
 
-def test_headers_are_not_rows_and_the_hunks_place_is() -> None:
+def test_file_headers_are_hidden_and_hunk_headings_are_shown() -> None:
     found = parse_patch(
         "diff --git a/login.py b/login.py\nindex 12..34 100644\n--- a/login.py\n+++ b/login.py\n"
         "@@ -10,2 +10,2 @@ def login():\n-old\n+new\n same\n"
@@ -30,7 +30,7 @@ def test_headers_are_not_rows_and_the_hunks_place_is() -> None:
     assert [(row.old, row.new) for row in found.rows()][1:] == [(10, None), (None, 10), (11, 11)]
 
 
-def test_lines_that_look_like_headers_belong_to_a_hunk_that_counts_them() -> None:
+def test_lines_like_headers_belong_to_a_hunk_that_counts_them() -> None:
     assert rows(parse_patch("@@ -1,2 +1,2 @@\n--- a\n+++ b\n c\n")) == ["--- a", "+++ b", " c"]
 
 
@@ -46,13 +46,13 @@ def test_hunks_without_numbers_follow_each_other() -> None:
     assert (found.added, found.removed) == (1, 1)
 
 
-def test_wrong_counts_lose_no_line() -> None:
+def test_no_line_is_lost_if_the_counts_are_wrong() -> None:
     assert rows(parse_patch("@@ -1,9 +1,9 @@\n a\n-b\n+c")) == [" a", "-b", "+c"]
     assert rows(parse_patch("@@ -1 +1 @@\n-a\n+b\n+c\n d\n")) == ["-a", "+b", "+c", " d"]
     assert rows(parse_patch("@@ -1,3 +1,3 @@\n a\n\n-b\n+c\n")) == [" a", " ", "-b", "+c"]
 
 
-def test_a_missing_last_line_end_is_told_where_it_is_missing() -> None:
+def test_a_missing_final_newline_is_noted_below_its_line() -> None:
     note = "\\No newline at end of file"
     assert rows(parse_patch("@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n")) == ["-a", note, "+a"]
     assert rows(parse_patch("@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n")) == ["-a", "+b", note]
@@ -64,7 +64,7 @@ def test_a_second_file_is_named() -> None:
     assert rows(parse_patch(one + two)) == ["-a", "+b", "\\two", "⋯", "-c", "+d"]
 
 
-def test_what_is_said_beside_the_lines_is_shown() -> None:
+def test_other_text_in_a_patch_becomes_notes() -> None:
     found = parse_patch("diff --git a/x.png b/x.png\nBinary files a/x.png and b/x.png differ\n")
     assert found.notes == ["Binary files a/x.png and b/x.png differ"]
     assert parse_patch("I changed nothing.\n").notes == ["I changed nothing."]
@@ -72,7 +72,7 @@ def test_what_is_said_beside_the_lines_is_shown() -> None:
 
 @properties
 @given(st.text("+-@ \\\nab0,*", max_size=120))
-def test_no_text_breaks_it_and_no_letter_is_lost(patch: str) -> None:
+def test_any_text_is_parsed_without_losing_letters(patch: str) -> None:
     found = parse_patch(patch)
     shown = "".join([*found.notes, *(row.text for row in found.rows())])
     headers = [line for line in patch.split("\n") if line.startswith(("--- ", "+++ ", "\\"))]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.diffing.diff_text import diff_lines
+from acp_tui.diffing.unified_diff import diff_lines
 from acp_tui.entry_kinds.terminal import MAX_LINES
 from acp_tui.export.as_text import transcript_lines
 from acp_tui.session import state

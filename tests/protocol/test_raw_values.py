@@ -11,7 +11,7 @@ from acp_tui.protocol.fold import fold
 from acp_tui.protocol.raw_values import read_command
 from acp_tui.protocol.updates import read_tool_call
 from acp_tui.protocol.values import MAX_LENGTH
-from acp_tui.session.diff_lines import first_line
+from acp_tui.session.diff_position import first_line
 from acp_tui.session.state import Content, Diff, Session, Terminal, ToolCall
 from tests.support.recordings import WIRELOGS, records
 from tests.support.talk import Talk

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from acp_tui.controller.changes.whole_file_diffs import read_for_display
-from acp_tui.session.diff_lines import line_in_text
+from acp_tui.session.diff_position import line_in_text
 from acp_tui.session.events import DiffPlaced
 from acp_tui.session.state import Diff, ToolCall
 

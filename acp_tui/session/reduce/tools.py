@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.ansi_text import strip_colours
-from acp_tui.session.diff_lines import line_by_hunks
+from acp_tui.session.diff_position import line_by_hunks
 from acp_tui.session.reduce.entries import add_entry, out_of_phase, touch
 from acp_tui.session.reduce.terminals import name_command
 from acp_tui.session.state import Content, Diff, TerminalRef, ToolCall

@@ -12,7 +12,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.entry_display import file_change, repeats_raw_input
-from acp_tui.session.diff_lines import first_line
+from acp_tui.session.diff_position import first_line
 from acp_tui.session.invisible import invisible_characters, reveal, reveal_line
 from acp_tui.session.state import Content, Diff
 from acp_tui.session.text import visible, visible_json

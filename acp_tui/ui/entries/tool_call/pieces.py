@@ -14,7 +14,7 @@ from acp_tui.entry_display import (
     repeats_raw_input,
     terminal_command,
 )
-from acp_tui.session.diff_lines import first_line
+from acp_tui.session.diff_position import first_line
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Diff, Terminal, TerminalRef
 from acp_tui.session.text import visible_line

@@ -9,7 +9,7 @@ from rich.segment import Segment
 
 from acp_tui.entry_display import KIND_ICONS, OTHER_ICON, call_title, relative_path
 from acp_tui.entry_kinds.tool_call import starts_folded
-from acp_tui.session.diff_lines import first_line
+from acp_tui.session.diff_position import first_line
 from acp_tui.session.state import Diff
 from acp_tui.ui.drawing.body import LinesBody, expander
 from acp_tui.ui.drawing.json_lines import json_body

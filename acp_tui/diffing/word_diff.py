@@ -1,4 +1,4 @@
-"""What changed within a line, word by word."""
+"""Finds the words that differ between two lines."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ CharRange = tuple[int, int]
 
 _TOKENS = re.compile(r"\w+|[^\S\n]+|.", re.DOTALL)
 MAX_CHARACTERS = 2_000
-"""Characters of a line beyond which only its common beginning and end are looked for."""
+"""Characters of a line beyond which only the common beginning and end are found."""
 MAX_TOKENS = 200
+"""Differing words of a line beyond which they are not compared one by one."""
 MIN_SIMILARITY = 0.35
-"""Share of unchanged text below which words are not marked: the whole line changed."""
+"""The share of unchanged text below which the whole line counts as changed, and no words are marked."""
 
 
 def changed_words(old: str, new: str) -> tuple[list[CharRange], list[CharRange]]:
-    """The stretches of either line that are not in the other; none when they have little in common."""
+    """Return the ranges of each line that are not in the other; none if they have little in common."""
     if old == new:
         return [], []
     if len(old) > MAX_CHARACTERS or len(new) > MAX_CHARACTERS:
@@ -34,10 +35,10 @@ def changed_words(old: str, new: str) -> tuple[list[CharRange], list[CharRange]]
         codes = [("replace", 0, len(middle_old), 0, len(middle_new))]
     differing = [code for code in codes if code[0] != "equal"]
     marks = (
-        _stretches(before, [(start + i1, start + i2) for _, i1, i2, _, _ in differing]),
-        _stretches(after, [(start + j1, start + j2) for _, _, _, j1, j2 in differing]),
+        _char_ranges(before, [(start + i1, start + i2) for _, i1, i2, _, _ in differing]),
+        _char_ranges(after, [(start + j1, start + j2) for _, _, _, j1, j2 in differing]),
     )
-    return marks if _stayed(old, marks[0], new, marks[1]) >= MIN_SIMILARITY else ([], [])
+    return marks if _similarity(old, marks[0], new, marks[1]) >= MIN_SIMILARITY else ([], [])
 
 
 def _common_ends(a: list[str], b: list[str]) -> tuple[int, int]:
@@ -51,13 +52,13 @@ def _common_ends(a: list[str], b: list[str]) -> tuple[int, int]:
     return start, end
 
 
-def _stretches(tokens: list[str], ranges: list[tuple[int, int]]) -> list[CharRange]:
-    """Ranges of tokens as ranges of characters; those with only blanks between them are joined."""
+def _char_ranges(tokens: list[str], ranges: list[tuple[int, int]]) -> list[CharRange]:
+    """Convert ranges of tokens to ranges of characters. Join those with only whitespace between them."""
     ends = [0]
     for token in tokens:
         ends.append(ends[-1] + len(token))
     found: list[CharRange] = []
-    last = 0  # the token after the stretch before
+    last = 0  # the token after the last range
     for first, after in ranges:
         if first == after:
             continue
@@ -69,10 +70,10 @@ def _stretches(tokens: list[str], ranges: list[tuple[int, int]]) -> list[CharRan
     return found
 
 
-def _stayed(old: str, old_marks: list[CharRange], new: str, new_marks: list[CharRange]) -> float:
+def _similarity(old: str, old_marks: list[CharRange], new: str, new_marks: list[CharRange]) -> float:
     """Return the share of both lines that is unchanged, ignoring whitespace."""
-    whole = changed = 0
+    total = changed = 0
     for text, marks in ((old, old_marks), (new, new_marks)):
-        whole += len("".join(text.split()))
+        total += len("".join(text.split()))
         changed += sum(len("".join(text[start:end].split())) for start, end in marks)
-    return 1 - changed / whole if whole else 1.0
+    return 1 - changed / total if total else 1.0

@@ -1,4 +1,4 @@
-"""What changed within a line."""
+"""Words that differ between two lines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.diffing.words import MAX_CHARACTERS, changed_words
+from acp_tui.diffing.word_diff import MAX_CHARACTERS, changed_words
 from tests.support.talk import properties
 
 
@@ -39,7 +39,7 @@ def test_equal_lines_are_not_marked() -> None:
     assert marked("same", "same") == ([], [])
 
 
-def test_of_very_long_lines_the_stretch_between_their_ends_is_marked() -> None:
+def test_long_lines_are_marked_between_their_common_ends() -> None:
     old = "x" * MAX_CHARACTERS + "," + "y" * MAX_CHARACTERS
     new = "x" * (MAX_CHARACTERS - 5) + "CHANGED"
     old_marks, new_marks = changed_words(old, new)
@@ -49,7 +49,7 @@ def test_of_very_long_lines_the_stretch_between_their_ends_is_marked() -> None:
 
 @properties
 @given(st.text("ab \t=", max_size=40), st.text("ab \t=", max_size=40))
-def test_what_is_not_marked_is_the_same_on_both_sides(old: str, new: str) -> None:
+def test_unmarked_text_is_equal_in_both_lines(old: str, new: str) -> None:
     old_marks, new_marks = changed_words(old, new)
     if not old_marks and not new_marks:
         return
@@ -57,4 +57,4 @@ def test_what_is_not_marked_is_the_same_on_both_sides(old: str, new: str) -> Non
         "".join(char for at, char in enumerate(text) if not any(start <= at < end for start, end in marks))
         for text, marks in ((old, old_marks), (new, new_marks))
     ]
-    assert "".join(rest[0].split()) == "".join(rest[1].split())  # blanks between marks are marked with them
+    assert "".join(rest[0].split()) == "".join(rest[1].split())

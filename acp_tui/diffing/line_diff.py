@@ -1,8 +1,8 @@
-"""Find the blocks of lines that differ.
+"""Finds the lines that differ between two texts.
 
-difflib alone takes seconds for some thousand lines. So lines that are there once on both sides are found
-first and taken as anchors (as in a patience diff), which also gives diffs that people find sensible; difflib
-sees only what is between two anchors, and only as much as it can do quickly.
+difflib alone takes seconds for some thousand lines. So lines that occur once in both texts are matched first,
+as in a patience diff, which also makes the result more readable. difflib compares only what is between these
+anchors, within a limit.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
 ANCHOR_WINDOWS = (1, 3, 8, 24)
-"""How many lines together are looked for: where no single line is unique, several in a row may be."""
+"""Numbers of consecutive lines that may form an anchor: where no single line is unique, a group may be."""
 
 MAX_PAIRS = 200_000
-"""How many pairs of equal lines difflib may look at, for all gaps of one comparison."""
+"""Pairs of equal lines that difflib may compare, for all gaps of one comparison together."""
 
 
 class Block(NamedTuple):
@@ -32,16 +32,15 @@ class Block(NamedTuple):
 
 
 def changed_blocks(old: Sequence[str], new: Sequence[str]) -> list[Block]:
-    """The stretches that differ, in order; at least one equal line is between two of them."""
+    """Return the blocks that differ, in order, with at least one equal line between them."""
     numbers: dict[str, int] = {}
-    a = [numbers.setdefault(line, len(numbers)) for line in old]  # comparing numbers is cheap
+    a = [numbers.setdefault(line, len(numbers)) for line in old]  # numbers are compared faster than lines
     b = [numbers.setdefault(line, len(numbers)) for line in new]
-    found = _Search(a, b).run()
-    return list(_joined(found))
+    return list(_merge_adjacent(_Comparison(a, b).run()))
 
 
-class _Search:
-    """One comparison, and how much work it may still do."""
+class _Comparison:
+    """One comparison of two texts, with a limit on its work."""
 
     def __init__(self, a: list[int], b: list[int]) -> None:
         self._a = a
@@ -53,21 +52,21 @@ class _Search:
         todo = [(Block(0, len(self._a), 0, len(self._b)), 0)]
         while todo:
             block, window = todo.pop()
-            block = self._trimmed(block)
+            block = self._trim(block)
             if block.i == block.i_end or block.j == block.j_end:
                 if block.i != block.i_end or block.j != block.j_end:
                     found.append(block)
-            elif gaps := self._around_anchors(block, ANCHOR_WINDOWS[window]):
-                # Between anchors, lines may be unique that were not so in the whole.
+            elif gaps := self._gaps(block, ANCHOR_WINDOWS[window]):
+                # Lines that occur elsewhere too may be unique within a gap.
                 todo += [(gap, window) for gap in reversed(gaps)]
             elif window + 1 < len(ANCHOR_WINDOWS):
                 todo.append((block, window + 1))
             else:
-                found += self._by_difflib(block)
+                found += self._compare(block)
         return found
 
-    def _trimmed(self, block: Block) -> Block:
-        """Without the lines that are equal at the beginning and at the end."""
+    def _trim(self, block: Block) -> Block:
+        """Remove equal lines at the beginning and at the end."""
         a, b = self._a, self._b
         i, i_end, j, j_end = block
         while i < i_end and j < j_end and a[i] == b[j]:
@@ -78,9 +77,9 @@ class _Search:
             j_end -= 1
         return Block(i, i_end, j, j_end)
 
-    def _around_anchors(self, block: Block, window: int) -> list[Block]:
-        """What is left between the anchors; nothing when there are none."""
-        anchors = _in_order(
+    def _gaps(self, block: Block, window: int) -> list[Block]:
+        """Return the blocks between anchors; none if there are no anchors."""
+        anchors = _longest_ordered_pairs(
             _unique(self._a, block.i, block.i_end, window), _unique(self._b, block.j, block.j_end, window)
         )
         if not anchors:
@@ -96,12 +95,12 @@ class _Search:
         gaps.append(Block(i, block.i_end, j, block.j_end))
         return gaps
 
-    def _by_difflib(self, block: Block) -> list[Block]:
-        """Small or unlike stretches in detail; what would take long is said to be replaced as a whole."""
+    def _compare(self, block: Block) -> list[Block]:
+        """Compare a block with difflib. Over the limit, report it as replaced completely."""
         i, i_end, j, j_end = block
         a, b = self._a[i:i_end], self._b[j:j_end]
-        there = Counter(b)
-        pairs = sum(count * there[line] for line, count in Counter(a).items() if line in there)
+        in_b = Counter(b)
+        pairs = sum(count * in_b[line] for line, count in Counter(a).items() if line in in_b)
         self._pairs_left -= pairs
         if not pairs or self._pairs_left < 0:
             return [block]
@@ -114,7 +113,7 @@ class _Search:
 
 
 def _unique(lines: list[int], start: int, end: int, window: int) -> dict[Hashable, int]:
-    """Where the lines (or windows of lines) are that occur once."""
+    """Return the positions of the lines, or groups of `window` lines, that occur once."""
     part = lines[start:end]
     keys: list[Hashable] = (
         list(part) if window == 1 else list(zip(*(part[shift:] for shift in range(window)), strict=False))
@@ -123,11 +122,11 @@ def _unique(lines: list[int], start: int, end: int, window: int) -> dict[Hashabl
     return {key: at for at, key in enumerate(keys, start) if counts[key] == 1}
 
 
-def _in_order(a: dict[Hashable, int], b: dict[Hashable, int]) -> list[tuple[int, int]]:
-    """The longest series of pairs that goes forward on both sides (patience sorting)."""
+def _longest_ordered_pairs(a: dict[Hashable, int], b: dict[Hashable, int]) -> list[tuple[int, int]]:
+    """Return the longest series of common keys in the same order on both sides (patience sorting)."""
     pairs = [(at, b[key]) for key, at in a.items() if key in b]  # already in the order of `a`
-    tops: list[int] = []  # the least last `j` of any series of that length
-    at_top: list[int] = []  # … and which pair that is
+    tops: list[int] = []  # for each length, the smallest last `j` of a series
+    at_top: list[int] = []  # … and the index of that pair
     before: list[int] = []
     for index, (_, j) in enumerate(pairs):
         length = bisect_left(tops, j)
@@ -147,8 +146,7 @@ def _in_order(a: dict[Hashable, int], b: dict[Hashable, int]) -> list[tuple[int,
     return series
 
 
-def _joined(blocks: list[Block]) -> Iterator[Block]:
-    """Merge blocks that touch."""
+def _merge_adjacent(blocks: list[Block]) -> Iterator[Block]:
     pending: Block | None = None
     for block in blocks:
         if pending is not None and pending.i_end == block.i and pending.j_end == block.j:
