@@ -10,7 +10,7 @@ from acp_tui.session.text import visible_line
 
 
 def read_agent(result: dict[str, Any]) -> Agent:
-    """The answer to `initialize`, in the words of version 1 or of the draft."""
+    """Read the result of `initialize`, from version 1 or the draft."""
     info = values.obj(values.first(result, "agentInfo", "serverInfo"))
     version = result.get("protocolVersion")
     version = visible_line(version) if isinstance(version, str) else version
@@ -26,7 +26,7 @@ def read_agent(result: dict[str, Any]) -> Agent:
 
 
 def read_auth_methods(value: Any) -> list[AuthMethod]:
-    """The methods of an `initialize` answer, or of an error that wants a sign-in."""
+    """Read the sign-in methods in the result of `initialize`, or in an error that requires a sign-in."""
     return [method for item in values.items(value) if (method := _method(item)) is not None]
 
 
@@ -40,7 +40,7 @@ def _method(item: Any) -> AuthMethod | None:
         kind=values.line(item, "type") or "agent",
         args=values.strings(item.get("args")),
         env=_environment(item.get("env")),
-        vars=_names(item),
+        vars=_variable_names(item),
     )
     terminal = values.obj(values.obj(item.get("_meta")).get("terminal-auth"))
     if terminal:
@@ -52,7 +52,7 @@ def _method(item: Any) -> AuthMethod | None:
 
 
 def _environment(value: Any) -> dict[str, str]:
-    """Variables as an object, or as the list of pairs that other places of the protocol use."""
+    """Read variables from an object, or from a list of `{"name", "value"}` as elsewhere in the protocol."""
     if isinstance(value, dict):
         return {name: content for name, content in value.items() if isinstance(content, str)}
     pairs = [
@@ -61,8 +61,8 @@ def _environment(value: Any) -> dict[str, str]:
     return {name: content for name, content in pairs if name is not None and content is not None}
 
 
-def _names(item: dict[str, Any]) -> list[str]:
-    """The variables that an `env_var` method (removed from the protocol) wants."""
+def _variable_names(item: dict[str, Any]) -> list[str]:
+    """Read the variables required by an `env_var` method, which was removed from the protocol."""
     listed = values.items(item.get("vars"))
     found = [var if isinstance(var, str) else values.raw(values.obj(var), "name") for var in listed]
     return [visible_line(name) for name in [*found, values.raw(item, "varName")] if name]

@@ -1,4 +1,4 @@
-"""Requests of the agent and our answers to them, as events."""
+"""Translates the agent's requests, and our answers to them, into events."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def request_events(
 def permission_events(
     params: dict[str, Any], request_id: RequestId, made_up: str, *, answerable: bool = True
 ) -> list[ev.Event]:
-    """A permission request: its tool call first, merged with what is known of it, then the question."""
+    """Return the events of a permission request: its tool call, then the question."""
     source = values.obj(values.first(params, "toolCall", "tool_call"))
     call_id = values.raw(source, "toolCallId") or values.raw(params, "toolCallId") or made_up
     call = read_tool_call(source, call_id, asked=True)
@@ -92,7 +92,7 @@ class ClientAnswer:
 
 
 def answer_events(method: str, answer: ClientAnswer) -> list[ev.Event]:
-    """The events of our answer to a request of the agent."""
+    """Return the events of our answer to a request of the agent."""
     reader = _ANSWERS.get(method)
     return [] if reader is None else reader(answer)
 

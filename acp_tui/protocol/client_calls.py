@@ -1,4 +1,7 @@
-"""Our requests to the agent and its answers, as events. Dialects handle the answers to prompts."""
+"""Translates our requests, and the agent's answers to them, into events.
+
+Answers to prompts are translated by the dialect.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ OPENING_METHODS: dict[str, OpeningMethod] = {
 
 
 def call_events(method: str, params: dict[str, Any]) -> list[ev.Event]:
-    """The events of a request of ours."""
+    """Return the events of a request of ours."""
     if method == "session/prompt":
         return [_prompt(params)]
     if method == "initialize":
@@ -56,7 +59,7 @@ class AgentAnswer:
 
 
 def result_events(method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
-    """The events of the agent's answer to a request of ours."""
+    """Return the events of the agent's answer to a request of ours."""
     reader = _ANSWERS.get(method)
     if reader is None:
         return [ev.Nothing(f"the answer to {method}")]
@@ -64,11 +67,14 @@ def result_events(method: str, params: dict[str, Any], result: Any) -> list[ev.E
 
 
 def opening_events(method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
-    """A session was opened. Only `load` and `resume` may leave out which."""
+    """Return the events of a session that was opened.
+
+    The answers to `load` and `resume` need not contain the session's id.
+    """
     how = OPENING_METHODS[method]
     answer = values.obj(result)
-    asked_for = values.raw(params, "sessionId") if how in ("load", "resume") else None
-    session_id = values.raw(answer, "sessionId") or asked_for
+    requested_id = values.raw(params, "sessionId") if how in ("load", "resume") else None
+    session_id = values.raw(answer, "sessionId") or requested_id
     if session_id is None:
         return [ev.ProtocolFault(f"The answer to {method} has no sessionId", result)]
     modes, mode = session_options.read_modes(answer)
@@ -80,12 +86,12 @@ def opening_events(method: str, params: dict[str, Any], result: Any) -> list[ev.
 
 
 def initialize_events(answer: dict[str, Any], dialect: Literal["v1", "0.1.0"]) -> list[ev.Event]:
-    """`initialize` was answered."""
+    """Return the events of the answer to `initialize`."""
     return [ev.Initialized(read_agent(answer), dialect), *_commands(answer)]
 
 
 def _commands(answer: dict[str, Any]) -> list[ev.Event]:
-    """The draft tells its commands in answers, too."""
+    """Return the event for slash commands, which the draft sends in answers."""
     commands = session_options.read_commands(answer)
     return [] if commands is None else [ev.CommandsChanged(commands)]
 

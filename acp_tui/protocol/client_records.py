@@ -1,7 +1,7 @@
-"""Convert client events to log records and back.
+"""Converts the client's own events to log records and back.
 
-A record is `{"event": "snake_name", …fields}`; fields at their default are left out. Records go into the log
-and come back; events of the wire need none there, for the log has the frames.
+A record is `{"event": "snake_name", …fields}` without the fields that have their default. Events that result
+from frames are not logged, because the frames are.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _TYPES: tuple[type[ev.Event], ...] = (
     ev.TerminalExited,
 )
 
-# Texts of these fields are displayed and may quote an agent. A queued prompt and terminal output stay raw:
-# one will be sent, the other goes through the terminal's line model.
+# These fields are displayed and may quote an agent, so control characters are replaced. Queued prompts stay
+# unchanged because they will be sent, terminal output because the terminal emulator reads it.
 _DISPLAYED = {
     ev.AgentExited: {"reason", "stderr_tail", "signal"},
     ev.Decided: {"why", "subject", "by"},
@@ -54,12 +54,12 @@ _KINDS = {name: kind for kind, name in _NAMES.items()}
 
 
 def to_record(event: ev.Event) -> dict[str, Any]:
-    """The record of a client event, or any other event in the same form, for those who read along."""
+    """Convert an event to a record. Other events are converted too, for `exec --output ndjson`."""
     return {"event": _NAMES.get(type(event)) or _snake(type(event).__name__), **_fields(event)}
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """The fields that are not at their default."""
+    """Return the fields that do not have their default."""
     found: dict[str, Any] = {}
     for field in dataclasses.fields(value):
         content = getattr(value, field.name)
@@ -77,7 +77,7 @@ def _plain(value: Any) -> Any:
 
 
 def from_record(record: Any) -> ev.Event:
-    """The client event of a record; what cannot be one, from a newer or broken log, stays visible."""
+    """Convert a record to an event: `Unknown` if a newer version wrote it, or if it is damaged."""
     name = record.get("event") if isinstance(record, dict) else None
     kind = _KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
@@ -104,7 +104,7 @@ def _safe(value: Any) -> Any:
     return visible(value) if isinstance(value, str) else value
 
 
-# --------------------------------------------------------------------------- the types of fields
+# --------------------------------------------------------------------------- checking fields
 
 
 def _text(value: Any) -> bool:
@@ -112,14 +112,14 @@ def _text(value: Any) -> bool:
 
 
 def _number(value: Any) -> bool:
-    return _whole(value) or (isinstance(value, float) and math.isfinite(value))
+    return _integer(value) or (isinstance(value, float) and math.isfinite(value))
 
 
-def _whole(value: Any) -> bool:
+def _integer(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _truth(value: Any) -> bool:
+def _boolean(value: Any) -> bool:
     return isinstance(value, bool)
 
 
@@ -131,20 +131,20 @@ def _list_of(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, list) and all(check(item) for item in value)
 
 
-# By the annotations that client events use; the import fails when one is missing.
+# By type annotation. Importing this module fails if an event uses an annotation that is missing here.
 _CHECKS: dict[str, Callable[[Any], bool]] = {
     "str": _text,
     "str | None": _none_or(_text),
-    "int": _whole,
-    "int | None": _none_or(_whole),
+    "int": _integer,
+    "int | None": _none_or(_integer),
     "float": _number,
-    "bool": _truth,
-    "bool | None": _none_or(_truth),
+    "bool": _boolean,
+    "bool | None": _none_or(_boolean),
     "list[str]": _list_of(_text),
     "list[dict[str, Any]]": _list_of(lambda value: isinstance(value, dict)),
     "Level": lambda value: value in ("info", "warning", "error"),
     "TerminalOwner": lambda value: value in ("client", "agent", "user"),
-    "RequestId": _none_or(lambda value: _text(value) or _whole(value)),
+    "RequestId": _none_or(lambda value: _text(value) or _integer(value)),
 }
 
 _FIELDS = {

@@ -1,4 +1,4 @@
-"""Content blocks, and what tool calls contain. What cannot be read is kept as it came."""
+"""Reads content blocks and the content of tool calls. Unreadable values are kept unchanged."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 UNREADABLE = "unreadable"
-"""The kind of a block that is not even an object with a type."""
+"""The kind of a block that is not an object with a type."""
 
 
 def read_blocks(value: Any) -> list[Content]:
-    """The content of a message or a prompt: one block, several, or bare text."""
+    """Read the content of a message or prompt: one block, several, or a plain string."""
     return [read_block(item) for item in (value if isinstance(value, list) else [value])]
 
 
 def read_block(value: Any) -> Content:
-    """One content block."""
+    """Read one content block."""
     if isinstance(value, str):
         return Content("text", text=visible(value))
     if not isinstance(value, dict):
@@ -83,7 +83,7 @@ _BLOCKS = {"text": _text, "image": _media, "audio": _media, "resource_link": _li
 
 
 def read_annotations(value: Any) -> Annotations | None:
-    """What the sender says about a block; None when it says nothing we can read."""
+    """Read a block's annotations; None if there are no known ones."""
     if not isinstance(value, dict):
         return None
     found = Annotations(
@@ -98,7 +98,7 @@ def read_annotations(value: Any) -> Annotations | None:
 
 
 def read_tool_content(value: Any) -> list[ToolContent] | None:
-    """The content of a tool call: an array, or one thing alone. None: not given."""
+    """Read the content of a tool call: an array or a single item. None if there is none."""
     if value is None:
         return None
     found: list[ToolContent] = []
@@ -108,7 +108,7 @@ def read_tool_content(value: Any) -> list[ToolContent] | None:
 
 
 def _tool_content(item: Any) -> Sequence[ToolContent]:
-    """One item; a bare block (the draft) counts as content."""
+    """Read one item. The draft sends blocks without `content` around them."""
     if isinstance(item, dict):
         kind = item.get("type")
         if kind == "content" and "content" in item:
@@ -122,7 +122,7 @@ def _tool_content(item: Any) -> Sequence[ToolContent]:
 
 
 def read_coloured_block(value: Any) -> Content:
-    """A block whose text may carry colours; whether it may show them the kind of the call decides."""
+    """Read a block and keep its colours. Whether they are shown depends on the kind of the tool call."""
     content = read_block(value)
     text = value.get("text") if isinstance(value, dict) else value
     if content.kind == "text" and isinstance(text, str) and SGR.search(text):
@@ -143,7 +143,7 @@ def _diff(item: dict[str, Any]) -> Diff | None:
 
 
 def line_ends(old: str | None, new: str | None) -> tuple[str, str] | None:
-    """What lines end with on either side, when that has changed: in safe text they all end alike."""
+    """Return the old and new line ends if they differ, which `visible` texts no longer show."""
     if not old or not new or ("\r\n" not in old and "\r\n" not in new):
         return None
     ends = _line_end(old), _line_end(new)
@@ -159,7 +159,7 @@ _PATCHED = re.compile(r"^(?:\+\+\+ (?:b/)?|--- (?:a/)?|Index: )([^\t\n]+)", re.M
 
 
 def patch_diff(patch: str, path: str | None = None) -> Diff:
-    """A diff given as unified diff text; its path is in the text when it is not said."""
+    """Return the diff for a unified diff text. If no path is given, it is read from the text."""
     patch = visible(patch)
     if path is None:
         named = [name.strip() for name in _PATCHED.findall(patch) if name.strip() != "/dev/null"]
@@ -168,7 +168,7 @@ def patch_diff(patch: str, path: str | None = None) -> Diff:
 
 
 def read_locations(value: Any) -> list[Location] | None:
-    """The files of a tool call. None: not given."""
+    """Read the locations of a tool call; None if there are none."""
     if not isinstance(value, list):
         return None
     found: list[Location] = []

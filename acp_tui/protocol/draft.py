@@ -1,6 +1,7 @@
-"""The 0.1.0 draft: what came before version 1 and is still spoken by some agents.
+"""The 0.1.0 draft of the protocol, which some agents still use.
 
-A prompt is a plain string; `{"success": true}` opens the turn, and an `end_turn` notification closes it.
+A prompt is a plain string. The answer `{"success": true}` begins the turn; an `end_turn` notification ends
+it.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ VERSION = "0.1.0"
 
 
 class Draft(V1):
-    """What a prompt's answer means, and what ends a turn."""
+    """The dialect of the draft."""
 
     name: Literal["v1", "0.1.0"] = "0.1.0"
 
     def prompt_answered(self, result: Any) -> list[ev.Event]:
-        """Taken, refused, or (by an agent halfway to version 1) the end of the turn."""
+        """Return the event for a prompt that was accepted or refused.
+
+        From agents that mix the draft with version 1, the answer may also be the end of the turn.
+        """
         answer = values.obj(result)
         if values.line(answer, "stopReason") is not None:
             return super().prompt_answered(result)
@@ -36,7 +40,7 @@ class Draft(V1):
         return [ev.TurnAccepted()]
 
     def end_turn(self, update: dict[str, Any], /) -> list[ev.Event]:
-        """The end of the turn."""
+        """Return the end of the turn."""
         return [ev.TurnEnded(values.line(update, "stopReason", "reason") or "end_turn", tokens(update))]
 
 
@@ -57,7 +61,7 @@ def wants_draft(error: RpcError) -> bool:
 
 
 def prompt_text(blocks: Iterable[Mapping[str, Any]]) -> str:
-    """A prompt as the plain string of the draft: texts as they are, links by their address."""
+    """Convert a prompt to the plain string of the draft. Links become their URIs."""
     pieces: list[str] = []
     for block in blocks:
         resource = values.obj(block.get("resource"))

@@ -1,7 +1,7 @@
-"""Error answers of any shape: the most readable text, and the rest on a key.
+"""Reads JSON-RPC errors of any shape: the most readable text, and the rest as details.
 
-Agents put the text into `message`, into `data.details` behind a message that says nothing, send an HTTP
-status as the code with JSON in the message, or answer `"error": "text"`.
+Agents put the text into `message`, into `data.details` with an empty phrase in `message`, into JSON within
+the message (with an HTTP status as the code), or send `"error": "text"`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from acp_tui.session.text import visible, visible_excerpt, visible_json
 
 AUTH_REQUIRED = -32000
 
-# Messages that only repeat the code; what `data` says is more readable.
-_EMPTY_WORDS = frozenset(
+# Messages that only repeat the code. If there is a text in `data`, it says more.
+_EMPTY_PHRASES = frozenset(
     {
         "", "error", "internal error", "invalid params", "invalid request", "method not found", "parse error",
         "resource not found", "server error", "unknown error", "request failed",
@@ -28,16 +28,16 @@ _SUBJECTS = ("method", "uri", "path", "sessionId")
 
 
 def read_error(error: Any) -> RpcError:
-    """Make an error of whatever stands in `error`."""
+    """Read any value of `error`."""
     if not isinstance(error, dict):
         words = error if isinstance(error, str) and error.strip() else "The agent answered with an error"
         return RpcError(0, visible(words), None if isinstance(error, str) else _json(error), raw=error)
     data = error.get("data")
     said = error.get("message")
     message = said if isinstance(said, str) else ""
-    readable = _out_of_json(message) or message.strip()
-    if readable.lower().rstrip(".!") in _EMPTY_WORDS:
-        readable = _out_of_data(readable, data)
+    readable = _text_in_json(message) or message.strip()
+    if readable.lower().rstrip(".!") in _EMPTY_PHRASES:
+        readable = _text_in_data(readable, data)
     code = _code(error.get("code"))
     methods = read_auth_methods(data.get("authMethods")) if isinstance(data, dict) else []
     return RpcError(
@@ -56,8 +56,8 @@ def _code(value: Any) -> int:
     return values.integer({"code": value}, "code") or 0
 
 
-def _out_of_json(message: str) -> str | None:
-    """The text inside a message that is, or ends in, a JSON object: `API Error: 400 {"error": …}`."""
+def _text_in_json(message: str) -> str | None:
+    """Return the text inside a message that is or ends with a JSON object: `API Error: 400 {"error": …}`."""
     start = message.find("{")
     if start < 0:
         return None
@@ -65,37 +65,37 @@ def _out_of_json(message: str) -> str | None:
         found = json.loads(message[start:])
     except (ValueError, RecursionError):
         return None
-    inner = _dig(found)
+    inner = _find_text(found)
     if not inner:
         return None
     before = message[:start].strip().rstrip(":")
     return f"{before}: {inner}" if before else inner
 
 
-def _out_of_data(message: str, data: Any) -> str:
-    """What `data` says when the message says nothing, or at least what it is about."""
-    inner = data.strip() if isinstance(data, str) else _dig(data)
+def _text_in_data(message: str, data: Any) -> str:
+    """Return the text in `data`, or else the message with the method or path that `data` names."""
+    inner = data.strip() if isinstance(data, str) else _find_text(data)
     if inner:
-        return _out_of_json(inner) or inner
+        return _text_in_json(inner) or inner
     subject = next((found for name in _SUBJECTS if (found := values.raw(values.obj(data), name))), None)
     return f"{message or 'Error'}: {subject}" if subject else message
 
 
-def _dig(value: Any, depth: int = 4) -> str | None:
-    """The first text under one of the usual names."""
+def _find_text(value: Any, depth: int = 4) -> str | None:
+    """Return the first string under one of the usual names."""
     if not isinstance(value, dict) or not depth:
         return None
     for name in _TEXTS:
         inner = value.get(name)
         if isinstance(inner, str) and inner.strip():
             return inner.strip()
-        if found := _dig(inner, depth - 1):
+        if found := _find_text(inner, depth - 1):
             return found
     return None
 
 
 def _detail(message: str, readable: str, data: Any, error: dict[str, Any]) -> str | None:
-    """All that the readable text does not say."""
+    """Return everything that the readable text does not contain."""
     parts = [visible(message)] if message.strip() and message.strip() != readable else []
     if data not in (None, {}, "", readable):
         parts.append(_json(data))

@@ -1,7 +1,7 @@
-"""Extensions of single agents that are known to need nothing from the client.
+"""Extensions of certain agents that the client can ignore.
 
-Names of extensions begin with an underscore, which the client may ignore. These do not, and would be shown as
-unrecognised with every turn.
+The names of extensions should begin with an underscore, so that clients can ignore them. These do not, and
+would be shown as unrecognised in every turn.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _NOTIFICATIONS = (
 
 
 def is_known_request(method: str) -> bool:
-    """Return True for a request that is refused without a word."""
+    """Return True for a request that is refused without showing it."""
     return method in _REQUESTS
 
 
 def is_known_notification(method: str) -> bool:
-    """Return True for a notification that is a sign of life and nothing else."""
+    """Return True for a notification that is not shown."""
     return method.startswith(("_", "$/", *_NOTIFICATIONS))

@@ -1,4 +1,4 @@
-"""Fold records into a session, live or from a log."""
+"""Folds records into the state of a session, live or from a log."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Fold:
     def __init__(self) -> None:
         self.session = Session()
         self.others: dict[str, Session] = {}
-        """Other sessions that spoke on the same connection, by their ids."""
+        """Other sessions on the same connection, by id."""
         self.events: list[Event] = []
         """The events of the last record."""
         self._translator = Translator()
 
     def apply(self, record: Record) -> list[Change]:
-        """Apply one record and return the changes to our session."""
+        """Apply a record and return the changes to our session."""
         changes: list[Change] = []
         self.events = self._translator.translate(record)
         for event in self.events:
@@ -39,7 +39,7 @@ class Fold:
         return changes
 
     def _other(self, session_id: str) -> Session:
-        """Nothing is known of its turns: all it says counts as part of one."""
+        """Return the state of another session. Its turns are unknown, so it is always `prompting`."""
         if session_id not in self.others:
             self.others[session_id] = Session(session_id=session_id, phase="prompting")
         return self.others[session_id]

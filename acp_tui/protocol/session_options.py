@@ -10,7 +10,7 @@ from acp_tui.session.text import visible_line
 
 
 def read_commands(source: dict[str, Any]) -> list[SlashCommand] | None:
-    """A list of slash commands. None: there is none."""
+    """Read a list of slash commands; None if there is none."""
     found = values.first(source, "availableCommands", "available_commands", "commands")
     if not isinstance(found, list):
         return None
@@ -30,7 +30,7 @@ def _command(item: Any) -> SlashCommand | None:
 
 
 def read_modes(result: dict[str, Any]) -> tuple[list[Mode] | None, str | None]:
-    """The modes of an answer that opens a session, and the current one."""
+    """Read the modes and the current mode from the answer that opens a session."""
     source = values.obj(result.get("modes"))
     current = values.raw(source, "currentModeId", "modeId") or values.raw(result, "currentModeId", "modeId")
     listed = values.first(source, "availableModes", "modes")
@@ -47,7 +47,7 @@ def read_modes(result: dict[str, Any]) -> tuple[list[Mode] | None, str | None]:
 
 
 def read_models(result: dict[str, Any]) -> tuple[list[Choice] | None, str | None]:
-    """`models`: no longer in the schema, still offered by several agents."""
+    """Read the models and the current model, which are no longer in the schema but still in use."""
     source = values.obj(result.get("models"))
     if not isinstance(source.get("availableModels"), list):
         return None, None
@@ -62,7 +62,7 @@ def read_models(result: dict[str, Any]) -> tuple[list[Choice] | None, str | None
 
 
 def read_config_options(source: Any) -> list[ConfigOption] | None:
-    """The complete list of config options. None: not given."""
+    """Read the complete list of config options; None if there is none."""
     listed = values.obj(source).get("configOptions")
     if not isinstance(listed, list):
         return None
@@ -88,7 +88,7 @@ def _option(item: Any) -> ConfigOption | None:
 
 
 def _choices(value: Any, group: str | None = None) -> list[Choice]:
-    """The values of an option, which may stand in groups."""
+    """Read the values of an option, which may be in groups."""
     found: list[Choice] = []
     for item in values.items(value):
         source = values.obj(item)

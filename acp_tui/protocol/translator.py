@@ -1,6 +1,6 @@
-"""Translate frames into events: pairs requests with answers and tells our session from others.
+"""Translates frames into events: matches answers to requests, and separates our session from others.
 
-Never raises: input that cannot be understood becomes an event too.
+Never raises: input that cannot be understood also becomes an event.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     Pending = dict[RequestId, tuple[str, dict[str, Any]]]
 
 
-LINE_SHOWN = 500
-"""Characters of a line of noise that are shown; the log has all of it."""
+MAX_NOISE_CHARACTERS = 500
+"""Characters shown of an output line that is not a frame. The log has the whole line."""
 
 
 class Translator:
@@ -39,24 +39,24 @@ class Translator:
 
     def __init__(self) -> None:
         self._dialect = V1()
-        self._session_id: str | None = None  # ours; None: not opened yet, so whatever comes is ours
-        self._opening: str | None = None  # the method that opens one, until it is answered
-        self._session_before: str | None = None  # … and whose updates were ours before
-        self._calls: Pending = {}  # of ours, not answered
-        self._abandoned: set[RequestId] = set()  # of these, those we gave up
+        self._session_id: str | None = None  # None until our session is opened: all updates are ours
+        self._opening: str | None = None  # the method of an unanswered request to open a session
+        self._session_before: str | None = None  # our session when that request was sent
+        self._calls: Pending = {}  # our unanswered requests
+        self._abandoned: set[RequestId] = set()  # those of them that we cancelled
         self._last_call = -1
-        self._asked: Pending = {}  # of the agent's, not answered
+        self._requests: Pending = {}  # the agent's unanswered requests
         self._made_up = 0
 
     def translate(self, record: Record) -> list[ev.Event]:
-        """The events of one record: none, one or several."""
+        """Return the events of one record."""
         frame = record.frame
         if record.direction == "received":
             if type(frame) is dict:
                 if frame.get("method") == "session/update" and "id" not in frame:
                     return self._update(frame.get("params"))
                 return self._received(frame)
-            return _no_envelope(frame)
+            return _not_an_object(frame)
         if record.direction == "sent":
             return self._sent(frame) if isinstance(frame, dict) else []
         return self._client(frame)
@@ -64,14 +64,14 @@ class Translator:
     # ----------------------------------------------------------------------- received
 
     def _update(self, params: Any) -> list[ev.Event]:
-        """`session/update`: the hot path."""
+        """Translate `session/update`, which nearly every frame is."""
         if type(params) is not dict:
             return [ev.Unknown("a session update without params", params)]
         update = params.get("update")
         if type(update) is not dict:
             if "sessionUpdate" not in params:
                 return [ev.Unknown("a session update without content", params)]
-            update = params  # some drafts have no `update` around it
+            update = params  # some draft agents omit the `update` object
         session_id = params.get("sessionId")
         if update.get("sessionUpdate") == "end_turn":
             events = self._dialect.end_turn(update)
@@ -80,7 +80,7 @@ class Translator:
         if session_id == self._session_id or self._session_id is None or not isinstance(session_id, str):
             return events
         if self._opening in ("session/new", "session/fork"):
-            return events  # most likely of the session that is being made
+            return events  # probably updates of the session that is being created
         return [ev.Elsewhere(session_id, event) for event in events]
 
     def _received(self, frame: dict[str, Any]) -> list[ev.Event]:
@@ -93,59 +93,59 @@ class Translator:
         params = values.obj(raw)
         request_id = frame.get("id")
         if request_id is None:
-            return self._notified(method, params, raw)
+            return self._received_notification(method, params, raw)
         if not _is_id(request_id):
             return [
                 ev.ProtocolFault(
                     f"A request ({visible_line(method)}) whose id is neither a string nor a number", frame
                 )
             ]
-        again = request_id in self._asked
-        self._asked.setdefault(request_id, (method, params))
+        is_duplicate = request_id in self._requests
+        self._requests.setdefault(request_id, (method, params))
         if method == "session/update":
             return [
                 ev.ProtocolFault("session/update was sent as a request; it must be a notification", None),
                 *self._update(raw),
             ]
-        if again:  # it would get the first request's answer
+        if is_duplicate:  # an answer would be taken for that of the first request
             text = f"A request ({visible_line(method)}) reuses the id of a pending request"
             return [ev.ProtocolFault(f"{text}; it is not answered", frame)]
         if raw is not None and not isinstance(raw, dict):
             return [
                 ev.ProtocolFault(f"A request ({visible_line(method)}) whose params are not an object", frame)
             ]
-        return agent_requests.request_events(method, params, request_id, self._made_up_call())
+        return agent_requests.request_events(method, params, request_id, self._new_call_id())
 
-    def _notified(self, method: str, params: dict[str, Any], raw: Any) -> list[ev.Event]:
+    def _received_notification(self, method: str, params: dict[str, Any], raw: Any) -> list[ev.Event]:
         match method:
             case "session/update":
                 return self._update(raw)
             case "$/cancel_request":
-                return self._withdrawn(params)
+                return self._withdraw_request(params)
             case "elicitation/complete":
                 elicitation_id = values.raw(params, "elicitationId") or ""
                 return [ev.ElicitationCompleted(elicitation_id)]
             case agent_requests.PERMISSION:
-                return agent_requests.permission_events(params, None, self._made_up_call(), answerable=False)
+                return agent_requests.permission_events(params, None, self._new_call_id(), answerable=False)
             case "end_turn":
                 return self._dialect.end_turn(params)
         if is_known_notification(method):
-            # Extensions, and by JSON-RPC's own rule to be ignored when unknown: the wire log has them.
+            # Unknown notifications are ignored, as JSON-RPC requires. The wire log has them.
             return [ev.Nothing(f"the notification {visible_line(method)}")]
         return [ev.Unknown(f"notification {visible_excerpt(method, 80)}", raw)]
 
-    def _made_up_call(self) -> str:
+    def _new_call_id(self) -> str:
         self._made_up += 1
         return f"unnamed-{self._made_up}"
 
-    def _withdrawn(self, params: dict[str, Any]) -> list[ev.Event]:
+    def _withdraw_request(self, params: dict[str, Any]) -> list[ev.Event]:
         request_id = params.get("requestId")
-        if _is_id(request_id) and request_id in self._asked:
+        if _is_id(request_id) and request_id in self._requests:
             return [ev.RequestWithdrawn(request_id)]
         return [ev.Nothing("a late cancel of a request")]
 
     def _answer(self, frame: dict[str, Any]) -> list[ev.Event]:
-        """An answer to a request of ours."""
+        """Translate the answer to a request of ours."""
         if "id" not in frame:
             return [ev.ProtocolFault("A message that is not a request, notification or response", frame)]
         call_id = frame["id"]
@@ -154,7 +154,7 @@ class Translator:
             return [ev.ProtocolFault(f"The agent reported: {read_error(frame['error']).message}", frame)]
         pending = self._take_call(call_id)
         if pending is None:
-            return [self._answer_to_nothing(call_id, frame)]
+            return [self._unexpected_answer(call_id, frame)]
         method, params = pending
         if failed:
             if call_id in self._abandoned:
@@ -177,7 +177,7 @@ class Translator:
         return result_events(method, params, result)
 
     def _take_call(self, call_id: Any) -> tuple[str, dict[str, Any]] | None:
-        """The request of ours with this id; our numbers may come back as text."""
+        """Return our request with this id. Some agents return our numbers as strings."""
         if (
             isinstance(call_id, str)
             and call_id.isdecimal()
@@ -187,7 +187,7 @@ class Translator:
             call_id = int(call_id)
         return self._calls.pop(call_id, None) if _is_id(call_id) else None
 
-    def _answer_to_nothing(self, call_id: Any, frame: dict[str, Any]) -> ev.ProtocolFault:
+    def _unexpected_answer(self, call_id: Any, frame: dict[str, Any]) -> ev.ProtocolFault:
         named = visible_excerpt(call_id, 80)
         if _is_id(call_id) and isinstance(call_id, int) and 0 <= call_id <= self._last_call:
             return ev.ProtocolFault(f"The agent answered request {named} more than once", frame)
@@ -213,7 +213,7 @@ class Translator:
         return [ev.CallFailed(method, error)]
 
     def _initialized(self, params: dict[str, Any], result: dict[str, Any]) -> list[ev.Event]:
-        """The version chooses the dialect; where none is answered, the one that was asked for."""
+        """Choose the dialect by the version in the answer; if there is none, by the requested one."""
         version = values.first(result, "protocolVersion")
         if version is None:
             version = params.get("protocolVersion")
@@ -229,7 +229,7 @@ class Translator:
             return self._answered(frame_id, frame)
         params = values.obj(frame.get("params"))
         if not _is_id(frame_id):
-            return self._notifying(method, params)
+            return self._sent_notification(method, params)
         self._calls[frame_id] = (method, params)
         if isinstance(frame_id, int):
             self._last_call = max(self._last_call, frame_id)
@@ -241,16 +241,19 @@ class Translator:
             self._session_id = values.raw(params, "sessionId") or self._session_id
         return call_events(method, params)
 
-    def _notifying(self, method: str, params: dict[str, Any]) -> list[ev.Event]:
-        """A notification of ours."""
+    def _sent_notification(self, method: str, params: dict[str, Any]) -> list[ev.Event]:
+        """Translate a notification of ours."""
         if method == "session/cancel":
             return [ev.CancelSent()]
         if method == "$/cancel_request":
-            return self._given_up(params.get("requestId"))
+            return self._cancelled(params.get("requestId"))
         return []
 
-    def _given_up(self, call_id: Any) -> list[ev.Event]:
-        """We no longer wait for an answer. A late result still counts; a prompt goes on until it has one."""
+    def _cancelled(self, call_id: Any) -> list[ev.Event]:
+        """Translate that we cancelled a request.
+
+        A late result still counts. A cancelled prompt continues until it is answered.
+        """
         method, params = self._calls.get(call_id, ("", {})) if _is_id(call_id) else ("", {})
         if not method or method == "session/prompt":
             return []
@@ -258,8 +261,8 @@ class Translator:
         return self._call_failed(method, params, {"code": REQUEST_CANCELLED, "message": "Request cancelled"})
 
     def _answered(self, request_id: Any, frame: dict[str, Any]) -> list[ev.Event]:
-        """Our answer to a request of the agent."""
-        pending = self._asked.pop(request_id, None) if _is_id(request_id) else None
+        """Translate our answer to a request of the agent."""
+        pending = self._requests.pop(request_id, None) if _is_id(request_id) else None
         if pending is None:
             return []
         method, params = pending
@@ -273,10 +276,10 @@ class Translator:
     def _client(self, frame: Any) -> list[ev.Event]:
         event = client_records.from_record(frame)
         if isinstance(event, (ev.AgentStarted, ev.AgentExited)):
-            # What was asked of the old process, and by it, is never answered.
+            # Requests to and from the old process will never be answered.
             self._calls.clear()
             self._abandoned.clear()
-            self._asked.clear()
+            self._requests.clear()
             self._opening, self._session_id, self._last_call = None, None, -1
             self._dialect = V1()
         return [event]
@@ -287,10 +290,10 @@ def _is_id(value: Any) -> bool:
     return isinstance(value, (str, int)) and not isinstance(value, bool)
 
 
-def _no_envelope(frame: Any) -> list[ev.Event]:
+def _not_an_object(frame: Any) -> list[ev.Event]:
     """Return the events of a received line that is not a JSON object."""
     if isinstance(frame, str):
-        line = visible_line(frame[:LINE_SHOWN].strip())
+        line = visible_line(frame[:MAX_NOISE_CHARACTERS].strip())
         return [ev.Noise(line)] if line else []
     kind = "a JSON array" if isinstance(frame, list) else "JSON that is not an object"
     return [ev.ProtocolFault(f"The agent sent {kind}", frame)]

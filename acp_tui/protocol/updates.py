@@ -1,4 +1,4 @@
-"""`session/update`: one reader per kind of update. One that cannot be read is kept as unknown."""
+"""Reads `session/update`, with one reader per kind. Unreadable updates become `Unknown` events."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def read_update(update: dict[str, Any]) -> list[ev.Event]:
-    """The events of one update."""
+    """Return the events of one update."""
     kind = update.get("sessionUpdate")
     reader = READERS.get(kind) if isinstance(kind, str) else None
     found = None if reader is None else reader(update)
@@ -64,7 +64,7 @@ def _thought_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
     return _chunk(update, "thought")
 
 
-# In a replay Gemini also sends what it told the model by itself, as if the user had written it.
+# When Gemini replays a session, it also sends its own messages to the model as the user's.
 _NOT_WRITTEN_BY_USER = re.compile(r"<session_context>|\[Function Response: [^\]\n]*\]\Z")
 
 
@@ -93,14 +93,14 @@ def _tool(update: dict[str, Any], *, announced: bool) -> list[ev.Event] | None:
     return [read_tool_call(update, call_id, announced=announced), *_terminals(update, call_id)]
 
 
-# What an agent tells of its own terminals in `_meta` lives in the terminal, not in the call.
+# Output of the agent's own terminals in `_meta`. It is stored with the terminal, not with the tool call.
 _TERMINAL_OUTPUT = ("terminal_output", "terminal_output_delta")
 
 
 def read_tool_call(
     source: dict[str, Any], call_id: str, *, announced: bool = False, asked: bool = False
 ) -> ev.ToolCallChanged:
-    """A tool call as announced, updated or asked about."""
+    """Read a tool call that was announced, updated, or sent with a permission request."""
     content = read_tool_content(source.get("content"))
     if isinstance(patch := source.get("diff"), str):
         content = [*(content or []), patch_diff(patch, values.line(source, "path"))]
@@ -134,26 +134,26 @@ def read_tool_call(
 
 
 def _terminals(update: dict[str, Any], call_id: str) -> list[ev.Event]:
-    """The agent's own terminals. Output comes in pieces, also under the name without `delta`."""
+    """Read the agent's own terminals. `terminal_output` is a piece of output too, like the `delta`."""
     meta = update.get("_meta")
     if not isinstance(meta, dict):
         return []
     events: list[ev.Event] = []
     introduced: set[str] = set()
     for name in ("terminal_info", *_TERMINAL_OUTPUT, "terminal_exit"):
-        told = meta.get(name)
-        if not isinstance(told, dict):
+        source = meta.get(name)
+        if not isinstance(source, dict):
             continue
-        terminal_id = values.raw(told, "terminal_id", "terminalId") or call_id
+        terminal_id = values.raw(source, "terminal_id", "terminalId") or call_id
         if terminal_id not in introduced:
             introduced.add(terminal_id)
-            command, cwd = values.line(told, "command"), values.line(told, "cwd")
+            command, cwd = values.line(source, "command"), values.line(source, "cwd")
             events.append(ev.TerminalCreated(terminal_id, "agent", command, cwd))
-        if name in _TERMINAL_OUTPUT and isinstance(told.get("data"), str):
-            events.append(ev.TerminalOutput(terminal_id, told["data"]))
+        if name in _TERMINAL_OUTPUT and isinstance(source.get("data"), str):
+            events.append(ev.TerminalOutput(terminal_id, source["data"]))
         if name == "terminal_exit":
-            code = values.integer(told, "exit_code", "exitCode")
-            events.append(ev.TerminalExited(terminal_id, code, values.line(told, "signal")))
+            code = values.integer(source, "exit_code", "exitCode")
+            events.append(ev.TerminalExited(terminal_id, code, values.line(source, "signal")))
     return events
 
 

@@ -1,4 +1,4 @@
-"""Version 1 of the protocol: what it does in its own way. What dialects share is in the readers."""
+"""Version 1 of the protocol: the parts that differ between dialects."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ VERSIONS = (1, "1", "1.0")
 
 
 class V1:
-    """A prompt ends with its answer, and with nothing else."""
+    """The dialect of version 1, in which only the answer to a prompt ends the turn."""
 
     name: Literal["v1", "0.1.0"] = "v1"
 
     def prompt_answered(self, result: Any) -> list[ev.Event]:
-        """The answer to `session/prompt`."""
+        """Return the events of the answer to `session/prompt`."""
         answer = values.obj(result)
         reason = values.line(answer, "stopReason")
         if reason is not None:
@@ -26,11 +26,11 @@ class V1:
         return [fault, ev.TurnEnded("end_turn", tokens(answer))]
 
     def end_turn(self, _update: dict[str, Any], /) -> list[ev.Event]:
-        """The `end_turn` notification of the draft, which some agents send beside their answer."""
+        """Ignore the `end_turn` notification of the draft, which some agents send in addition."""
         return [ev.Nothing("the end of the turn")]
 
 
 def tokens(answer: dict[str, Any]) -> dict[str, int]:
-    """The usage that came with the answer to a prompt, in the protocol's names."""
+    """Read the token usage from the answer to a prompt, by the protocol's names."""
     usage = values.obj(answer.get("usage"))
     return {name: count for name in usage if (count := values.integer(usage, name)) is not None}

@@ -1,4 +1,4 @@
-"""Read untrusted JSON: a value of the wrong type counts as missing."""
+"""Reads values from untrusted JSON. A value of the wrong type counts as missing."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def limit_length(value: str) -> str:
 
 
 def obj(value: Any) -> dict[str, Any]:
-    """The value when it is an object, else an empty one."""
+    """Return the value if it is an object, otherwise an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def items(value: Any) -> list[Any]:
-    """The value when it is an array, else an empty one."""
+    """Return the value if it is an array, otherwise an empty one."""
     return value if isinstance(value, list) else []
 
 
 def first(source: dict[str, Any], *names: str) -> Any:
-    """The first of these members that is not null."""
+    """Return the first of these members that is not null."""
     for name in names:
         value = source.get(name)
         if value is not None:
@@ -37,7 +37,7 @@ def first(source: dict[str, Any], *names: str) -> Any:
 
 
 def raw(source: dict[str, Any], *names: str) -> str | None:
-    """A string exactly as sent: for ids and whatever goes back to the agent. Numbers become strings."""
+    """Return a string unchanged, for ids and anything that is sent back. Integers become strings."""
     value = first(source, *names)
     if isinstance(value, str):
         return value
@@ -45,19 +45,19 @@ def raw(source: dict[str, Any], *names: str) -> str | None:
 
 
 def line(source: dict[str, Any], *names: str) -> str | None:
-    """A string to display on one line, cut where it is very long."""
+    """Return a string for display on one line, limited in length."""
     value = raw(source, *names)
     return None if value is None else visible_line(limit_length(value))
 
 
 def text(source: dict[str, Any], *names: str) -> str | None:
-    """A string to display."""
+    """Return a string for display."""
     value = raw(source, *names)
     return None if value is None else visible(value)
 
 
 def integer(source: dict[str, Any], *names: str) -> int | None:
-    """An integer, or a float without a fraction."""
+    """Return an integer, also from a float without a fraction."""
     value = first(source, *names)
     if isinstance(value, bool):
         return None
@@ -67,11 +67,11 @@ def integer(source: dict[str, Any], *names: str) -> int | None:
 
 
 def number(source: dict[str, Any], name: str) -> float | None:
-    """An integer or a float."""
+    """Return an integer or a float as a float."""
     value = source.get(name)
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def strings(value: Any) -> list[str]:
-    """The strings of an array."""
+    """Return the strings of an array."""
     return [item for item in items(value) if isinstance(item, str)]
