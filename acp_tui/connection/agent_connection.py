@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from acp_tui import __version__
 from acp_tui.connection.errors import ConnectionFault, NotSupported, RequestFailed, VersionMismatch
@@ -27,8 +27,6 @@ ACCEPTED_VERSIONS = (PROTOCOL_VERSION, "1", "1.0")
 class AgentConnection(RpcConnection):
     """The calls to one agent: `await AgentConnection.start(…)`, then `initialize`, then any other."""
 
-    dialect: Literal["v1", "0.1.0"] = "v1"
-
     # ----------------------------------------------------------------- opening
 
     async def initialize(
@@ -49,9 +47,9 @@ class AgentConnection(RpcConnection):
             if not draft.wants_draft(failure.error):
                 raise
             return await self._initialize_draft(params, timeout)
-        version = result.get("protocolVersion", PROTOCOL_VERSION)
-        if draft.is_draft(version):
+        if self._speaks_draft:
             return await self._initialize_draft(params, timeout)
+        version = result.get("protocolVersion", PROTOCOL_VERSION)
         if version not in ACCEPTED_VERSIONS:
             raise self._mismatch(version)
         return result
@@ -60,11 +58,14 @@ class AgentConnection(RpcConnection):
         result = _object(
             await self.call("initialize", {**params, "protocolVersion": draft.VERSION}, timeout=timeout)
         )
-        version = result.get("protocolVersion", draft.VERSION)
-        if not draft.is_draft(version):
-            raise self._mismatch(version)
-        self.dialect = "0.1.0"
+        if not self._speaks_draft:
+            raise self._mismatch(result.get("protocolVersion"))
         return result
+
+    @property
+    def _speaks_draft(self) -> bool:
+        """True if the agent's answer to `initialize` chose the draft, which the translator decides."""
+        return self.session.dialect == "0.1.0"
 
     def _mismatch(self, version: Any) -> VersionMismatch:
         theirs = visible_line(version) if isinstance(version, str) else visible_json(version)
@@ -161,7 +162,7 @@ class AgentConnection(RpcConnection):
     async def prompt(self, session_id: str, blocks: Sequence[Mapping[str, Any]]) -> str:
         """Run one turn, without a timeout, and return the agent's stop reason."""
         content = prompt_blocks(blocks, self.session.agent, self.title)
-        if self.dialect == "0.1.0":
+        if self._speaks_draft:
             return await self._prompt_draft(session_id, content)
         result = _object(await self.call("session/prompt", {"sessionId": session_id, "prompt": content}))
         return str(result.get("stopReason", "end_turn"))

@@ -6,6 +6,15 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.protocol.raw_input_keys import (
+    ARGUMENT_KEYS,
+    COMMAND_KEYS,
+    COMMAND_LIST_KEYS,
+    DIRECTORY_KEYS,
+    ENVIRONMENT_KEYS,
+    PATH_KEYS,
+    PATH_LIST_KEYS,
+)
 from acp_tui.session.state import Content, Diff
 
 if TYPE_CHECKING:
@@ -13,44 +22,11 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import ToolCall
 
-_COMMAND = (
-    *("command", "cmd", "commandLine", "command_line", "shell_command", "shellCommand"),
-    *("bash_command", "bashCommand", "script"),
-)
-_COMMANDS = ("commands", "cmds")
-_ENVIRONMENT = ("env", "environment", "envVars", "env_vars", "environmentVariables")
-_NESTED = ("input", "args", "arguments", "params", "parameters", "tool_input", "toolInput", "action")
-_MOST_NESTED = 4
+MAX_NESTING = 4
 _EDITOR_COMMANDS = frozenset({"view", "create", "str_replace", "insert", "undo_edit"})
 """What Anthropic's text editor tool (OpenHands' `file_editor`) calls its `command`, beside a `path`."""
-_DIRECTORY = ("cwd", "workdir", "working_directory", "workingDirectory", "directory", "dir_path")
-_PATH = (
-    *(
-        "file_path",
-        "filePath",
-        "filepath",
-        "path",
-        "abs_path",
-        "absolute_path",
-        "absolutePath",
-        "file",
-        "filename",
-    ),
-    *("notebook_path", "notebookPath", "target_file", "dir_path", "directory"),
-    *(
-        "source",
-        "destination",
-        "source_path",
-        "destination_path",
-        "old_path",
-        "new_path",
-        "oldPath",
-        "newPath",
-    ),
-)
 FILE_KINDS = frozenset({"read", "edit", "delete", "move"})
 """Kinds whose text may be the content of a file."""
-_PATHS = ("paths", "files", "file_paths", "edits", "changes")
 
 
 @dataclass(slots=True)
@@ -95,7 +71,7 @@ def commands_of(call: ToolCall) -> FoundCommands:
 
 
 def _add_commands(found: FoundCommands, told: Mapping[str, Any]) -> None:
-    for key in _COMMAND:
+    for key in COMMAND_KEYS:
         value = told.get(key)
         if value in (None, "", []):
             continue
@@ -104,7 +80,7 @@ def _add_commands(found: FoundCommands, told: Mapping[str, Any]) -> None:
             found.doubt = f"`{key}` of its raw input is neither a string nor a list of strings"
         else:
             found.commands.append(command)
-    for key in _COMMANDS:
+    for key in COMMAND_LIST_KEYS:
         value = told.get(key)
         if value in (None, "", []):
             continue
@@ -116,7 +92,7 @@ def _add_commands(found: FoundCommands, told: Mapping[str, Any]) -> None:
 
 def _add_environment(found: FoundCommands, told: Mapping[str, Any]) -> None:
     """`{"A": "1"}`, or `[{"name": "A", "value": "1"}]` as the protocol's own requests have it."""
-    for key in _ENVIRONMENT:
+    for key in ENVIRONMENT_KEYS:
         value = told.get(key)
         pairs: Iterable[tuple[object, object]] = ()
         if isinstance(value, dict):
@@ -132,7 +108,7 @@ def _is_editor_command(told: Mapping[str, Any]) -> bool:
     command = told.get("command")
     if not isinstance(command, str) or command not in _EDITOR_COMMANDS:
         return False
-    return any(isinstance(told.get(key), str) for key in _PATH)
+    return any(isinstance(told.get(key), str) for key in PATH_KEYS)
 
 
 def paths_of(call: ToolCall) -> list[list[str]]:
@@ -193,9 +169,9 @@ def _raw_inputs(call: ToolCall) -> Iterator[Mapping[str, Any]]:
 def _nested(inputs: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """The objects, and those they hold under the usual names for arguments."""
     level = list(inputs)
-    for _ in range(_MOST_NESTED):
+    for _ in range(MAX_NESTING):
         yield from level
-        level = [told[key] for told in level for key in _NESTED if isinstance(told.get(key), dict)]
+        level = [told[key] for told in level for key in ARGUMENT_KEYS if isinstance(told.get(key), dict)]
 
 
 def _object(text: str) -> dict[str, Any] | None:
@@ -221,7 +197,7 @@ def _command(value: Any, args: Any) -> str | tuple[str, ...] | None:
 
 
 def _add_directory(found: FoundCommands, told: Mapping[str, Any]) -> None:
-    for key in _DIRECTORY:
+    for key in DIRECTORY_KEYS:
         value = told.get(key)
         if isinstance(value, str) and value:
             if found.cwd not in (None, value):
@@ -230,15 +206,15 @@ def _add_directory(found: FoundCommands, told: Mapping[str, Any]) -> None:
 
 
 def _paths(told: Mapping[str, Any]) -> Iterator[str]:
-    for key in _PATH:
+    for key in PATH_KEYS:
         if isinstance(told.get(key), str) and told[key]:
             yield told[key]
-    for key in _PATHS:
+    for key in PATH_LIST_KEYS:
         for item in told[key] if isinstance(told.get(key), (list, dict)) else ():  # a dict: by path
             if isinstance(item, str) and item:
                 yield item
             elif isinstance(item, dict):
-                yield from (item[name] for name in _PATH if isinstance(item.get(name), str) and item[name])
+                yield from (item[key] for key in PATH_KEYS if isinstance(item.get(key), str) and item[key])
 
 
 def _names_in(meta: Mapping[str, Any]) -> Iterator[str]:

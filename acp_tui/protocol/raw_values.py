@@ -1,6 +1,6 @@
 """Read commands, paths, output, exit codes and hunks from `rawInput` and `rawOutput`.
 
-The protocol leaves the shape of both to the agent. The names below are those that agents were recorded using.
+The protocol leaves the shape of both to the agent. The keys are those that agents were recorded using.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import values
+from acp_tui.protocol.raw_input_keys import COMMAND_KEYS, FILE_KEYS
 from acp_tui.session.state import Hunk
 from acp_tui.session.text import visible, visible_line
 
@@ -22,11 +23,6 @@ MAX_DEPTH = 8
 MAX_HUNKS = 200
 MAX_COMMAND_WORDS = 10_000
 
-_COMMANDS = ("command", "cmd", "commandLine", "command_line")
-_PATHS = (
-    *("path", "file_path", "filePath", "filepath", "fileName", "file_name", "filename", "file"),
-    *("abs_path", "absolute_path", "absolutePath", "notebook_path", "notebookPath", "target_file"),
-)
 _OUTPUTS = ("formatted_output", "aggregated_output", "output", "stdout", "text", "content")
 _EXIT_CODES = ("exit_code", "exitCode", "exit")
 _INNER = ("metadata", "observation", "result")
@@ -42,7 +38,7 @@ def read_command(raw_input: Any) -> str | None:
 
     A very long command is cut; `ToolCall.raw_input` has all of it.
     """
-    given = values.first(values.obj(raw_input), *_COMMANDS)
+    given = values.first(values.obj(raw_input), *COMMAND_KEYS)
     if isinstance(given, list):
         omitted = len(given) - MAX_COMMAND_WORDS
         given = command_line([str(word) for word in given[:MAX_COMMAND_WORDS]])
@@ -61,7 +57,7 @@ def command_line(words: list[str]) -> str:
 def read_paths(raw_input: Any) -> list[str]:
     """The files that the raw input names."""
     source = values.obj(raw_input)
-    named = (values.line(source, name) for name in _PATHS if isinstance(source.get(name), str))
+    named = (values.line(source, name) for name in FILE_KEYS if isinstance(source.get(name), str))
     return list(dict.fromkeys(path for path in named if path))
 
 

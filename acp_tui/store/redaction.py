@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from acp_tui.config.sensitive_files import holds_secrets
+from acp_tui.protocol.raw_input_keys import FILE_KEYS, PATH_KEYS
 from acp_tui.store.secret_patterns import MASK, is_secret_name, redact_text
 
 if TYPE_CHECKING:
@@ -36,9 +37,9 @@ _SECRET_KEYS = frozenset(
 _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{16,}\s*")
 _MIN_VALUE_LENGTH = 6  # of a variable's value: shorter ones occur in ordinary words
 
-_PATHS = ("path", "file_path", "filePath", "filepath", "abs_path", "absolute_path", "file", "filename", "uri")
+_PATHS = (*PATH_KEYS, "uri")
 _HARMLESS_KEYS = frozenset(
-    {*_PATHS, "type", "kind", "name", "toolName", "description", "terminalId", "terminal_id"}
+    {*FILE_KEYS, "uri", "type", "kind", "name", "toolName", "description", "terminalId", "terminal_id"}
 )
 """Keys that are kept in tool calls on sensitive files: they say what was done, and where."""
 

@@ -241,7 +241,7 @@ async def test_another_version_is_refused_in_words_that_name_both(client: MakeCl
 async def test_version_1_has_many_spellings(client: MakeClient, version: str) -> None:
     agent = client("faulty", "wrong_version", version)
     await agent.open()
-    assert agent.connection.dialect == "v1"
+    assert agent.session.dialect == "v1"
 
 
 async def test_authentication_is_demanded_given_and_taken_back(client: MakeClient) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.permissions.subject_reader import subject_of_call, subject_of_command, subject_of_kind
+from acp_tui.protocol.raw_input_keys import COMMAND_KEYS, PATH_KEYS
 from tests.support.permissions import PLACE, PROJECT, asked, call_of, command, file, terminal
 
 CLAUDE_BASH: list[dict[str, Any]] = [
@@ -519,3 +520,15 @@ JSON = st.recursive(
 )
 def test_whatever_is_sent_there_is_a_subject(raw: Any, kind: str, title: str) -> None:
     assert subject_of_call(call_of({"kind": kind, "title": title, "rawInput": raw}), PLACE).words
+
+
+@pytest.mark.parametrize("key", PATH_KEYS)
+def test_every_key_of_a_path_names_the_file_that_is_asked_about(key: str) -> None:
+    subject = asked({"kind": "edit", "rawInput": {key: "/etc/passwd"}})
+    assert subject.outside == ["/etc/passwd"]
+
+
+@pytest.mark.parametrize("key", COMMAND_KEYS)
+def test_every_key_of_a_command_makes_a_request_an_execute(key: str) -> None:
+    subject = asked({"kind": "other", "rawInput": {key: "rm -rf /"}})
+    assert (subject.kind, subject.dangerous is not None) == ("execute", True)

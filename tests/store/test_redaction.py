@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_tui.protocol.raw_input_keys import PATH_KEYS
 from acp_tui.store.redaction import Redactor
 from acp_tui.store.secret_patterns import MASK, may_hold_secret
 from acp_tui.store.session_folder import create_session_folder
@@ -170,6 +171,13 @@ def test_a_tool_call_on_a_sensitive_file_keeps_only_what_it_is_about() -> None:
     ]
     assert later["content"] == [{"type": "content", "content": {"type": "text", "text": MASK}}]
     assert (later["rawOutput"], later["status"]) == (MASK, "completed")
+
+
+@pytest.mark.parametrize("key", PATH_KEYS)
+def test_every_key_of_a_path_may_name_the_sensitive_file(key: str) -> None:
+    fields = update(toolCallId="c", rawInput={key: "/p/.env", "new_text": "a"})["params"]["update"]
+    clean = received(update(**fields))["params"]["update"]
+    assert clean["rawInput"]["new_text"] == MASK
 
 
 def test_the_tool_call_of_a_permission_request_is_treated_alike() -> None:

@@ -1,0 +1,28 @@
+"""The keys under which agents put commands, paths and the like into `rawInput`.
+
+The protocol leaves the shape of `rawInput` to the agent. These keys are those that recorded agents use.
+Display, permissions and redaction all read the same ones.
+"""
+
+from __future__ import annotations
+
+COMMAND_KEYS = (
+    *("command", "cmd", "commandLine", "command_line", "shell_command", "shellCommand"),
+    *("bash_command", "bashCommand", "script"),
+)
+COMMAND_LIST_KEYS = ("commands", "cmds")
+ENVIRONMENT_KEYS = ("env", "environment", "envVars", "env_vars", "environmentVariables")
+DIRECTORY_KEYS = ("cwd", "workdir", "working_directory", "workingDirectory", "directory", "dir_path")
+"""Where a command runs."""
+FILE_KEYS = (
+    *("path", "file_path", "filePath", "filepath", "fileName", "file_name", "filename", "file"),
+    *("abs_path", "absolute_path", "absolutePath", "notebook_path", "notebookPath", "target_file"),
+)
+PATH_KEYS = (
+    *FILE_KEYS,
+    *("dir_path", "directory", "source", "destination", "source_path", "destination_path"),
+    *("old_path", "new_path", "oldPath", "newPath"),
+)
+PATH_LIST_KEYS = ("paths", "files", "file_paths", "edits", "changes")
+ARGUMENT_KEYS = ("input", "args", "arguments", "params", "parameters", "tool_input", "toolInput", "action")
+"""Objects that hold the arguments of a tool one level deeper."""
