@@ -75,7 +75,7 @@ def test_the_session_and_the_protocol_are_pure(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name)
-def test_the_sdk_and_the_screen_stay_in_their_rooms(path: Path) -> None:
+def test_the_sdk_and_textual_are_imported_only_in_their_packages(path: Path) -> None:
     tree = parsed(path)
     for module in imports(tree):
         if is_of(module, "acp"):
@@ -87,7 +87,7 @@ def test_the_sdk_and_the_screen_stay_in_their_rooms(path: Path) -> None:
         assert lazily == [], "it costs half a second: import it inside a function"
 
 
-def test_nothing_of_the_package_imports_the_demo_agent() -> None:
+def test_no_other_package_imports_the_demo_agent() -> None:
     """It is a process of its own: only it loads the SDK at once."""
     for path in MODULES:
         if room(path) != "demo":

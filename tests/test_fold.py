@@ -108,7 +108,7 @@ def kinds(path: Path) -> set[type[Entry]]:
         ("ts-example-plain", {ToolCall, Permission}),
     ],
 )
-def test_recordings_give_what_their_agents_did(name: str, expected: set[type[Entry]]) -> None:
+def test_recordings_contain_the_expected_kinds_of_entries(name: str, expected: set[type[Entry]]) -> None:
     assert expected <= kinds(by_name(name))
 
 
@@ -118,7 +118,7 @@ def test_a_shell_command_with_output_in_meta() -> None:
     assert (terminal.output.head, terminal.exit_code, terminal.owner) == ("one\ntwo", 0, "agent")
 
 
-def test_a_permission_of_a_call_that_streamed_its_arguments_keeps_them() -> None:
+def test_a_permission_keeps_the_streamed_arguments_of_its_call() -> None:
     """One agent replaces the streamed JSON by a sentence just when it asks; who decides must see both."""
     state = Fold()
     for record in records(by_name("kimi-code-zedmeta")):
@@ -139,7 +139,7 @@ def test_a_loaded_session_ends_with_the_live_turn() -> None:
 
 
 @pytest.mark.parametrize("name", ["claude-code-modes", "kimi-code-modes"])
-def test_every_mode_that_was_set_is_confirmed(name: str) -> None:
+def test_every_requested_mode_is_set_after_its_answer(name: str) -> None:
     wanted = None
     state = Fold()
     for record in records(by_name(name)):
@@ -152,7 +152,7 @@ def test_every_mode_that_was_set_is_confirmed(name: str) -> None:
 
 
 @pytest.mark.parametrize("path", WIRELOGS[::7], ids=lambda path: path.stem)
-def test_folding_the_log_again_gives_the_same(path: Path) -> None:
+def test_folding_a_log_twice_gives_the_same_state(path: Path) -> None:
     lived = records(path)
     again = [Record(**json.loads(json.dumps(asdict(record)))) for record in lived]
     assert fold(again) == fold(lived)
@@ -165,7 +165,7 @@ def test_folding_the_log_again_gives_the_same(path: Path) -> None:
     properties, max_examples=250, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 @given(anything)
-def test_whatever_comes_is_folded_and_folds_again_to_the_same(happened: list[Record]) -> None:
+def test_any_records_fold_to_the_same_state_twice(happened: list[Record]) -> None:
     lived = fold(happened)
     again = fold(Record(**json.loads(json.dumps(asdict(record)))) for record in happened)
     assert again == lived
@@ -175,7 +175,7 @@ def test_whatever_comes_is_folded_and_folds_again_to_the_same(happened: list[Rec
 
 @settings(properties, max_examples=120)
 @given(st.data())
-def test_a_real_conversation_with_broken_frames_is_folded(data: st.DataObject) -> None:
+def test_a_conversation_with_broken_frames_folds(data: st.DataObject) -> None:
     happened = records(data.draw(st.sampled_from(WIRELOGS)))[:60]
     for _ in range(data.draw(st.integers(1, 6))):
         record = happened[data.draw(st.integers(0, len(happened) - 1))]
@@ -199,7 +199,7 @@ def _broken(data: st.DataObject, value: Any) -> Any:
 # --------------------------------------------------------------------------- cost
 
 
-def test_a_chunk_costs_the_same_however_long_the_conversation_is() -> None:
+def test_the_cost_of_a_chunk_does_not_depend_on_the_length_of_the_conversation() -> None:
     """Counted, not timed: what a chunk changes is one entry, and no text is copied to append to it."""
     talk = Talk().opened()
     for _ in range(300):

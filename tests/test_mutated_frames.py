@@ -24,18 +24,18 @@ many = settings(
 
 @many
 @given(mutated_traffic())
-def test_deviations_are_found_in_whatever_an_agent_sends(traffic: list[Record]) -> None:
+def test_no_check_fails_on_mutated_frames(traffic: list[Record]) -> None:
     assert "check-failed" not in [found.check for found in find_violations(traffic)]
 
 
 @many
 @given(mutated_traffic())
-def test_the_transcript_shows_whatever_an_agent_sends(traffic: list[Record]) -> None:
+def test_the_text_transcript_shows_mutated_frames(traffic: list[Record]) -> None:
     assert list(transcript_lines(fold(traffic)))
 
 
 @pytest.mark.parametrize("form", ["md", "html", "json"])
 @settings(many, max_examples=25)
 @given(traffic=mutated_traffic())
-def test_exports_hold_whatever_an_agent_sends(traffic: list[Record], form: str) -> None:
+def test_exports_contain_mutated_frames(traffic: list[Record], form: str) -> None:
     assert export(traffic, form)

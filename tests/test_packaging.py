@@ -8,7 +8,7 @@ from pathlib import Path
 PROJECT = Path(__file__).parents[1]
 
 
-def test_the_themes_are_packed_where_they_are_looked_for() -> None:
+def test_the_wheel_contains_the_themes() -> None:
     build = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]
     assert build["wheel"]["force-include"] == {"themes": "acp_tui/themes"}
     assert {"acp_tui", "themes"} <= set(build["sdist"]["include"])

@@ -72,7 +72,7 @@ def find_agent(name: str, settings: Settings) -> KnownAgent:
     if name in agents:
         return agents[name]
     if faults := agent_problems(name, settings):
-        raise UserError(f"the agent {name!r} cannot be used: {faults[0]}", exit_code=2)
+        raise UserError(f'The agent "{name}" cannot be used: {faults[0]}.', exit_code=2)
     raise UserError(_unknown_agent_message(name, settings), exit_code=2)
 
 
@@ -135,8 +135,8 @@ def _customize(base: KnownAgent, entry: UserAgent) -> KnownAgent:
 
 def _unknown_agent_message(name: str, settings: Settings) -> str:
     meant = closest_match(name, known_agents(settings))
-    hint = f"did you mean {meant}? " if meant else ""
+    hint = f"; did you mean {meant}?" if meant else "."
     return (
-        f"unknown agent {name!r}; {hint}`acp-tui agents` lists the known ones, "
-        "and --command 'PROGRAM ARGS' starts any other"
+        f'Unknown agent "{name}"{hint} `acp-tui agents` lists the known agents, '
+        "and --command 'PROG ARGS' starts any other."
     )

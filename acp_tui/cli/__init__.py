@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, cast
 
 from acp_tui import __version__
+from acp_tui.cli.options import USAGE
 from acp_tui.console.messages import print_message
 from acp_tui.console.streams import discard_stdout, prepare_streams
 from acp_tui.errors import UserError
-from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +30,15 @@ class CommandModule(Protocol):
         """Run the command and return the exit code."""
 
 
+EPILOG = """\
+examples:
+  acp-tui                       choose an agent or a recorded session
+  acp-tui claude-code           start an interactive session
+  acp-tui exec gemini 'hello'   run one prompt
+  acp-tui demo                  try acp-tui without an agent
+
+See `acp-tui COMMAND --help` for the options of a command.
+"""
 COMMANDS = {
     "run": 'start an interactive session ("run" is optional: acp-tui [AGENT])',
     "exec": "run one prompt non-interactively",
@@ -60,13 +69,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except FileNotFoundError:
         if _cwd_exists():
             raise
-        print_message("the current directory no longer exists: change to another one.")
+        print_message("The current directory no longer exists. Change to another one.")
         return 1
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
             raise
         discard_stdout()
-        print_message(f"cannot write the output: {error.strerror}.")
+        print_message(f"Cannot write the output: {error.strerror}.")
         return 1
     return code
 
@@ -75,13 +84,25 @@ def _run(given: list[str]) -> int:
     words = _with_command(given)
     prepare_streams()
     parser = _parser(words)
-    args = parser.parse_args(words)
+    args, unknown = parser.parse_known_args(words)
+    if unknown:
+        _take_late_words(args, unknown)
     if args.command is None:
         parser.print_help()
-        return 2
+        return USAGE
     if args.command == "run" and args.cwd is None:
         Path.cwd()  # fail before the screen is opened if the directory was deleted
     return _module(args.command).run(args)
+
+
+def _take_late_words(args: argparse.Namespace, unknown: list[str]) -> None:
+    """Accept agent and prompt after an option, as in `exec AGENT --policy ask PROMPT`. Argparse does not."""
+    options = [word for word in unknown if word.startswith("-") and word != "-"]
+    if options or "words" not in args:
+        command = f"acp-tui {args.command}" if args.command else "acp-tui"
+        unknown_words = " ".join(options or unknown)
+        raise UserError(f"Unknown argument: {unknown_words}. See `{command} --help`.", exit_code=USAGE)
+    args.words += unknown
 
 
 def _cwd_exists() -> bool:
@@ -106,21 +127,24 @@ def _with_command(words: list[str]) -> list[str]:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Prints help without colours, which the stream would escape, and errors on one line."""
+    """Prints help without colours, and errors as one sentence with a hint at the help."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.color = False  # Python 3.14 adds colours by default
+        self.color = False  # argparse adds colours from Python 3.14 on, but the stream escapes them
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage and the error on one line, and exit."""
-        super().error(visible_line(message))
+        """Print the error and exit."""
+        print_message(f"{message[0].upper()}{message[1:]}. See `{self.prog} --help`.")
+        self.exit(USAGE)
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="acp-tui",
         description="A terminal client for any coding agent that speaks the Agent Client Protocol (ACP).",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"acp-tui {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")

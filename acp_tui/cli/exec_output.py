@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from acp_tui.entry_kinds.registry import kind_of
 from acp_tui.protocol.client_records import to_record
+from acp_tui.session.decision_text import decision_text
 from acp_tui.session.events import AgentExited, Decided, TextChunk
 from acp_tui.session.state import AgentMessage
 from acp_tui.session.text import GrowingText, json_text, visible_line
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 MAX_CHANGED_FILES = 30
 """Changed files that are listed; a build may change thousands."""
-OUTCOME_WORDS = {True: "allowed", False: "rejected", None: "cancelled"}
 
 
 class ProgressPrinter:
@@ -35,7 +35,7 @@ class ProgressPrinter:
         agent_gone = any(isinstance(event, AgentExited) for event in events)
         for event in events:
             if isinstance(event, Decided) and event.by != "covered":  # the covering one was printed
-                self._print(f"{OUTCOME_WORDS[event.allowed]}: {event.subject} ({event.why})")
+                self._print(decision_text(event, event.subject or ""))
         for change in changes:
             if change.entry is None:
                 continue

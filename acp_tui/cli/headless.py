@@ -33,7 +33,7 @@ def _require_narrow_workspace(cwd: Path) -> None:
     """Raise `UserError` if the workspace would be the root or the home directory without --cwd."""
     if what := wide_workspace(cwd):
         raise UserError(
-            f"the workspace would be {what}; change to a project folder, or confirm with --cwd {cwd}.",
+            f"The workspace would be {what}; change to a project folder, or confirm with --cwd {cwd}.",
             exit_code=USAGE,
         )
 

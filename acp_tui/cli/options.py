@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,9 +11,14 @@ from acp_tui.config.policies import POLICIES
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
-    import argparse
+    Actions = argparse._SubParsersAction[argparse.ArgumentParser]
 
 OK, FAILED, USAGE, OTHER_STOP, CANCELLED = 0, 1, 2, 3, 130
+
+
+def add_action(actions: Actions, name: str, summary: str) -> argparse.ArgumentParser:
+    """Add a subcommand. The summary is in its parent's help and, as a sentence, in its own."""
+    return actions.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
 
 
 def add_agent_options(parser: argparse.ArgumentParser, *, policy: str = "deny") -> None:
@@ -27,16 +33,18 @@ def add_agent_options(parser: argparse.ArgumentParser, *, policy: str = "deny") 
         action="append",
         default=[],
         metavar="DIR",
-        help="additional directory (repeatable)",
+        help="another directory the agent may use (repeatable)",
     )
-    parser.add_argument("--policy", choices=POLICIES, help=f"permission policy (default: {policy})")
+    parser.add_argument(
+        "--policy", choices=POLICIES, help=f"what is allowed without asking (default: {policy})"
+    )
     for option, word in (("--allow", "allow"), ("--reject", "reject")):
         parser.add_argument(
             option,
             action="append",
             default=[],
             metavar="KIND[:PATTERN]",
-            help=f"{word} for this run, e.g. edit:src/**, 'execute:git status', mcp:server/tool",
+            help=f"{word} in this run, e.g. edit:src/**, 'execute:git status', mcp:server/tool",
         )
     parser.add_argument(
         "--mcp-config",
@@ -44,20 +52,22 @@ def add_agent_options(parser: argparse.ArgumentParser, *, policy: str = "deny") 
         action="append",
         default=[],
         metavar="FILE",
-        help="JSON file with mcpServers for the agent (repeatable)",
+        help="give the agent the mcpServers of this JSON file (repeatable)",
     )
     parser.add_argument("--no-log", action="store_true", help="do not record the session")
 
 
 def add_unattended_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that replace interaction: sign-in and timeout."""
-    parser.add_argument("--sign-in", metavar="METHOD", help="sign-in method to use if the agent requires one")
+    parser.add_argument(
+        "--sign-in", metavar="METHOD", help="sign in with this method if the agent requires it"
+    )
     parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="cancel the turn after SECONDS")
 
 
 def add_session_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that resume a session and set its mode and options."""
-    parser.add_argument("--mode", help="set the agent's mode, by id or name")
+    parser.add_argument("--mode", metavar="MODE", help="set the agent's mode, by id or name")
     parser.add_argument(
         "--set",
         action="append",
@@ -70,18 +80,21 @@ def add_session_options(parser: argparse.ArgumentParser) -> None:
 
 
 def seconds(text: str) -> float:
-    """Parse a positive, finite number of seconds. The name appears in argparse's error message."""
-    value = float(text)
+    """Parse a positive, finite number of seconds."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not 0 < value < float("inf"):
-        raise ValueError
+        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {text!r}")
     return value
 
 
 def assignment(text: str) -> tuple[str, str]:
-    """Split `KEY=VALUE`. The name appears in argparse's error message."""
+    """Split `KEY=VALUE`."""
     key, equals, value = text.partition("=")
     if not key or not equals:
-        raise ValueError
+        raise argparse.ArgumentTypeError(f"expected KEY=VALUE, got {text!r}")
     return key, value
 
 
@@ -93,10 +106,10 @@ def agent_and_prompt(words: list[str], program: str | None, *, needed: bool) -> 
     words = list(words)
     agent = words.pop(0) if words and program is None else None
     if agent is None and program is None and needed:
-        raise UserError("name an agent (see `acp-tui agents`) or use --command 'PROG ARGS'.", exit_code=USAGE)
+        raise UserError("Name an agent (see `acp-tui agents`) or use --command 'PROG ARGS'.", exit_code=USAGE)
     if len(words) > 1:
         stdin = ", or - to read it from stdin" if needed else ""
-        raise UserError(f"pass the prompt as one quoted argument{stdin}.", exit_code=USAGE)
+        raise UserError(f"Pass the prompt as one quoted argument{stdin}.", exit_code=USAGE)
     return agent, words[0] if words else None
 
 

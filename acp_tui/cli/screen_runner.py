@@ -44,7 +44,7 @@ def require_terminal(instead: str) -> None:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UserError(f"stdin and stdout must be a terminal; {instead}.", exit_code=USAGE)
     if os.environ.get("TERM", "") in ("", "dumb"):
-        raise UserError(f"this terminal is not supported (TERM=dumb); {instead}.", exit_code=USAGE)
+        raise UserError(f"This terminal is not supported (TERM=dumb); {instead}.", exit_code=USAGE)
 
 
 class ScreenFailedError(UserError):
@@ -130,7 +130,7 @@ def _crash_error(error: Exception) -> ScreenFailedError:
     """Turn a crash into one sentence; log the traceback."""
     log.critical("The app crashed", exc_info=error)
     message = shorten(visible_line(f"{type(error).__name__}: {error}"), MAX_ERROR_CHARS, placeholder=" …")
-    return ScreenFailedError(f"internal error ({message}).{_log_file_hint()}")
+    return ScreenFailedError(f"Internal error ({message}).{_log_file_hint()}")
 
 
 def _log_file_hint() -> str:

@@ -27,4 +27,4 @@ def print_problems(settings: Settings) -> None:
 def print_problem_count(settings: Settings) -> None:
     """Print how many problems there are, if any."""
     if problems := settings_problems(settings):
-        print_message(f"{pluralize(len(problems), 'problem')} in the settings; run `acp-tui config check`")
+        print_message(f"{pluralize(len(problems), 'problem')} in the settings; run `acp-tui config check`.")

@@ -307,10 +307,10 @@ def _override(settings: Settings, key: str, value: Any, cwd: Path) -> None:
     try:
         value = VALIDATORS[key](value)
     except InvalidValueError as error:
-        raise UserError(f"{key}: {error}", exit_code=2) from None
+        raise UserError(f"{key}: {error}.", exit_code=2) from None
     if key == DIRECTORIES:
         value = [validators.resolve_path(cwd, name) for name in value]
         for directory in value:
             if not directory.is_dir():
-                raise UserError(f"directory {directory} does not exist", exit_code=2)
+                raise UserError(f"The directory {directory} does not exist.", exit_code=2)
     _assign(settings, key, value, Origin("command line"))

@@ -17,7 +17,7 @@ async def set_mode(conversation: Conversation, wanted: str) -> None:
     """Change the agent's mode, named by its id or its name."""
     session, title = conversation.session, conversation.launch.title
     names = {mode.id: mode.name for mode in session.modes}
-    mode = _find(wanted, names, f"{title} has no mode {wanted!r}")
+    mode = _find(wanted, names, f'{title} has no mode "{wanted}"')
     option = session.mode_option
     if option is not None:
         await conversation.set_config_option(option.id, mode)
@@ -37,19 +37,19 @@ async def set_option(conversation: Conversation, key: str, value: str) -> None:
         await set_mode(conversation, value)
     elif key == "model" and session.models:
         names = {model.value: model.name for model in session.models}
-        await conversation.set_model(_find(value, names, f"{title} has no model {value!r}"))
+        await conversation.set_model(_find(value, names, f'{title} has no model "{value}"'))
     else:
         names = {known.id: known.name for known in options}
-        raise UserError(_none_such(f"{title} has no option {key!r}", names))
+        raise UserError(_none_such(f'{title} has no option "{key}"', names))
 
 
 def _value(option: ConfigOption, text: str, title: str) -> str | bool:
     if option.kind == "boolean":
         if text.lower() in TRUE + FALSE:
             return text.lower() in TRUE
-        raise UserError(f"The option {option.id!r} of {title} is either true or false, not {text!r}.")
+        raise UserError(f'The option "{option.id}" of {title} is either true or false, not "{text}".')
     names = {choice.value: choice.name for choice in option.choices}
-    return _find(text, names, f"The option {option.id!r} of {title} has no value {text!r}")
+    return _find(text, names, f'The option "{option.id}" of {title} has no value "{text}"')
 
 
 def _find(wanted: str, names: dict[str, str], complaint: str) -> str:

@@ -29,12 +29,12 @@ def parse_spec(text: str, decision: RuleDecision) -> Rule:
         near = difflib.get_close_matches(kind, KINDS, 1) or {"write": ["edit"], "run": ["execute"]}.get(
             kind, []
         )
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise _nonsense(
-            decision, text, f"{kind!r} is no kind of request; {hint}The kinds are {', '.join(KINDS)}."
+        hint = f"; did you mean {near[0]}?" if near else "."
+        raise _invalid(
+            decision, text, f'"{kind}" is not a kind of request{hint} The kinds are {", ".join(KINDS)}.'
         )
     if colon and not pattern:
-        raise _nonsense(
+        raise _invalid(
             decision, text, "nothing follows the colon; leave it out to mean everything of the kind."
         )
     rule = Rule(decision=decision, kind=kind, scope="run", origin=f"--{decision} {text}")
@@ -47,16 +47,16 @@ def parse_spec(text: str, decision: RuleDecision) -> Rule:
     if kind == "mcp":
         server, _, tool = pattern.partition("/")
         if not server or "*" in server or (tool != "*" and "*" in tool):
-            raise _nonsense(decision, text, "an MCP tool is named mcp:SERVER or mcp:SERVER/TOOL.")
+            raise _invalid(decision, text, "an MCP tool is named mcp:SERVER or mcp:SERVER/TOOL.")
         return rule.evolve(server=server, tool=None if tool in ("", "*") else tool)
-    raise _nonsense(decision, text, f"{kind} takes no pattern; write {kind} alone.")
+    raise _invalid(decision, text, f"{kind} takes no pattern; write {kind} alone.")
 
 
 def _path(pattern: str, text: str, decision: RuleDecision) -> str:
     if pattern.startswith("~"):
-        raise _nonsense(decision, text, "write the whole path instead of ~.")
+        raise _invalid(decision, text, "write the whole path instead of ~.")
     if ".." in pattern.split("/"):
-        raise _nonsense(decision, text, "a pattern cannot go up with `..`; write the whole path.")
+        raise _invalid(decision, text, "a pattern cannot go up with `..`; write the whole path.")
     below = pattern.endswith("/")
     normal = posixpath.normpath(pattern)
     return "**" if normal == "." else normal + "/**" * below
@@ -66,10 +66,10 @@ def _words(pattern: str, text: str, decision: RuleDecision) -> tuple[str, ...]:
     try:
         return plain_words(pattern.removesuffix(" *"))
     except NotPlainError as reason:
-        raise _nonsense(
+        raise _invalid(
             decision, text, f"only plain words can be compared with a command, and {reason}."
         ) from None
 
 
-def _nonsense(decision: RuleDecision, text: str, why: str) -> UserError:
-    return UserError(f"--{decision} {text!r} cannot be understood: {why}", exit_code=2)
+def _invalid(decision: RuleDecision, text: str, why: str) -> UserError:
+    return UserError(f'Invalid rule --{decision} "{text}": {why}', exit_code=2)

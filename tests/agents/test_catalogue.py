@@ -78,10 +78,10 @@ def test_only_one_agent_reads_a_missing_file_as_empty(install: Install, configur
 
 
 def test_a_mistyped_name_is_answered_with_the_nearest(configure: Configure) -> None:
-    with pytest.raises(UserError, match="unknown agent 'gemni'; did you mean gemini") as caught:
+    with pytest.raises(UserError, match='Unknown agent "gemni"; did you mean gemini') as caught:
         catalogue.resolve_launch("gemni", configure())
     assert caught.value.exit_code == 2
-    with pytest.raises(UserError, match="unknown agent 'zzz'; `acp-tui agents` lists"):
+    with pytest.raises(UserError, match=r'Unknown agent "zzz"\. `acp-tui agents` lists'):
         catalogue.resolve_launch("zzz", configure())
 
 
@@ -181,7 +181,7 @@ def test_an_agent_without_a_command_is_a_problem(configure: Configure) -> None:
     [problem] = catalogue.settings_problems(settings)
     assert (problem.line, problem.key) == (1, "agents.ours")
     with pytest.raises(
-        UserError, match=r"the agent 'ours' cannot be used: .*config\.toml:1: .* has no command"
+        UserError, match=r'The agent "ours" cannot be used: .*config\.toml:1: .* has no command'
     ):
         catalogue.resolve_launch("ours", settings)
 
@@ -189,7 +189,7 @@ def test_an_agent_without_a_command_is_a_problem(configure: Configure) -> None:
 def test_an_agent_that_could_not_be_read_says_why_when_it_is_wanted(configure: Configure, home: Path) -> None:
     (home / "config" / "agents").mkdir(parents=True)
     (home / "config" / "agents" / "broken.toml").write_text("command =")
-    with pytest.raises(UserError, match=r"'broken' cannot be used: .*broken\.toml:1: not valid TOML"):
+    with pytest.raises(UserError, match=r'"broken" cannot be used: .*broken\.toml:1: not valid TOML'):
         catalogue.resolve_launch("broken", configure())
 
 

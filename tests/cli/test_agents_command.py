@@ -1,7 +1,8 @@
-"""`acp-tui agents`: readable lists, and nothing secret in them."""
+"""`acp-tui agents`: aligned lists without secrets."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -35,7 +36,7 @@ def rows(text: str) -> dict[str, list[str]]:
     return {name: cells for name, *cells in table}
 
 
-def test_the_list_tells_what_can_be_started(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_shows_which_agents_are_installed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["agents"]) == 0
     shown = capsys.readouterr()
     table = rows(shown.out)
@@ -50,7 +51,9 @@ def test_the_list_tells_what_can_be_started(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == shown.out
 
 
-def test_own_and_default_agents_are_in_the_list(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_configured_and_default_agents_are_in_the_list(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (home / "config").mkdir(parents=True)
     (home / "config" / "config.toml").write_text(
         'agent = "own"\n[agents.own]\ncommand = "gemini"\ntitle = "Ein \\u001b[31m漢字"\n'
@@ -63,7 +66,7 @@ def test_own_and_default_agents_are_in_the_list(home: Path, capsys: pytest.Captu
     assert own.index("installed") + 2 == header.index("STATE")
 
 
-def test_one_agent_is_shown_with_what_it_needs(
+def test_show_prints_command_install_hint_and_keys(
     programs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("GEMINI_API_KEY", "do-not-show-me")
@@ -71,24 +74,24 @@ def test_one_agent_is_shown_with_what_it_needs(
     assert main(["agents", "show", "gemini"]) == 0
     out = capsys.readouterr().out
     assert "do-not-show-me" not in out
-    fields = dict(line.split(maxsplit=1) for line in out.splitlines())
-    assert fields["Starts"] == f"{programs}/gemini --acp"
+    fields = dict(re.split(" {2,}", line, maxsplit=1) for line in out.splitlines())
+    assert fields["Command"] == f"{programs}/gemini --acp"
     assert fields["Install"] == "npm install -g @google/gemini-cli"
-    assert fields["Key"] == "GEMINI_API_KEY (set), or GOOGLE_API_KEY (not set)"
+    assert fields["API key"] == "GEMINI_API_KEY (set), or GOOGLE_API_KEY (not set)"
     assert fields["Tested"] == "untested"
-    assert fields["From"] == "built in"
+    assert fields["Source"] == "built in"
 
 
-def test_a_missing_agent_is_shown_with_the_command_that_installs_it(
+def test_show_prints_how_to_install_a_missing_agent(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["agents", "show", "goose"]) == 0
     out = capsys.readouterr().out
-    assert "Starts     not installed: goose acp\n" in out
+    assert "Command    not installed: goose acp\n" in out
     assert "| bash\n" in out  # on one line, to be copied
 
 
-def test_an_own_agent_is_shown_with_its_place_and_problems(
+def test_show_prints_source_and_problems_of_a_configured_agent(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (home / "config").mkdir(parents=True)
@@ -96,12 +99,12 @@ def test_an_own_agent_is_shown_with_its_place_and_problems(
     file.write_text('[agents.gemini]\nenv = { GEMINI_API_KEY = "do-not-show-me" }\ntitel = "x"\n')
     assert main(["agents", "show", "gemini"]) == 0
     shown = capsys.readouterr()
-    assert f"From       {file}:1\n" in shown.out
+    assert f"Source       {file}:1\n" in shown.out
     assert "GEMINI_API_KEY (set)" in shown.out
-    assert "Sets       GEMINI_API_KEY\n" in shown.out
+    assert "Environment  GEMINI_API_KEY\n" in shown.out
     assert "do-not-show-me" not in shown.out
     assert "did you mean 'title'?" in " ".join(shown.out.split())
-    assert shown.err == "acp-tui: 1 problem in the settings; run `acp-tui config check`\n"
+    assert shown.err == "acp-tui: 1 problem in the settings; run `acp-tui config check`.\n"
 
 
 def test_an_unknown_agent_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:

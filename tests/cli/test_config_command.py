@@ -1,4 +1,4 @@
-"""`acp-tui config`: every value with its origin, every problem with its place."""
+"""`acp-tui config`: values with their origin, problems with file and line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def config(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def test_the_path_is_told_whether_the_file_is_there_or_not(
+def test_path_prints_the_settings_file_even_if_it_is_missing(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["config", "path"]) == 0
@@ -73,24 +73,20 @@ def test_every_value_is_shown_with_its_origin(
     assert shown.err == ""
 
 
-def test_showing_is_what_it_does_when_nothing_is_said(
-    config: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_show_is_the_default_action(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config"]) == 0
     values = capsys.readouterr().out.split("\n\n")[1]
     assert "policy                            (depends on the command)  built in\n" in values
     assert max(len(line) for line in values.splitlines()) <= 80
 
 
-def test_problems_are_pointed_at_and_the_rest_is_shown(
-    config: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_show_mentions_problems_on_stderr(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config.write_text('polcy = "ask"\nagent = "gemni"\n')
     assert main(["config"]) == 0
-    assert capsys.readouterr().err == "acp-tui: 2 problems in the settings; run `acp-tui config check`\n"
+    assert capsys.readouterr().err == "acp-tui: 2 problems in the settings; run `acp-tui config check`.\n"
 
 
-def test_a_check_names_every_problem_and_fails(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_prints_every_problem_and_fails(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config.write_text('polcy = "ask"\nagent = "gemni"\n[mcp_servers.x]\n')
     assert main(["config", "check"]) == 1
     assert capsys.readouterr().out == (
@@ -99,17 +95,17 @@ def test_a_check_names_every_problem_and_fails(config: Path, capsys: pytest.Capt
         f"{config}:3: mcp_servers.x\n"
         "    no command; not sent to any agent\n"
         f"{config}:2: agent\n"
-        "    unknown agent 'gemni'; did you mean gemini? `acp-tui agents` lists the known\n"
-        "    ones, and --command 'PROGRAM ARGS' starts any other\n"
+        '    Unknown agent "gemni"; did you mean gemini? `acp-tui agents` lists the known\n'
+        "    agents, and --command 'PROG ARGS' starts any other.\n"
     )
 
 
-def test_a_check_without_problems_says_so(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_without_problems_says_so(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config", "check"]) == 0
     assert capsys.readouterr().out == "No problems found.\n"
 
 
-def test_what_a_file_says_cannot_reach_the_terminal_as_a_command(
+def test_control_characters_in_settings_are_replaced(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config.write_text('policy = "\\u001b]0;x\\u0007"\n"\\u001b[2J" = 1\nagent = "\\u001b[2J"\n')
@@ -120,7 +116,7 @@ def test_what_a_file_says_cannot_reach_the_terminal_as_a_command(
     assert "\x07" not in shown.out + shown.err
 
 
-def test_wrong_keys_and_themes_are_found_too(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_covers_keys_and_themes(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config.write_text('theme = "grubbox"\n[keys]\n"app.hlep" = "f2"\n"transcript.copy" = "f"\n')
     assert main(["config", "check"]) == 1
     report = capsys.readouterr().out
@@ -129,15 +125,13 @@ def test_wrong_keys_and_themes_are_found_too(config: Path, capsys: pytest.Captur
     assert f"{config}:4: keys.transcript.copy\n    f was bound to transcript.fold_kind" in report
 
 
-def test_a_program_that_is_to_call_the_user_must_be_there(
-    config: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_reports_a_missing_notify_command(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config.write_text('notify_command = "no-such-program {text}"\n')
     assert main(["config", "check"]) == 1
     assert f"{config}:1: notify_command\n    program not found: no-such-program" in capsys.readouterr().out
 
 
-def test_every_action_is_listed_with_its_keys(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_keys_lists_every_action_with_its_keys(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config.write_text('[keys]\n"app.help" = "F2"\n')
     assert main(["config", "keys"]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]

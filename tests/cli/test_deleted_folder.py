@@ -44,20 +44,22 @@ def run_in_deleted_folder(folder: Path, *args: str) -> subprocess.CompletedProce
 
 
 @pytest.mark.parametrize("args", COMMANDS, ids=lambda args: " ".join(args)[:20])
-def test_a_deleted_working_directory_is_no_traceback(tmp_path: Path, args: list[str]) -> None:
+def test_a_deleted_working_directory_causes_no_traceback(tmp_path: Path, args: list[str]) -> None:
     done = run_in_deleted_folder(tmp_path / "gone", *args)
     assert "Traceback" not in done.stderr
     assert len(done.stderr.splitlines()) <= 1
 
 
 @pytest.mark.parametrize("args", COMMANDS[:6] + COMMANDS[7:8], ids=lambda args: " ".join(args)[:20])
-def test_commands_that_need_the_folder_say_that_it_is_gone(tmp_path: Path, args: list[str]) -> None:
+def test_commands_that_need_the_working_directory_report_that_it_is_gone(
+    tmp_path: Path, args: list[str]
+) -> None:
     done = run_in_deleted_folder(tmp_path / "gone", *args)
     assert done.returncode == 1
-    assert done.stderr == "acp-tui: the current directory no longer exists: change to another one.\n"
+    assert done.stderr == "acp-tui: The current directory no longer exists. Change to another one.\n"
 
 
-def test_another_folder_can_be_named(tmp_path: Path) -> None:
+def test_cwd_replaces_a_deleted_working_directory(tmp_path: Path) -> None:
     command = ["exec", "--command", script(), "--cwd", str(tmp_path), "hello"]
     done = run_in_deleted_folder(tmp_path / "gone", *command)
     assert (done.returncode, done.stdout) == (0, "hello\n")

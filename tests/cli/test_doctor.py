@@ -146,7 +146,7 @@ def test_requests_are_rejected_unless_allowed(tmp_path: Path) -> None:
 def test_the_agent_is_required(tmp_path: Path) -> None:
     done = run("doctor", cwd=tmp_path)
     assert done.code == 2
-    assert "name an agent" in done.err
+    assert "Name an agent" in done.err
 
 
 def test_strict_fails_on_violations_and_only_then(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_progress_is_printed_while_waiting(tmp_path: Path) -> None:
     command = agent("faulty", "never_answers")
     with running("doctor", "--command", command, cwd=tmp_path) as (process, mark):
         assert process.stderr is not None
-        assert any(b"waiting for the answer to initialize" in line for line in process.stderr)
+        assert any(b"Waiting for the answer to initialize" in line for line in process.stderr)
         process.terminate()
         process.wait()
     assert processes_with(mark) == []

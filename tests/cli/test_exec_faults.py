@@ -43,7 +43,9 @@ SILENT = {"ends_in_the_middle_of_a_line", "no_session_id"}  # on stderr
 
 
 @pytest.mark.parametrize(("fault", "code", "sentence"), FAULTS, ids=[fault for fault, *_ in FAULTS])
-def test_a_fault_ends_in_a_sentence(tmp_path: Path, fault: str, code: int, sentence: str) -> None:
+def test_a_faulty_agent_ends_the_run_with_one_sentence(
+    tmp_path: Path, fault: str, code: int, sentence: str
+) -> None:
     done = execute("go", command=agent("faulty", fault), cwd=tmp_path)
     assert done.code == code, done.err
     assert "acp_tui" not in done.err  # no traceback of ours
@@ -62,13 +64,13 @@ def test_a_fault_ends_in_a_sentence(tmp_path: Path, fault: str, code: int, sente
         ("no message", "sign in first"),
     ],
 )
-def test_an_error_of_any_shape_is_a_sentence(tmp_path: Path, shape: str, sentence: str) -> None:
+def test_an_error_of_any_shape_is_reported(tmp_path: Path, shape: str, sentence: str) -> None:
     done = execute(shape, command=agent("faulty", "errors"), cwd=tmp_path)
     assert done.code == 1
     assert sentence in done.err
 
 
-def test_the_last_lines_of_stderr_follow_the_sentence(tmp_path: Path) -> None:
+def test_the_last_lines_of_stderr_follow_the_error(tmp_path: Path) -> None:
     prompt = steps(["complain", *(f"line {number}" for number in range(30))], ["exit", 4])
     done = execute(prompt, cwd=tmp_path)
     sentence, *context = done.err.splitlines()
@@ -77,7 +79,7 @@ def test_the_last_lines_of_stderr_follow_the_sentence(tmp_path: Path) -> None:
     assert context == [f"  │ line {number}" for number in range(20, 30)]
 
 
-def test_what_was_said_before_the_end_is_kept(tmp_path: Path) -> None:
+def test_output_before_a_crash_is_kept(tmp_path: Path) -> None:
     done = execute("go", "--output", "json", command=agent("faulty", "dies_mid_turn"), cwd=tmp_path)
     assert done.result["text"] == "I am about to"
     assert done.result["stopReason"] is None
@@ -88,19 +90,19 @@ def test_what_was_said_before_the_end_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("version", "code"), [("2", 1), ('"1.0"', 0)])
-def test_another_version_is_named(tmp_path: Path, version: str, code: int) -> None:
+def test_an_unsupported_protocol_version_is_reported(tmp_path: Path, version: str, code: int) -> None:
     done = execute("go", command=agent("faulty", "wrong_version", version), cwd=tmp_path)
     assert done.code == code
     assert ("acp-tui supports version 1" in done.err) == (code == 1)
 
 
 @pytest.mark.parametrize("way", ["answers", "refuses"])
-def test_the_draft_dialect_is_spoken(tmp_path: Path, way: str) -> None:
+def test_the_draft_dialect_is_supported(tmp_path: Path, way: str) -> None:
     done = execute("hello", command=agent("draft", way), cwd=tmp_path)
     assert (done.code, done.out) == (0, "you said hello\n")
 
 
-def test_an_agent_that_does_not_answer_is_given_up(tmp_path: Path) -> None:
+def test_an_agent_that_does_not_answer_times_out(tmp_path: Path) -> None:
     done = execute(
         "go", command=agent("faulty", "never_answers"), cwd=tmp_path, ACP_TUI_TIMEOUTS_INITIALIZE="2"
     )
@@ -119,7 +121,7 @@ def test_an_agent_that_does_not_answer_is_given_up(tmp_path: Path) -> None:
         ("./folder", "is a directory"),
     ],
 )
-def test_what_cannot_be_started_is_one_sentence(tmp_path: Path, command: str, sentence: str) -> None:
+def test_a_program_that_cannot_be_started_is_reported(tmp_path: Path, command: str, sentence: str) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "plain").write_text("#!/bin/sh\n")
     (tmp_path / "lost").write_text("#!/no/such/interpreter\n")
@@ -130,7 +132,7 @@ def test_what_cannot_be_started_is_one_sentence(tmp_path: Path, command: str, se
     assert done.err.count("\n") == 1
 
 
-def test_a_known_agent_that_is_not_installed_names_the_way_to_install_it(tmp_path: Path) -> None:
+def test_a_missing_known_agent_is_reported_with_its_install_command(tmp_path: Path) -> None:
     done = run("exec", "claude-code", "hello", cwd=tmp_path, PATH="/nowhere")
     assert done.code == 1
     assert "install it with `npm install -g" in done.err
@@ -141,7 +143,7 @@ def test_a_known_agent_that_is_not_installed_names_the_way_to_install_it(tmp_pat
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_data_directory_that_cannot_be_written_is_a_notice_for_a_user(tmp_path: Path, home: Path) -> None:
+def test_an_unwritable_data_directory_only_prevents_recording(tmp_path: Path, home: Path) -> None:
     (home / "data").mkdir(parents=True)
     (home / "data").chmod(0o500)
     done = execute("hello", cwd=tmp_path)
@@ -150,7 +152,7 @@ def test_a_data_directory_that_cannot_be_written_is_a_notice_for_a_user(tmp_path
 
 
 @pytest.mark.parametrize("directory", ["data", "state", "cache", "config"])
-def test_a_directory_of_ours_that_is_a_file_is_a_notice_at_most(
+def test_a_file_in_place_of_a_directory_does_not_end_the_run(
     tmp_path: Path, home: Path, directory: str
 ) -> None:
     home.mkdir()
@@ -176,7 +178,7 @@ def small_disk(tmp_path: Path) -> Any:
     subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
-def test_a_full_disk_is_a_notice_and_the_conversation_goes_on(tmp_path: Path, small_disk: Path) -> None:
+def test_a_full_disk_only_pauses_recording(tmp_path: Path, small_disk: Path) -> None:
     prompt = steps(["repeat", 1000, "x" * 1000], ["say", " the end"])
     done = execute(prompt, cwd=tmp_path, ACP_TUI_HOME=str(small_disk))
     assert done.code == 0
@@ -186,7 +188,7 @@ def test_a_full_disk_is_a_notice_and_the_conversation_goes_on(tmp_path: Path, sm
     assert "Traceback" not in done.err
 
 
-def test_scripts_of_agents_are_found_from_anywhere(tmp_path: Path) -> None:
+def test_the_fake_agents_run_in_any_directory(tmp_path: Path) -> None:
     assert execute("hello", command=script(), cwd=tmp_path).out == "hello\n"
 
 
@@ -194,7 +196,9 @@ def test_scripts_of_agents_are_found_from_anywhere(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "value", [["completed"], nested(340), nested(340, lists=True)], ids=["list", "objects", "lists"]
 )
-def test_malformed_and_deeply_nested_frames_do_not_end_a_run(tmp_path: Path, value: Any, output: str) -> None:
+def test_malformed_and_deeply_nested_frames_do_not_end_the_run(
+    tmp_path: Path, value: Any, output: str
+) -> None:
     call = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "T", "rawInput": value, "status": value}
     prompt = steps(
         ["update", call], ["update", {"sessionUpdate": value}], ["permission", {"rawInput": value}]

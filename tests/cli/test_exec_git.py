@@ -36,7 +36,7 @@ def command(line: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("policy", ["accept-edits", "yolo"])
-def test_no_policy_writes_what_git_runs(project: Path, policy: str) -> None:
+def test_no_policy_allows_writing_files_that_git_runs(project: Path, policy: str) -> None:
     names = [".git/commondir", ".git/HEAD", ".git/index", ".git/refs/heads/x", ".git/objects/info/alternates"]
     names += [
         "lib/x/config",
@@ -54,7 +54,7 @@ def test_no_policy_writes_what_git_runs(project: Path, policy: str) -> None:
     assert not (project / "lib/y").exists()
 
 
-def test_a_rule_for_git_is_about_the_repository_of_the_workspace(project: Path) -> None:
+def test_a_rule_for_git_applies_only_to_the_repository_of_the_workspace(project: Path) -> None:
     lines = ["git status", "cd src && git status", "cd lib/x && git status", "git -C lib/x status"]
     result = execute_json(steps(*map(command, lines)), "--allow", "execute:git", cwd=project)
     outcomes = [answer["outcome"]["optionId"].startswith("allow") for answer in answers(result)]

@@ -50,6 +50,19 @@ def test_the_prompt_is_read_from_stdin_for_a_dash(tmp_path: Path) -> None:
     assert (done.code, done.out) == (0, "two\nlines\n")
 
 
+def test_the_prompt_may_follow_an_option(tmp_path: Path) -> None:
+    done = run("exec", "--command", script(), "--policy", "ask", "hello", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "hello\n")
+    done = run("exec", "demo", "--policy", "ask", "/silence", "--timeout", "60", cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+
+
+def test_an_unknown_option_is_reported_with_the_command_that_lists_them(tmp_path: Path) -> None:
+    done = run("exec", "demo", "hello", "--polcy", "yolo", cwd=tmp_path)
+    assert done.code == 2
+    assert done.err == "acp-tui: Unknown argument: --polcy. See `acp-tui exec --help`.\n"
+
+
 def test_the_prompt_is_read_from_a_pipe_without_a_dash(tmp_path: Path) -> None:
     assert run("exec", "--command", script(), cwd=tmp_path, stdin="piped").out == "piped\n"
 
@@ -57,21 +70,29 @@ def test_the_prompt_is_read_from_a_pipe_without_a_dash(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "stdin", "sentence"),
     [
-        ([], "hello", "name an agent"),
-        (["--command", "x", "-"], " \n", "the prompt is empty"),
+        ([], "hello", "Name an agent"),
+        (["--command", "x", "-"], " \n", "The prompt is empty"),
         (["--command", "x", "-"], b"\xff\xfe", "not valid UTF-8"),
         (["--command", "x", "two", "words"], "", "as one quoted argument"),
         (["--command", "'open", "hello"], "", "cannot be split"),
         (["dmeo", "hello"], "", "did you mean demo?"),
         (["--command", "x", "hello", "--policy", "maybe"], "", "invalid choice: 'maybe'"),
-        (["--command", "x", "hello", "--timeout", "-1"], "", "invalid seconds value: '-1'"),
-        (["--command", "x", "hello", "--timeout", "nan"], "", "invalid seconds value: 'nan'"),
-        (["--command", "x", "hello", "--set", "effort"], "", "invalid assignment value: 'effort'"),
+        (
+            ["--command", "x", "hello", "--timeout", "-1"],
+            "",
+            "expected a number of seconds above 0, got '-1'",
+        ),
+        (
+            ["--command", "x", "hello", "--timeout", "nan"],
+            "",
+            "expected a number of seconds above 0, got 'nan'",
+        ),
+        (["--command", "x", "hello", "--set", "effort"], "", "expected KEY=VALUE, got 'effort'"),
         (["--command", "x", "hello", "--allow", "eddit"], "", "did you mean edit?"),
         (["--command", "x", "hello", "--reject", "edit:"], "", "nothing follows the colon"),
     ],
 )
-def test_wrong_words_are_a_usage_error_in_one_sentence(
+def test_wrong_arguments_are_a_usage_error(
     tmp_path: Path, words: list[str], stdin: str | bytes, sentence: str
 ) -> None:
     done = run("exec", *words, cwd=tmp_path, stdin=stdin)
@@ -81,7 +102,7 @@ def test_wrong_words_are_a_usage_error_in_one_sentence(
     assert "Traceback" not in done.err
 
 
-def test_without_a_prompt_nobody_waits_at_a_terminal(tmp_path: Path) -> None:
+def test_a_missing_prompt_on_a_terminal_is_an_error(tmp_path: Path) -> None:
     master, slave = pty.openpty()
     done = subprocess.run(
         [PROGRAM, "exec", "--command", script()],
@@ -94,7 +115,7 @@ def test_without_a_prompt_nobody_waits_at_a_terminal(tmp_path: Path) -> None:
     os.close(master)
     os.close(slave)
     assert done.returncode == 2
-    assert b"no prompt" in done.stderr
+    assert b"No prompt" in done.stderr
 
 
 # --------------------------------------------------------------------------- the place
@@ -156,14 +177,14 @@ def test_modes_models_and_options_are_set_by_id_or_name(
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        (("--mode", "yolo"), "has no mode 'yolo'. It offers ask (Ask), code (Write Code)."),
-        (("--set", "colour=red"), "has no option 'colour'. It offers effort (Effort), fast (Fast)."),
-        (("--set", "effort=most"), "has no value 'most'. It offers low (Low), high (High)."),
-        (("--set", "fast=perhaps"), "is either true or false, not 'perhaps'."),
-        (("--set", "model=three"), "has no model 'three'. It offers one (One), two (Two)."),
+        (("--mode", "yolo"), 'has no mode "yolo". It offers ask (Ask), code (Write Code).'),
+        (("--set", "colour=red"), 'has no option "colour". It offers effort (Effort), fast (Fast).'),
+        (("--set", "effort=most"), 'has no value "most". It offers low (Low), high (High).'),
+        (("--set", "fast=perhaps"), 'is either true or false, not "perhaps".'),
+        (("--set", "model=three"), 'has no model "three". It offers one (One), two (Two).'),
     ],
 )
-def test_what_the_agent_does_not_offer_is_said_with_what_it_does(
+def test_an_unavailable_mode_or_option_is_reported_with_those_available(
     tmp_path: Path, given: tuple[str, str], sentence: str
 ) -> None:
     done = execute("hello", *given, command=script(session=OFFERS), cwd=tmp_path)
@@ -330,7 +351,7 @@ def test_an_agent_that_wants_a_sign_in_names_its_ways(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("method", ["login", "Log in"])
-def test_signing_in_is_done_when_allowed(tmp_path: Path, method: str) -> None:
+def test_sign_in_runs_when_given_on_the_command_line(tmp_path: Path, method: str) -> None:
     wants = agent("faulty", "demands_authentication")
     assert execute("hello", "--sign-in", method, command=wants, cwd=tmp_path).code == 0
 
@@ -338,14 +359,14 @@ def test_signing_in_is_done_when_allowed(tmp_path: Path, method: str) -> None:
 @pytest.mark.parametrize(
     ("method", "sentence"), [("guess", "Unknown sign-in method"), ("shell", "needs a terminal")]
 )
-def test_a_sign_in_that_cannot_be_done_says_why(tmp_path: Path, method: str, sentence: str) -> None:
+def test_an_impossible_sign_in_is_reported(tmp_path: Path, method: str, sentence: str) -> None:
     wants = agent("faulty", "demands_authentication")
     done = execute("hello", "--sign-in", method, command=wants, cwd=tmp_path)
     assert done.code == 1
     assert sentence in done.err
 
 
-def test_a_sign_in_elsewhere_can_be_given_up(tmp_path: Path) -> None:
+def test_a_sign_in_that_takes_too_long_times_out(tmp_path: Path) -> None:
     wants = agent("faulty", "demands_authentication")
     done = execute("hello", "--sign-in", "waits", "--timeout", "2", command=wants, cwd=tmp_path)
     assert done.code == 1
@@ -358,7 +379,7 @@ def test_a_sign_in_elsewhere_can_be_given_up(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("reason", "code"), [("end_turn", 0), ("max_tokens", 3), ("refusal", 3), ("cancelled", 3), ("novel", 3)]
 )
-def test_the_exit_code_tells_how_the_turn_ended(tmp_path: Path, reason: str, code: int) -> None:
+def test_the_exit_code_depends_on_the_stop_reason(tmp_path: Path, reason: str, code: int) -> None:
     done = execute(steps(["stop", reason]), cwd=tmp_path)
     assert done.code == code
     assert (f"stopped: {reason}" in done.err) == (code == 3)
@@ -367,7 +388,7 @@ def test_the_exit_code_tells_how_the_turn_ended(tmp_path: Path, reason: str, cod
 # --------------------------------------------------------------------------- settings that are wrong
 
 
-def test_a_broken_config_file_is_named_and_the_run_goes_on(tmp_path: Path, home: Path) -> None:
+def test_a_broken_settings_file_is_reported_and_ignored(tmp_path: Path, home: Path) -> None:
     config = home / "config" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text("agent = \n")
@@ -377,7 +398,7 @@ def test_a_broken_config_file_is_named_and_the_run_goes_on(tmp_path: Path, home:
     assert "Traceback" not in done.err
 
 
-def test_a_misspelt_key_is_named_with_the_nearest(tmp_path: Path, home: Path) -> None:
+def test_a_misspelt_settings_key_is_reported_with_the_nearest(tmp_path: Path, home: Path) -> None:
     config = home / "config" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text('polcy = "yolo"\n')

@@ -29,7 +29,7 @@ def update(kind: str, text: str, **more: object) -> list[object]:
     return ["update", {"sessionUpdate": kind, "content": {"type": "text", "text": text}, **more}]
 
 
-def test_the_answer_is_all_there_is_on_stdout(tmp_path: Path) -> None:
+def test_only_the_answer_is_on_stdout(tmp_path: Path) -> None:
     prompt = steps(
         update("agent_thought_chunk", "secretly"),
         ["say", "Hello ", "world"],
@@ -50,7 +50,7 @@ def test_the_answer_is_all_there_is_on_stdout(tmp_path: Path) -> None:
     ]
 
 
-def test_messages_with_ids_are_paragraphs(tmp_path: Path) -> None:
+def test_messages_are_separated_by_a_blank_line(tmp_path: Path) -> None:
     pieces = [
         update("agent_message_chunk", text, messageId=message)
         for message, text in (("a", "one"), ("a", " more\n"), ("b", "two"))
@@ -58,12 +58,12 @@ def test_messages_with_ids_are_paragraphs(tmp_path: Path) -> None:
     assert execute(steps(*pieces), cwd=tmp_path).out == "one more\n\ntwo\n"
 
 
-def test_an_answer_that_goes_nowhere_is_left_as_the_agent_wrote_it(tmp_path: Path) -> None:
+def test_an_answer_in_a_pipe_is_unchanged(tmp_path: Path) -> None:
     prompt = steps(["say", *HOSTILE])
     assert execute(prompt, cwd=tmp_path).out == HOSTILE
 
 
-def test_an_answer_on_a_terminal_cannot_command_it(tmp_path: Path) -> None:
+def test_control_characters_of_an_answer_are_replaced_on_a_terminal(tmp_path: Path) -> None:
     prompt = steps(["say", *HOSTILE])
     code, shown = on_a_terminal("exec", "--command", script(), prompt, cwd=tmp_path)
     text = shown.decode()
@@ -74,7 +74,7 @@ def test_an_answer_on_a_terminal_cannot_command_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("output", ["json", "ndjson"])
-def test_json_on_a_terminal_holds_nothing_but_ascii(tmp_path: Path, output: str) -> None:
+def test_json_on_a_terminal_is_ascii(tmp_path: Path, output: str) -> None:
     prompt = steps(["say", HOSTILE])
     code, shown = on_a_terminal("exec", "--command", script(), prompt, "--output", output, cwd=tmp_path)
     assert code == 0
@@ -82,12 +82,12 @@ def test_json_on_a_terminal_holds_nothing_but_ascii(tmp_path: Path, output: str)
     assert b"\x1b" not in shown
 
 
-def test_halves_of_a_character_are_joined_and_single_ones_replaced(tmp_path: Path) -> None:
+def test_surrogates_are_joined_or_replaced(tmp_path: Path) -> None:
     prompt = steps(["say", "\ud83d", "\ude00 ", "\ud83d", " end"])
     assert execute(prompt, cwd=tmp_path).out == "\U0001f600 \ufffd end\n"
 
 
-def test_stderr_is_made_safe_always(tmp_path: Path) -> None:
+def test_control_characters_on_stderr_are_always_replaced(tmp_path: Path) -> None:
     title = {**READ, "title": "Read\n\x1b[2J\u202eevil"}
     done = execute(steps(["update", title], ["complain", "\x1b[2J"], ["exit", 3]), cwd=tmp_path)
     assert done.code == 1
@@ -95,7 +95,7 @@ def test_stderr_is_made_safe_always(tmp_path: Path) -> None:
     assert "\u202e" not in done.err
 
 
-def test_json_is_one_object_that_says_all(tmp_path: Path) -> None:
+def test_json_output_is_one_object(tmp_path: Path) -> None:
     prompt = steps(
         ["say", "Done"],
         [
@@ -133,7 +133,7 @@ def test_json_is_one_object_that_says_all(tmp_path: Path) -> None:
     assert "error" not in result
 
 
-def test_ndjson_is_one_event_a_line_and_the_result_at_the_end(tmp_path: Path) -> None:
+def test_ndjson_output_is_one_event_per_line_and_the_result_last(tmp_path: Path) -> None:
     done = execute(steps(["say", "a", "b"]), "--output", "ndjson", cwd=tmp_path)
     assert done.code == 0
     *events, last = done.events
@@ -146,7 +146,7 @@ def test_ndjson_is_one_event_a_line_and_the_result_at_the_end(tmp_path: Path) ->
     assert last["text"] == "ab"
 
 
-def test_ndjson_comes_while_the_agent_works(tmp_path: Path) -> None:
+def test_ndjson_is_printed_while_the_agent_works(tmp_path: Path) -> None:
     prompt = steps(["say", "first"], ["ignore"])
     with running("exec", "--command", script(), prompt, "--output", "ndjson", cwd=tmp_path) as (process, _):
         assert process.stdout is not None
@@ -154,7 +154,7 @@ def test_ndjson_comes_while_the_agent_works(tmp_path: Path) -> None:
         assert next(line["text"] for line in lines if line["event"] == "text_chunk") == "first"
 
 
-def test_a_reader_that_leaves_ends_the_run_quietly(tmp_path: Path) -> None:
+def test_a_closed_pipe_ends_the_run_silently(tmp_path: Path) -> None:
     with running(
         "exec", "--command", script(), steps(["repeat", 500, "x" * 1000], ["ignore"]), cwd=tmp_path
     ) as (
@@ -171,7 +171,7 @@ def test_a_reader_that_leaves_ends_the_run_quietly(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
 @pytest.mark.parametrize("output", ["text", "json"])
-def test_output_without_room_is_one_sentence(tmp_path: Path, output: str) -> None:
+def test_a_full_disk_under_stdout_is_reported(tmp_path: Path, output: str) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
             [PROGRAM, "exec", "--command", script(), "hello", "--output", output],
@@ -187,7 +187,7 @@ def test_output_without_room_is_one_sentence(tmp_path: Path, output: str) -> Non
 
 
 @pytest.mark.parametrize("closed", [0, 1, 2])
-def test_a_closed_standard_stream_is_no_trouble(tmp_path: Path, closed: int) -> None:
+def test_a_closed_standard_stream_is_ignored(tmp_path: Path, closed: int) -> None:
     words = [PROGRAM, "exec", "--command", script(), "hello"]
     opener = f"import os; os.close({closed}); os.execv({PROGRAM!r}, {words!r})"
     done = subprocess.run(
@@ -203,7 +203,7 @@ def test_a_closed_standard_stream_is_no_trouble(tmp_path: Path, closed: int) -> 
     assert done.stderr == b""
 
 
-def test_a_dumb_terminal_and_a_plain_locale_are_enough(tmp_path: Path) -> None:
+def test_exec_works_with_a_dumb_terminal_and_the_c_locale(tmp_path: Path) -> None:
     done = execute(
         "h\u00e9 \U0001f600",
         command=f"env -u PYTHONIOENCODING {script()}",  # the agent has the right to its own
@@ -216,7 +216,7 @@ def test_a_dumb_terminal_and_a_plain_locale_are_enough(tmp_path: Path) -> None:
     assert done.out == "h\\xe9 \\U0001f600\n"
 
 
-def test_the_demo_answers(home: Path) -> None:
+def test_exec_works_with_the_demo_agent(home: Path) -> None:
     done = run("exec", "demo", "tour", "--policy", "yolo", "--output", "json")
     assert done.code == 0
     assert done.result["stopReason"] == "end_turn"

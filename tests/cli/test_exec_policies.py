@@ -67,7 +67,7 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_the_table_of_policies(project: Path, policy: str) -> None:
+def test_each_policy_answers_as_its_table_says(project: Path, policy: str) -> None:
     outside = project.parent
     prompt = steps(*(step for _, step in TABLE.values()))
     prompt = prompt.replace("{cwd}", str(project)).replace("{outside}", str(outside))
@@ -83,13 +83,10 @@ def test_the_table_of_policies(project: Path, policy: str) -> None:
 
 def test_deny_is_the_default(project: Path) -> None:
     done = execute(steps(permission("read")), cwd=project)
-    assert "rejected" in done.err
-    assert "deny" in done.err
+    assert 'Rejected by policy "deny": read a file that is not named' in done.err
 
 
-def test_the_settings_choose_the_policy_and_the_command_line_overrules_them(
-    project: Path, home: Path
-) -> None:
+def test_the_command_line_overrides_the_policy_of_the_settings(project: Path, home: Path) -> None:
     config = home / "config" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text('policy = "yolo"\n')
@@ -111,7 +108,7 @@ def test_rules_of_the_run_apply_under_any_policy(project: Path) -> None:
     assert "by rule" in result["permissions"][0]["why"]
 
 
-def test_reject_beats_allow_and_yolo(project: Path) -> None:
+def test_reject_rules_win_over_allow_rules_and_yolo(project: Path) -> None:
     prompt = steps(
         permission("execute", rawInput={"command": "git push --force"}),
         permission("execute", rawInput={"command": "ls; git push"}),
@@ -125,7 +122,7 @@ def test_reject_beats_allow_and_yolo(project: Path) -> None:
 @pytest.mark.parametrize(
     ("policy", "used"), [("deny", False), ("read-only", False), ("ask", True), ("yolo", True)]
 )
-def test_remembered_rules_apply_where_asking_would(
+def test_remembered_allow_rules_apply_under_the_policies_that_ask(
     project: Path, home: Path, policy: str, used: bool
 ) -> None:
     from acp_tui.permissions.rule_store import RuleStore
@@ -140,7 +137,7 @@ def test_remembered_rules_apply_where_asking_would(
     assert (result["permissions"][0]["by"] == "rule") == used
 
 
-def test_a_damaged_memory_is_set_aside_with_a_notice(project: Path, home: Path) -> None:
+def test_a_damaged_rules_file_is_set_aside_with_a_notice(project: Path, home: Path) -> None:
     file = home / "state" / "permissions.json"
     file.parent.mkdir(parents=True)
     file.write_text("{")
@@ -150,7 +147,7 @@ def test_a_damaged_memory_is_set_aside_with_a_notice(project: Path, home: Path) 
     assert "Traceback" not in done.err
 
 
-def test_what_is_allowed_covers_the_same_request_once(project: Path) -> None:
+def test_a_permission_covers_the_same_request_once(project: Path) -> None:
     path = str(project / "notes.txt")
     diff = {"type": "diff", "path": path, "oldText": "notes", "newText": "words"}
     meta = {"_meta": {"toolName": "mcp__files__edit"}}  # no rule speaks of the write
@@ -161,7 +158,7 @@ def test_what_is_allowed_covers_the_same_request_once(project: Path) -> None:
     assert [decision["by"] for decision in result["permissions"]] == ["rule", "covered", "policy"]
 
 
-def test_variables_keep_a_rule_of_the_run_from_matching_and_are_named(project: Path) -> None:
+def test_environment_variables_prevent_a_rule_from_matching(project: Path) -> None:
     def create(**env: str) -> list[Any]:
         pairs = [{"name": name, "value": value} for name, value in env.items()]
         return ["ask", "terminal/create", {"command": "true", "env": pairs}]
@@ -171,11 +168,12 @@ def test_variables_keep_a_rule_of_the_run_from_matching_and_are_named(project: P
         "--allow", "execute:true", "--policy", "ask", cwd=project,
     )  # fmt: skip
     allowed_line, rejected_line = done.err.lower().splitlines()
-    assert "allowed: run `true` (allowed by rule" in allowed_line
+    assert allowed_line.startswith("· allowed by rule")
+    assert allowed_line.endswith(": run `true`")
     assert "rejected: run `true` with cc=evil.sh (" in rejected_line
 
 
-def test_changes_are_found_whichever_way_they_were_made(project: Path) -> None:
+def test_all_kinds_of_file_changes_are_listed(project: Path) -> None:
     (project / "gone.txt").write_text("here\n")
     (project / "mode.sh").write_text("#!/bin/sh\n")
     remove = "import os; os.remove('gone.txt'); os.chmod('mode.sh', 0o755); open('made.txt', 'w').write('x')"
@@ -198,14 +196,14 @@ def test_changes_are_found_whichever_way_they_were_made(project: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
-def test_a_file_that_was_changed_and_changed_back_is_no_change(project: Path) -> None:
+def test_a_file_changed_back_is_not_listed(project: Path) -> None:
     prompt = steps(
         ["disk", str(project / "notes.txt"), "other\n"], ["disk", str(project / "notes.txt"), "notes\n"]
     )
     assert execute_json(prompt, cwd=project)["changedFiles"] == []
 
 
-def test_files_are_read_through_the_client_as_asked(project: Path) -> None:
+def test_files_are_read_through_the_client(project: Path) -> None:
     (project / "lines.txt").write_text("1\n2\n3\n4\n")
     path = str(project / "lines.txt")
     prompt = steps(
@@ -222,7 +220,7 @@ def test_files_are_read_through_the_client_as_asked(project: Path) -> None:
     assert "absolute" in relative["message"]
 
 
-def test_a_terminal_of_the_agent_runs_and_is_read(project: Path) -> None:
+def test_the_agent_runs_a_command_in_a_terminal(project: Path) -> None:
     prompt = steps(
         ["ask", "terminal/create", {"command": "echo hello; exit 3"}],
         ["ask", "terminal/wait_for_exit", {"terminalId": "$terminal"}],
@@ -243,14 +241,14 @@ def test_a_request_for_another_session_is_refused(project: Path) -> None:
     assert "no session 'another' here" in answer["message"]
 
 
-def test_elicitation_is_not_offered_without_a_screen(project: Path) -> None:
+def test_elicitation_is_not_advertised_by_exec(project: Path) -> None:
     prompt = steps(["tell", "initialize"], ["ask", "elicitation/create", {"mode": "form", "message": "?"}])
     initialize, answer = answers(execute_json(prompt, cwd=project))
     assert "elicitation" not in initialize["clientCapabilities"]
     assert answer["code"] == -32601
 
 
-def test_the_demo_is_held_back_by_deny(home: Path) -> None:
+def test_policy_deny_rejects_the_demos_requests(home: Path) -> None:
     result = run("exec", "demo", "tour", "--output", "json").result
     assert [decision["outcome"] for decision in result["permissions"]].count("allowed") == 0
     assert result["changedFiles"] == []

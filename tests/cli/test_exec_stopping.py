@@ -53,7 +53,7 @@ def test_ctrl_c_asks_the_agent_to_stop(tmp_path: Path) -> None:
         gone(mark)
 
 
-def test_ctrl_c_keeps_what_was_said(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_output(tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     os.mkfifo(ready)
     prompt = steps(
@@ -69,7 +69,7 @@ def test_ctrl_c_keeps_what_was_said(tmp_path: Path) -> None:
         assert [file["change"] for file in result["changedFiles"]] == ["added"]
 
 
-def test_a_second_ctrl_c_waits_for_nobody(tmp_path: Path) -> None:
+def test_a_second_ctrl_c_quits_at_once(tmp_path: Path) -> None:
     with running("exec", "--command", script(), STUBBORN, cwd=tmp_path) as (process, mark):
         under_way(process)
         process.send_signal(signal.SIGINT)
@@ -98,7 +98,7 @@ def test_ctrl_c_before_the_turn_ends_the_run(tmp_path: Path) -> None:
     "number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name
 )
 @pytest.mark.parametrize("command", ["ls-files", "update-index -q"], ids=["at the start", "at the end"])
-def test_a_git_that_hangs_ends_with_the_run(tmp_path: Path, command: str, number: signal.Signals) -> None:
+def test_a_hanging_git_ends_with_the_run(tmp_path: Path, command: str, number: signal.Signals) -> None:
     (tmp_path / "bin").mkdir()
     wrapper = tmp_path / "bin" / "git"
     hang = f'touch "{tmp_path}/hangs"; exec sleep 4323'
@@ -116,7 +116,7 @@ def test_a_git_that_hangs_ends_with_the_run(tmp_path: Path, command: str, number
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
-def test_being_told_to_end_ends_everything(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_signal_ends_the_run_and_its_processes(tmp_path: Path, number: signal.Signals) -> None:
     with running("exec", "--command", script(), DEAF, cwd=tmp_path) as (process, mark):
         under_way(process)
         process.send_signal(number)
@@ -173,7 +173,7 @@ def test_no_daemon_of_a_terminal_outlives_the_run(tmp_path: Path, number: signal
         gone(mark)
 
 
-def test_an_agent_that_holds_on_is_ended_at_the_end_of_the_run(tmp_path: Path) -> None:
+def test_an_agent_that_does_not_exit_is_killed_at_the_end_of_the_run(tmp_path: Path) -> None:
     with running("exec", "--command", agent("faulty", "will_not_end"), "go", cwd=tmp_path) as (process, mark):
         process.communicate()
         assert process.returncode == 0
@@ -186,7 +186,7 @@ def test_an_agent_that_holds_on_is_ended_at_the_end_of_the_run(tmp_path: Path) -
     [(signal.SIGTERM, 1, 143), (signal.SIGINT, 2, 130), (signal.SIGKILL, 1, -signal.SIGKILL)],
     ids=["SIGTERM", "SIGINT twice", "SIGKILL"],
 )
-def test_a_run_that_nobody_reads_can_be_ended(
+def test_a_run_with_a_blocked_output_can_be_ended(
     tmp_path: Path, number: signal.Signals, times: int, code: int
 ) -> None:
     prompt = steps(["say", "on it\n"], ["repeat", 5000, "x" * 1000], ["ignore"])

@@ -42,7 +42,7 @@ def test_a_session_is_found_by_id_folder_or_file(
         assert "I wrote the file." in out
 
 
-def test_recordings_of_others_are_exported_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_recordings_of_other_tools_are_exported(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(RECORDED), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["session"]["cwd"] == "/ws/project"
 
@@ -50,7 +50,7 @@ def test_recordings_of_others_are_exported_too(capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("name", "start"), [("a.md", "# "), ("a.html", "<!DOCTYPE html>"), ("a.JSON", '{\n "format": 1')]
 )
-def test_the_form_follows_the_name_of_the_file(
+def test_the_format_follows_the_suffix_of_the_file(
     name: str, start: str, tmp_path: Path, folder: SessionFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / name
@@ -60,13 +60,13 @@ def test_the_form_follows_the_name_of_the_file(
     assert capsys.readouterr().out == ""
 
 
-def test_what_is_said_counts_more_than_the_name(tmp_path: Path, folder: SessionFolder) -> None:
+def test_a_format_option_overrides_the_suffix(tmp_path: Path, folder: SessionFolder) -> None:
     file = tmp_path / "a.txt"
     assert main(["export", folder.id, "--html", "--theme", "light", "-o", str(file)]) == 0
     assert "color-scheme:light" in file.read_text()
 
 
-def test_a_page_has_the_colours_of_the_settings(
+def test_html_uses_the_theme_of_the_settings(
     home: Path, folder: SessionFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (home / "config").mkdir(parents=True)
@@ -84,7 +84,7 @@ def test_a_page_has_the_colours_of_the_settings(
 
 
 @pytest.mark.parametrize("name", ["wire.jsonl", "meta.json", "new.md"])
-def test_no_recording_is_written_over(
+def test_a_recording_is_never_overwritten(
     name: str, folder: SessionFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert folder.path is not None
@@ -95,7 +95,7 @@ def test_no_recording_is_written_over(
     assert not (folder.path / "new.md").exists()
 
 
-def test_a_file_whose_name_says_nothing_needs_the_form(
+def test_an_unknown_suffix_needs_a_format_option(
     folder: SessionFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["export", folder.id, "-o", str(tmp_path / "a.txt")]) == 2
@@ -110,14 +110,12 @@ def test_a_file_whose_name_says_nothing_needs_the_form(
         ([str(RECORDED), "-o", "/dev/null/x.md"], "Cannot write /dev/null/x.md"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_a_sentence(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_errors_are_one_sentence(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", *words]) in (1, 2)
     assert said in capsys.readouterr().err
 
 
-def test_what_files_hold_that_the_settings_call_sensitive_is_left_out(
+def test_contents_of_sensitive_files_are_left_out(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (home / "config").mkdir(parents=True)
@@ -134,7 +132,7 @@ def test_what_files_hold_that_the_settings_call_sensitive_is_left_out(
     assert "the vault" not in out
 
 
-def test_a_full_disk_leaves_the_old_export_as_it_was(tmp_path: Path, folder: SessionFolder) -> None:
+def test_a_full_disk_leaves_the_old_export_unchanged(tmp_path: Path, folder: SessionFolder) -> None:
     file = tmp_path / "talk.html"
     file.write_text("the old export")
     command = [sys.executable, "-m", "acp_tui", "export", folder.id, "-o", str(file)]

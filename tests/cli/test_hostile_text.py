@@ -103,12 +103,12 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return make_world(tmp_path_factory.mktemp("world"))
 
 
-def test_there_is_a_case_for_every_command() -> None:
+def test_every_command_has_a_case() -> None:
     assert set(CASES) == set(leaves())
 
 
 @pytest.mark.parametrize("command", CASES)
-def test_no_command_writes_what_commands_a_terminal(command: str, world: World) -> None:
+def test_no_command_writes_control_characters_to_a_terminal(command: str, world: World) -> None:
     shown = b""
     for case in [*CASES[command], (f"--{NAME}",), (*([""] * 4), NAME)]:
         words = [*command.split(), *(_argument(word, world) for word in case)]
@@ -120,13 +120,13 @@ def test_no_command_writes_what_commands_a_terminal(command: str, world: World) 
 
 
 @pytest.mark.parametrize("command", sorted(set(CASES) - {"run", "exec", "doctor", "export"}))
-def test_nor_into_a_pipe(command: str, world: World) -> None:
+def test_no_command_writes_control_characters_to_a_pipe(command: str, world: World) -> None:
     for case in CASES[command]:
         assert_no_control(written([*command.split(), *(_argument(word, world) for word in case)], world))
 
 
 @pytest.mark.parametrize("form", ["json", "ndjson"])
-def test_json_for_a_pipe_escapes_what_commands_a_terminal(form: str, world: World) -> None:
+def test_json_in_a_pipe_escapes_control_characters(form: str, world: World) -> None:
     assert_no_control(written(["exec", "--command", HOSTILE_AGENT, "show-all", "--output", form], world))
 
 

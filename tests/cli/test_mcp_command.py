@@ -1,4 +1,4 @@
-"""`acp-tui mcp list`: where each server is written, who gets it, and no secrets."""
+"""`acp-tui mcp list`: each server with file and line, recipients, and masked secrets."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ enabled = false
     return file
 
 
-def test_each_server_is_shown_with_its_place_and_who_gets_it(
+def test_each_server_is_listed_with_file_line_and_recipients(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["mcp", "list"]) == 0
     assert capsys.readouterr().out == (
         f"files  {config}:1\n"
-        "    runs  sh -c '${GREETING}'\n"
-        "    sent  to every agent\n"
+        "    command  sh -c '${GREETING}'\n"
+        "    sent     to every agent\n"
         f"web  {config}:5\n"
         "    http  https://example.org/mcp\n"
         "    sent  to gemini, codex, if it supports http\n"
         f"off  {config}:9\n"
-        "    runs      sh\n"
+        "    command   sh\n"
         "    left out  it is disabled\n"
     )
 
 
-def test_for_one_agent_it_tells_what_that_would_get(
+def test_one_agent_is_shown_only_what_it_would_get(
     config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GREETING")
@@ -66,12 +66,12 @@ def test_for_one_agent_it_tells_what_that_would_get(
     assert "    sent  to codex, if it supports http\n" in capsys.readouterr().out
 
 
-def test_an_agent_nobody_knows_is_a_usage_error(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_agent_is_a_usage_error(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mcp", "list", "--agent", "gemin"]) == 2
-    assert capsys.readouterr().err == "acp-tui: unknown agent 'gemin'; did you mean gemini?\n"
+    assert capsys.readouterr().err == 'acp-tui: Unknown agent "gemin"; did you mean gemini?\n'
 
 
-def test_files_given_are_listed_too_and_replace_by_name(
+def test_servers_of_mcp_config_files_are_listed_and_replace_those_of_the_same_name(
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "mcp.json"
@@ -81,13 +81,13 @@ def test_files_given_are_listed_too_and_replace_by_name(
     assert f"left out replaced by the one in {file}:2 web" in " ".join(out.split())
     assert out.endswith(
         f"files  {file}:2\n"
-        "    runs    sh\n"
-        "    unused  cwd, trust: not part of the protocol\n"
-        "    sent    to every agent\n"
+        "    command  sh\n"
+        "    unused   cwd, trust: not part of the protocol\n"
+        "    sent     to every agent\n"
     )
 
 
-def test_secrets_are_not_shown_and_references_are(
+def test_secrets_are_masked_and_references_are_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KEY", "value-of-key")
@@ -109,7 +109,7 @@ def test_secrets_are_not_shown_and_references_are(
     for shown in (
         "--port 80",
         "API_KEY=[redacted]",
-        "    env   TOKEN=[redacted]",
+        "    env      TOKEN=[redacted]",
         "OTHER_TOKEN=${KEY}",
         "PORT=80",
         "Authorization: [redacted]",
@@ -119,7 +119,7 @@ def test_secrets_are_not_shown_and_references_are(
         assert shown in out
 
 
-def test_without_servers_it_says_where_they_would_be(
+def test_without_servers_the_settings_file_is_named(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

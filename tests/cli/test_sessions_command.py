@@ -59,12 +59,12 @@ def record(
     return folder
 
 
-def test_without_sessions_the_list_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_without_sessions_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sessions"]) == 0
     assert capsys.readouterr().out == "No recorded sessions.\n"
 
 
-def test_the_list_has_a_line_for_each_the_last_used_first(
+def test_the_list_has_one_line_per_session_last_used_first(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "140")
@@ -92,7 +92,7 @@ def test_the_list_fits_the_terminal(
     assert "…" in line
 
 
-def test_a_session_from_today_says_the_time(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_session_from_today_shows_the_time(capsys: pytest.CaptureFixture[str]) -> None:
     now = time.time()
     record(at=now)
 
@@ -111,7 +111,7 @@ def test_damaged_sessions_are_listed(capsys: pytest.CaptureFixture[str]) -> None
     assert main(["sessions", "show", "empty"]) == 0
 
 
-def test_show_tells_the_facts_and_the_conversation(capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_prints_details_and_conversation(capsys: pytest.CaptureFixture[str]) -> None:
     folder = record(title="Greeting", session_id="abc", stop="end_turn", directories=["/home/me/lib"])
 
     assert main(["sessions", "show", folder.id]) == 0
@@ -130,14 +130,14 @@ def test_show_tells_the_facts_and_the_conversation(capsys: pytest.CaptureFixture
     assert conversation.split("\n\n")[:2] == ["> Say hello", "Hello ␛[2J!"]
 
 
-def test_path_prints_the_folder_for_a_beginning_of_an_id(capsys: pytest.CaptureFixture[str]) -> None:
+def test_path_accepts_a_prefix_of_an_id(capsys: pytest.CaptureFixture[str]) -> None:
     folder = record()
 
     assert main(["sessions", "path", "20250304"]) == 0
     assert capsys.readouterr().out == f"{folder.path}\n"
 
 
-def test_an_unknown_session_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_session_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     record()
 
     assert main(["sessions", "show", "20250305"]) == 1
@@ -147,7 +147,7 @@ def test_an_unknown_session_is_one_sentence(capsys: pytest.CaptureFixture[str]) 
     assert error.count("\n") == 1
 
 
-def test_prune_removes_the_oldest_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_prune_removes_the_oldest_sessions(capsys: pytest.CaptureFixture[str]) -> None:
     old, new = record(at=NOON), record(at=NOON + 60)
 
     assert main(["sessions", "prune", "--keep", "1", "--yes"]) == 0
@@ -160,7 +160,7 @@ def test_prune_removes_the_oldest_and_says_so(capsys: pytest.CaptureFixture[str]
     assert "Nothing to remove" in capsys.readouterr().out
 
 
-def test_prune_follows_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
+def test_prune_uses_the_limits_of_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
     for at in range(3):
         record(at=NOON + at)
     paths().config.mkdir(parents=True)
@@ -170,7 +170,7 @@ def test_prune_follows_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(list_sessions(paths().data)) == 2
 
 
-def test_prune_does_not_touch_a_session_in_use(capsys: pytest.CaptureFixture[str]) -> None:
+def test_prune_keeps_a_session_in_use(capsys: pytest.CaptureFixture[str]) -> None:
     folder = record()
     held = reopen_session_folder(read_session(folder.path))
 
@@ -180,7 +180,7 @@ def test_prune_does_not_touch_a_session_in_use(capsys: pytest.CaptureFixture[str
     held.close()
 
 
-def test_prune_without_anybody_to_ask_removes_nothing(
+def test_prune_without_a_terminal_removes_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = record()
@@ -214,14 +214,14 @@ def test_prune_asks_on_a_terminal(home: Path, answer: bytes, stays: bool) -> Non
 
 
 @pytest.mark.parametrize("words", [["--keep", "many"], ["--max-size", "large"]])
-def test_prune_refuses_what_is_no_limit(words: list[str]) -> None:
+def test_prune_rejects_invalid_limits(words: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["sessions", "prune", *words])
     assert ended.value.code == 2
 
 
 @pytest.mark.parametrize("words", [["show"], ["path"]])
-def test_a_reader_that_leaves_early_is_no_error(home: Path, words: list[str]) -> None:
+def test_a_closed_pipe_is_not_an_error(home: Path, words: list[str]) -> None:
     folder = record(prompt="word " * 100_000)
     reader, writer = os.pipe()
     os.close(reader)
@@ -237,7 +237,7 @@ def test_a_reader_that_leaves_early_is_no_error(home: Path, words: list[str]) ->
     assert ran.stderr == b""
 
 
-def test_an_encoding_without_a_character_does_not_end_the_output(home: Path) -> None:
+def test_characters_that_the_encoding_lacks_are_replaced(home: Path) -> None:
     folder = record(prompt="漢")
     ran = subprocess.run(
         [sys.executable, "-m", "acp_tui", "sessions", "show", folder.id],
@@ -260,7 +260,7 @@ def test_nothing_heavy_is_loaded(home: Path) -> None:
         assert ran.stderr == "set()\n"
 
 
-def test_sizes_and_titles_are_short() -> None:
+def test_sizes_and_titles_are_shortened() -> None:
     assert [format_size(count) for count in (0, 999, 1000, 2_500_000, 3e9)] == [
         "0 B",
         "999 B",
@@ -272,7 +272,7 @@ def test_sizes_and_titles_are_short() -> None:
     assert truncate("漢字漢字", 5) == "漢字…"
 
 
-def test_secrets_do_not_reach_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+def test_secrets_in_titles_are_masked_in_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     record(prompt="use ghp_16C7e42F292c6912E7710c838347Ae178B4a")
 
     main(["sessions"])

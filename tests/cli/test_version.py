@@ -9,12 +9,12 @@ from acp_tui.cli import COMMANDS
 from tests.support.cli import run
 
 
-def test_the_version_is_one_line() -> None:
+def test_version_prints_one_line() -> None:
     done = run("--version")
     assert (done.code, done.out) == (0, f"acp-tui {__version__}\n")
 
 
-def test_without_a_command_there_is_help_and_exit_code_2() -> None:
+def test_without_arguments_help_is_printed_with_exit_code_2() -> None:
     done = run()
     assert done.code == 2
     assert all(f"\n    {command}" in done.out for command in COMMANDS)

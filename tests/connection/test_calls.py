@@ -34,7 +34,7 @@ FILE = {"type": "resource", "resource": {"uri": "file:///a", "text": "a"}}
 LINK = {"type": "resource_link", "uri": "file:///a", "name": "a"}
 
 
-async def test_initialize_says_who_asks_and_only_what_the_schema_knows(client: MakeClient) -> None:
+async def test_initialize_sends_the_client_name_and_known_capabilities_only(client: MakeClient) -> None:
     agent = client("complete")
     connection = await agent.start()
     await connection.initialize({"terminal": True, "nonsense": 1, "_meta": {"terminal_output": True}})
@@ -46,7 +46,7 @@ async def test_initialize_says_who_asks_and_only_what_the_schema_knows(client: M
     }
 
 
-async def test_servers_carry_their_lists_even_when_empty(client: MakeClient) -> None:
+async def test_mcp_servers_are_sent_with_their_empty_lists(client: MakeClient) -> None:
     agent = client("complete")
     connection = await agent.initialize()
     result = await connection.new_session("/w", ["/x"], [{**STDIO, "more": 1}, HTTP, SSE])
@@ -62,7 +62,7 @@ async def test_servers_carry_their_lists_even_when_empty(client: MakeClient) -> 
     }
 
 
-async def test_sessions_are_opened_again_with_everything(client: MakeClient) -> None:
+async def test_load_and_resume_send_all_parameters(client: MakeClient) -> None:
     agent = client("complete")
     connection = await agent.initialize()
     expected = {"sessionId": "old", "cwd": "/w", "additionalDirectories": ["/x"], "mcpServers": []}
@@ -75,7 +75,7 @@ async def test_sessions_are_opened_again_with_everything(client: MakeClient) -> 
     assert asked == dict.fromkeys(["session/load", "session/resume"], expected)
 
 
-async def test_prompts_give_the_stop_reason_in_the_agents_word(client: MakeClient) -> None:
+async def test_prompt_returns_the_agents_stop_reason(client: MakeClient) -> None:
     agent = client("complete")
     connection = await agent.open()
     blocks = [*text("look"), IMAGE, AUDIO, FILE, LINK]
@@ -102,7 +102,7 @@ async def test_prompts_give_the_stop_reason_in_the_agents_word(client: MakeClien
         (lambda c: c.call("extension/anything", {"x": [1]}), "extension/anything", {"x": [1]}),
     ],
 )
-async def test_calls_carry_exactly_their_fields(
+async def test_calls_send_exactly_their_parameters(
     client: MakeClient,
     call: Callable[[AgentConnection], Awaitable[Any]],
     method: str,
@@ -148,7 +148,7 @@ async def test_cancel_is_a_notification(client: MakeClient) -> None:
         (lambda c: c.authenticate("login"), 'no sign-in method "login"'),
     ],
 )
-async def test_what_is_not_offered_is_refused_in_words_and_not_sent(
+async def test_calls_the_agent_does_not_support_are_not_sent(
     client: MakeClient, call: Callable[[AgentConnection], Awaitable[Any]], words: str
 ) -> None:
     agent = client("faulty", "errors")
@@ -172,7 +172,7 @@ async def test_what_is_not_offered_is_refused_in_words_and_not_sent(
         ("none", "x", 'Option "none" is not available: Scripted Agent offers effort, fast'),
     ],
 )
-async def test_options_take_only_what_fits(
+async def test_options_accept_only_available_values(
     client: MakeClient, option: str, value: str | bool, words: str
 ) -> None:
     connection = await client("complete").open()
@@ -180,13 +180,13 @@ async def test_options_take_only_what_fits(
         await connection.set_config_option(SESSION, option, value)
 
 
-async def test_nothing_is_called_before_initialize(client: MakeClient) -> None:
+async def test_calls_before_initialize_raise(client: MakeClient) -> None:
     connection = await client("complete").start()
     with pytest.raises(NotSupported, match="has not been initialized"):
         await connection.new_session("/w")
 
 
-async def test_giving_up_a_call_tells_the_agent(client: MakeClient) -> None:
+async def test_cancelling_a_call_sends_cancel_request(client: MakeClient) -> None:
     agent = client("faulty", "never_answers_prompts")
     connection = await agent.open()
     turn = asyncio.ensure_future(connection.prompt(SESSION, text("go")))
@@ -219,7 +219,7 @@ async def test_frames_are_observed_in_wire_order_before_they_take_effect(client:
     assert seen == [8]
 
 
-async def test_the_observed_line_is_what_crossed_the_wire(client: MakeClient) -> None:
+async def test_the_observed_line_is_the_line_on_the_wire(client: MakeClient) -> None:
     agent = client("complete")
     connection = await agent.open()
     words = "naïve \ud83d half \u2028 sign"
@@ -231,7 +231,7 @@ async def test_the_observed_line_is_what_crossed_the_wire(client: MakeClient) ->
         assert json.loads(line) == record.frame
 
 
-async def test_an_observer_that_fails_does_not_cut_the_line(client: MakeClient) -> None:
+async def test_a_failing_observer_does_not_end_the_connection(client: MakeClient) -> None:
     agent = client("complete")
     connection = await agent.open()
 
@@ -242,7 +242,7 @@ async def test_an_observer_that_fails_does_not_cut_the_line(client: MakeClient) 
     assert await connection.prompt(SESSION, text("go")) == "max_tokens"
 
 
-async def test_what_cannot_be_sent_is_named(client: MakeClient) -> None:
+async def test_invalid_parameters_are_reported(client: MakeClient) -> None:
     connection = await client("complete").open()
     with pytest.raises(UserError, match='Cannot send "broken" to the agent: command: Field required'):
         await connection.new_session("/w", [], [{"name": "broken"}])
@@ -250,7 +250,7 @@ async def test_what_cannot_be_sent_is_named(client: MakeClient) -> None:
         await connection.prompt(SESSION, [{"type": "text"}])
 
 
-async def test_the_trace_of_our_environment_is_passed_on(
+async def test_the_trace_context_of_the_environment_is_sent(
     client: MakeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRACEPARENT", "00-aa-bb-01")
@@ -264,7 +264,7 @@ async def test_the_trace_of_our_environment_is_passed_on(
     assert metas == [trace, trace, {**trace, "own": 1}, None]
 
 
-async def test_the_agent_gets_our_environment_its_own_and_its_folder(
+async def test_the_agent_inherits_the_environment_and_gets_its_own_variables(
     client: MakeClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     monkeypatch.setenv("FROM_US", "yes")
@@ -280,7 +280,7 @@ async def test_the_agent_gets_our_environment_its_own_and_its_folder(
     assert heard["ignored"] == []
 
 
-async def test_a_state_without_its_option_is_not_offered(client: MakeClient) -> None:
+async def test_a_select_option_without_choices_accepts_no_value(client: MakeClient) -> None:
     agent = client("faulty", "errors")
     connection = await agent.initialize()
     agent.session.agent = Agent()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     "number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], ids=lambda number: number.name
 )
-async def test_nothing_lives_on_when_the_client_is_killed(tmp_path: Path, number: signal.Signals) -> None:
+async def test_no_process_survives_a_killed_client(tmp_path: Path, number: signal.Signals) -> None:
     mark = uuid.uuid4().hex
     client = await asyncio.create_subprocess_exec(
         sys.executable,

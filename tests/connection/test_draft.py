@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("how", ["answers", "refuses"])
-async def test_an_agent_of_the_draft_is_asked_again_in_its_words(client: MakeClient, how: str) -> None:
+async def test_an_agent_of_the_draft_dialect_is_initialized_again(client: MakeClient, how: str) -> None:
     agent = client("draft", how)
     await agent.open()
     assert agent.session.dialect == "0.1.0"
@@ -24,7 +24,7 @@ async def test_an_agent_of_the_draft_is_asked_again_in_its_words(client: MakeCli
     assert agent.session.agent.name == "draft-agent"
 
 
-async def test_the_turn_lasts_until_its_notification(client: MakeClient) -> None:
+async def test_a_notification_ends_a_draft_turn(client: MakeClient) -> None:
     agent = client("draft", "answers")
     connection = await agent.open()
     assert await connection.prompt(SESSION, text("hello")) == "end_turn"
@@ -33,18 +33,18 @@ async def test_the_turn_lasts_until_its_notification(client: MakeClient) -> None
     assert await connection.prompt(SESSION, text("at once")) == "cancelled"
 
 
-async def test_a_prompt_that_is_not_taken_is_an_error(client: MakeClient) -> None:
+async def test_a_rejected_draft_prompt_is_an_error(client: MakeClient) -> None:
     connection = await client("draft", "answers").open()
     with pytest.raises(RequestFailed, match="answered session/prompt with an error: not now"):
         await connection.prompt(SESSION, text("no"))
 
 
-async def test_death_ends_the_turn(client: MakeClient) -> None:
+async def test_the_agents_exit_ends_a_draft_turn(client: MakeClient) -> None:
     connection = await client("draft", "answers").open()
     with pytest.raises(AgentGone, match="exited with code 9"):
         await connection.prompt(SESSION, text("die"))
 
 
-async def test_an_agent_that_refuses_both_is_refused(client: MakeClient) -> None:
+async def test_an_agent_that_rejects_both_versions_is_an_error(client: MakeClient) -> None:
     with pytest.raises(RequestFailed, match="Unsupported protocol version"):
         await client("draft", "refuses everything").initialize()

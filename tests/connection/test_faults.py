@@ -79,7 +79,7 @@ def no_program(folder: Path) -> str:
         (no_program, "neither a binary for this machine nor a script", True),
     ],
 )
-async def test_a_program_that_cannot_run_is_one_sentence(
+async def test_a_program_that_cannot_run_is_reported(
     tmp_path: Path, make: Callable[[Path], str], sentence: str, hint: bool
 ) -> None:
     client = Client(Launch("x", "The Agent", [make(tmp_path)], {}, "pip install x"), tmp_path, "unused-mark")
@@ -92,13 +92,13 @@ async def test_a_program_that_cannot_run_is_one_sentence(
     assert client.exits == []
 
 
-async def test_arguments_that_no_program_can_be_given_are_one_sentence(tmp_path: Path) -> None:
+async def test_a_null_byte_in_the_arguments_is_reported(tmp_path: Path) -> None:
     client = Client(Launch("x", "The Agent", [sys.executable, "a\0b"]), tmp_path, "unused-mark")
     with pytest.raises(CannotStart, match=r"^The Agent cannot be started: embedded null byte\.$"):
         await client.start()
 
 
-async def test_a_missing_folder_to_work_in_is_named(tmp_path: Path) -> None:
+async def test_a_missing_working_directory_is_reported(tmp_path: Path) -> None:
     client = Client(Launch("x", "The Agent", [sys.executable]), tmp_path / "gone", "unused-mark")
     with pytest.raises(CannotStart, match=r"gone does not exist\.$"):
         await client.start()
@@ -107,7 +107,7 @@ async def test_a_missing_folder_to_work_in_is_named(tmp_path: Path) -> None:
 # --------------------------------------------------------------------------- it ends
 
 
-async def test_death_before_initialize_is_told_with_the_last_stderr_lines(client: MakeClient) -> None:
+async def test_an_exit_before_initialize_is_reported_with_the_end_of_stderr(client: MakeClient) -> None:
     agent = client("faulty", "dies_before_initialize")
     with pytest.raises(AgentGone) as caught:
         await agent.initialize()
@@ -127,7 +127,7 @@ async def test_death_before_initialize_is_told_with_the_last_stderr_lines(client
         ("leaves_processes_and_dies", "exited with code 5"),
     ],
 )
-async def test_death_in_a_turn_ends_the_turn(client: MakeClient, behaviour: str, sentence: str) -> None:
+async def test_the_agents_exit_ends_the_turn(client: MakeClient, behaviour: str, sentence: str) -> None:
     agent = client("faulty", behaviour)
     connection = await agent.open()
     with pytest.raises(AgentGone) as caught:
@@ -140,7 +140,7 @@ async def test_death_in_a_turn_ends_the_turn(client: MakeClient, behaviour: str,
         await connection.cancel(SESSION)
 
 
-async def test_half_a_line_at_the_end_is_kept(client: MakeClient) -> None:
+async def test_an_incomplete_last_line_is_kept(client: MakeClient) -> None:
     agent = client("faulty", "ends_in_the_middle_of_a_line")
     connection = await agent.open()
     with pytest.raises(AgentGone):
@@ -148,7 +148,7 @@ async def test_half_a_line_at_the_end_is_kept(client: MakeClient) -> None:
     assert agent.frames("received")[-1] == '{"jsonrpc": "2.0", "meth'
 
 
-async def test_an_agent_that_stops_reading_is_ended(client: MakeClient) -> None:
+async def test_an_agent_that_closes_its_stdin_is_ended(client: MakeClient) -> None:
     agent = client("faulty", "closes_its_input")
     connection = await agent.open()
     await until(lambda: LAST_WORDS in connection.stderr_tail())
@@ -157,7 +157,7 @@ async def test_an_agent_that_stops_reading_is_ended(client: MakeClient) -> None:
     assert str(caught.value) == (f"Scripted Agent closed its stdin and was ended. {IN_A_SENTENCE}")
 
 
-async def test_a_prompt_that_nobody_reads_can_be_cancelled_and_left(client: MakeClient) -> None:
+async def test_a_prompt_the_agent_does_not_read_can_be_cancelled(client: MakeClient) -> None:
     agent = client("faulty", "stops_reading")
     connection = await agent.open()
     turn = asyncio.ensure_future(connection.prompt(SESSION, text("x" * MEGABYTE)))
@@ -168,7 +168,7 @@ async def test_a_prompt_that_nobody_reads_can_be_cancelled_and_left(client: Make
         await turn
 
 
-async def test_an_agent_that_is_slow_to_leave_left_as_expected(client: MakeClient) -> None:
+async def test_an_agent_that_is_slow_to_exit_counts_as_ended_by_us(client: MakeClient) -> None:
     agent = client("faulty", "closes_its_output_and_lingers")
     await agent.open()
     ended = await agent.connection.close()
@@ -186,7 +186,7 @@ async def test_an_agent_that_loses_its_watcher_is_ended(client: MakeClient) -> N
         await turn
 
 
-async def test_all_waiting_calls_hear_of_the_end_after_it_was_told(client: MakeClient) -> None:
+async def test_pending_calls_fail_after_the_exit_was_reported(client: MakeClient) -> None:
     agent = client("faulty", "dies_mid_turn")
     connection = await agent.open()
     told: list[int] = []
@@ -204,7 +204,7 @@ async def test_all_waiting_calls_hear_of_the_end_after_it_was_told(client: MakeC
 # --------------------------------------------------------------------------- it does not answer, or badly
 
 
-async def test_silence_at_initialize_is_ended_by_the_timeout(client: MakeClient) -> None:
+async def test_initialize_times_out(client: MakeClient) -> None:
     agent = client("faulty", "never_answers")
     connection = await agent.start()
     await until(connection.stderr_tail)
@@ -217,7 +217,7 @@ async def test_silence_at_initialize_is_ended_by_the_timeout(client: MakeClient)
 
 
 @pytest.mark.parametrize("shape", ERRORS)
-async def test_errors_of_every_shape_have_a_text(client: MakeClient, shape: str) -> None:
+async def test_errors_of_every_shape_have_a_message(client: MakeClient, shape: str) -> None:
     connection = await client("faulty", "errors").open()
     with pytest.raises(RequestFailed) as caught:
         await connection.prompt(SESSION, text(shape))
@@ -229,7 +229,7 @@ async def test_errors_of_every_shape_have_a_text(client: MakeClient, shape: str)
 
 
 @pytest.mark.parametrize("version", ["2", "0", '"2.0"', '"2024-11-05"', "null", "[]", "1.5"])
-async def test_another_version_is_refused_in_words_that_name_both(client: MakeClient, version: str) -> None:
+async def test_an_unsupported_version_names_both_versions(client: MakeClient, version: str) -> None:
     with pytest.raises(VersionMismatch) as caught:
         await client("faulty", "wrong_version", version).initialize()
     theirs = version.replace('"', "")
@@ -238,13 +238,13 @@ async def test_another_version_is_refused_in_words_that_name_both(client: MakeCl
 
 
 @pytest.mark.parametrize("version", ["1", "1.0", '"1"', '"1.0"'])
-async def test_version_1_has_many_spellings(client: MakeClient, version: str) -> None:
+async def test_version_1_is_accepted_in_every_spelling(client: MakeClient, version: str) -> None:
     agent = client("faulty", "wrong_version", version)
     await agent.open()
     assert agent.session.dialect == "v1"
 
 
-async def test_authentication_is_demanded_given_and_taken_back(client: MakeClient) -> None:
+async def test_an_agent_that_requires_sign_in_opens_a_session_after_it(client: MakeClient) -> None:
     agent = client("faulty", "demands_authentication")
     connection = await agent.initialize()
     with pytest.raises(RequestFailed) as caught:
@@ -254,7 +254,7 @@ async def test_authentication_is_demanded_given_and_taken_back(client: MakeClien
     await connection.new_session("/tmp")
 
 
-async def test_a_sign_in_in_a_terminal_is_never_sent(client: MakeClient) -> None:
+async def test_a_terminal_sign_in_is_never_sent_to_the_agent(client: MakeClient) -> None:
     agent = client("faulty", "demands_authentication")
     connection = await agent.initialize()
     with pytest.raises(NotSupported, match='Sign-in method "In a terminal" has the type terminal'):
@@ -264,7 +264,7 @@ async def test_a_sign_in_in_a_terminal_is_never_sent(client: MakeClient) -> None
     assert "authenticate" not in [frame["method"] for frame in agent.frames("sent")]
 
 
-async def test_a_sign_in_that_never_ends_can_be_given_up(client: MakeClient) -> None:
+async def test_a_sign_in_that_never_ends_can_be_cancelled(client: MakeClient) -> None:
     agent = client("faulty", "demands_authentication")
     connection = await agent.initialize()
     waiting = asyncio.ensure_future(connection.authenticate("waits"))
@@ -275,7 +275,7 @@ async def test_a_sign_in_that_never_ends_can_be_given_up(client: MakeClient) -> 
     await connection.authenticate("login")
 
 
-async def test_a_session_without_an_id_is_a_fault(client: MakeClient) -> None:
+async def test_a_session_without_an_id_is_an_error(client: MakeClient) -> None:
     with pytest.raises(ConnectionFault, match=r"answered session/new without a session id\."):
         await client("faulty", "no_session_id").open()
 
@@ -283,7 +283,7 @@ async def test_a_session_without_an_id_is_a_fault(client: MakeClient) -> None:
 # --------------------------------------------------------------------------- noise and floods
 
 
-async def test_noise_is_observed_and_goes_by(client: MakeClient) -> None:
+async def test_invalid_lines_are_observed_and_ignored(client: MakeClient) -> None:
     agent = client("faulty", "noise")
     connection = await agent.open()
     before = len(agent.frames("received"))
@@ -297,7 +297,7 @@ async def test_noise_is_observed_and_goes_by(client: MakeClient) -> None:
     assert "Loading configuration ..." in agent.frames("received")
 
 
-async def test_only_a_malformed_request_that_names_itself_is_answered(client: MakeClient) -> None:
+async def test_only_a_malformed_request_with_an_id_is_answered(client: MakeClient) -> None:
     agent = client("faulty", "noise")
     connection = await agent.open()
     await connection.prompt(SESSION, text("go"))
@@ -310,20 +310,20 @@ async def test_only_a_malformed_request_that_names_itself_is_answered(client: Ma
 @pytest.mark.parametrize(
     ("shape", "words"), [("array", "inside a JSON array"), ("empty", "neither result nor error")]
 )
-async def test_a_malformed_answer_fails_the_call_it_names(client: MakeClient, shape: str, words: str) -> None:
+async def test_a_malformed_answer_fails_its_call(client: MakeClient, shape: str, words: str) -> None:
     connection = await client("faulty", "malformed_answer").open()
     with pytest.raises(RequestFailed, match=words):
         await connection.prompt(SESSION, text(shape))
 
 
-async def test_a_line_of_50_megabytes_is_a_line(client: MakeClient) -> None:
+async def test_a_line_of_50_megabytes_is_read(client: MakeClient) -> None:
     agent = client("faulty", "long_line")
     connection = await agent.open()
     assert await connection.prompt(SESSION, text("go")) == "end_turn"
     assert [len(said) for said in agent.said()] == [50 * MEGABYTE]
 
 
-async def test_a_line_over_the_limit_is_left_out_visibly(client: MakeClient) -> None:
+async def test_a_line_over_the_limit_is_replaced_by_a_note(client: MakeClient) -> None:
     agent = client("faulty", "long_line")
     connection = await agent.start(line_limit=MEGABYTE)
     await connection.initialize({})
@@ -346,7 +346,7 @@ async def test_50_megabytes_on_stderr_do_not_stop_the_turn(client: MakeClient) -
     assert max(map(len, ended.stderr_tail)) <= 2000
 
 
-async def test_a_flood_leaves_turns_to_everybody_else(client: MakeClient) -> None:
+async def test_other_tasks_run_during_a_flood(client: MakeClient) -> None:
     agent = client("faulty", "flood")
     connection = await agent.open()
     turns: list[int] = []
@@ -384,7 +384,7 @@ async def test_updates_of_an_unknown_session_are_observed(client: MakeClient) ->
     assert agent.said() == ["for somebody else"]
 
 
-async def test_the_second_of_two_answers_has_no_effect(client: MakeClient) -> None:
+async def test_a_second_answer_is_ignored(client: MakeClient) -> None:
     agent = client("faulty", "answers_twice")
     connection = await agent.open()
     assert await connection.prompt(SESSION, text("go")) == "end_turn"
@@ -392,7 +392,7 @@ async def test_the_second_of_two_answers_has_no_effect(client: MakeClient) -> No
     assert sum("result" in frame for frame in agent.frames("received")) >= 5
 
 
-async def test_answers_to_nothing_have_no_effect(client: MakeClient) -> None:
+async def test_answers_with_unknown_ids_are_ignored(client: MakeClient) -> None:
     agent = client("faulty", "unknown_id")
     connection = await agent.open()
     assert await connection.prompt(SESSION, text("go")) == "end_turn"
@@ -411,7 +411,7 @@ async def test_grandchildren_and_daemons_end_with_the_agent(client: MakeClient) 
 
 
 @pytest.mark.parametrize("steps", range(1, 13))
-async def test_a_start_that_is_given_up_leaves_nothing(client: MakeClient, steps: int) -> None:
+async def test_a_cancelled_start_leaves_no_process(client: MakeClient, steps: int) -> None:
     agent = client("faulty", "never_answers")
     starting = asyncio.ensure_future(agent.start())
     for _ in range(steps):  # of the loop: amid whatever it is
@@ -422,7 +422,7 @@ async def test_a_start_that_is_given_up_leaves_nothing(client: MakeClient, steps
     assert agent.left_behind() == []
 
 
-async def test_an_agent_that_will_not_end_is_killed(client: MakeClient) -> None:
+async def test_an_agent_that_does_not_exit_is_killed(client: MakeClient) -> None:
     agent = client("faulty", "will_not_end")
     await agent.open()
     ended = await agent.connection.close()

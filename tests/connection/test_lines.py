@@ -10,14 +10,14 @@ from acp_tui.connection.process import LineRing
 
 
 @given(st.lists(st.text("ab\n", max_size=8)))
-def test_the_cuts_between_blocks_make_no_difference(blocks: list[str]) -> None:
+def test_lines_do_not_depend_on_block_boundaries(blocks: list[str]) -> None:
     splitter = LineSplitter()
     lines = [line for block in blocks for line in splitter.feed(block.encode())]
     assert [*lines, splitter.rest()] == "".join(blocks).encode().split(b"\n")
 
 
 @given(st.lists(st.binary(min_size=1, max_size=4), max_size=20))
-def test_a_line_over_the_limit_is_named_and_the_next_one_is_whole(blocks: list[bytes]) -> None:
+def test_a_line_over_the_limit_is_truncated_and_the_next_is_complete(blocks: list[bytes]) -> None:
     splitter = LineSplitter(limit=10)
     long = b"".join(blocks).replace(b"\n", b"-") + b"x" * 11
     [line, after] = [
@@ -30,7 +30,7 @@ def test_a_line_over_the_limit_is_named_and_the_next_one_is_whole(blocks: list[b
 
 
 @given(st.lists(st.binary(max_size=12)))
-def test_the_ring_keeps_the_last_lines_however_they_come(blocks: list[bytes]) -> None:
+def test_the_ring_keeps_the_last_lines_of_any_blocks(blocks: list[bytes]) -> None:
     ring = LineRing(lines=3, width=5)
     for block in blocks:
         ring.add(block)
@@ -40,7 +40,7 @@ def test_the_ring_keeps_the_last_lines_however_they_come(blocks: list[bytes]) ->
         assert ring.tail() == ([text[:5].decode().rstrip()] if text[:5].strip() else [])
 
 
-def test_the_ring_shows_the_end_with_its_dangers_visible() -> None:
+def test_the_ring_replaces_control_characters() -> None:
     ring = LineRing(lines=2, width=100)
     ring.add(b"one\ntwo\n\x1b[31mthr")
     ring.add(b"ee\r\n\n")

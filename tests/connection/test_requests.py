@@ -34,7 +34,7 @@ async def answer_to(client: Client, method: str, params: Any, request_id: Any = 
 
 
 @pytest.mark.parametrize("request_id", ["text", "", 0, 7, -1])
-async def test_ids_of_requests_are_text_or_numbers(client: MakeClient, request_id: str | int) -> None:
+async def test_request_ids_may_be_strings_or_numbers(client: MakeClient, request_id: str | int) -> None:
     agent = client("faulty", "asks")
 
     async def read(params: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +45,7 @@ async def test_ids_of_requests_are_text_or_numbers(client: MakeClient, request_i
     assert answer == {"result": {"content": "/a"}}
 
 
-async def test_nothing_to_say_is_an_empty_object(client: MakeClient) -> None:
+async def test_a_result_of_none_is_sent_as_an_empty_object(client: MakeClient) -> None:
     agent = client("faulty", "asks")
 
     async def release(_: dict[str, Any]) -> None:
@@ -66,7 +66,7 @@ async def test_a_refusal_is_an_error_answer(client: MakeClient) -> None:
     assert await answer_to(agent, "fs/read_text_file", {}) == {"error": error}
 
 
-async def test_a_fault_of_ours_is_an_error_answer_too(client: MakeClient) -> None:
+async def test_an_unexpected_exception_is_an_internal_error(client: MakeClient) -> None:
     agent = client("faulty", "asks")
 
     async def fail(_: dict[str, Any]) -> dict[str, Any]:
@@ -79,7 +79,7 @@ async def test_a_fault_of_ours_is_an_error_answer_too(client: MakeClient) -> Non
 
 
 @pytest.mark.parametrize("method", ["fs/list", "_vendor/thing", "session/prompt", ""])
-async def test_unknown_methods_are_refused_and_not_served(client: MakeClient, method: str) -> None:
+async def test_unknown_methods_are_answered_with_method_not_found(client: MakeClient, method: str) -> None:
     agent = client("faulty", "asks")
     answer = await answer_to(agent, method, {})
     assert answer == {"error": {"code": -32601, "message": "Method not found", "data": {"method": method}}}
@@ -113,7 +113,7 @@ async def test_a_request_withdrawn_later_is_answered_once(client: MakeClient) ->
     assert [frame["id"] for frame in agent.frames("sent") if "method" not in frame] == [5]
 
 
-async def test_one_id_has_one_answer_and_can_be_used_again_after_it(client: MakeClient) -> None:
+async def test_a_duplicate_id_gets_one_answer_and_can_be_reused_afterwards(client: MakeClient) -> None:
     agent = client("faulty", "same_id_twice")
 
     async def output(_: dict[str, Any]) -> dict[str, Any]:
@@ -146,7 +146,7 @@ ANSWERED = [
 ]
 
 
-async def test_all_that_is_pending_is_answered_when_we_leave(client: MakeClient, tmp_path: Path) -> None:
+async def test_pending_requests_are_answered_on_close(client: MakeClient, tmp_path: Path) -> None:
     agent = client("faulty", "asks_and_waits")
     turn = await pending(agent, tmp_path / "answers")
     await agent.connection.close()
@@ -155,7 +155,7 @@ async def test_all_that_is_pending_is_answered_when_we_leave(client: MakeClient,
     assert turn.exception() is not None
 
 
-async def test_answers_of_a_cancelled_turn_are_written_when_the_call_returns(
+async def test_answer_pending_returns_after_the_answers_are_written(
     client: MakeClient, tmp_path: Path
 ) -> None:
     agent = client("faulty", "asks_and_waits")
@@ -170,7 +170,9 @@ async def test_answers_of_a_cancelled_turn_are_written_when_the_call_returns(
     turn.cancel()
 
 
-async def test_nobody_is_asked_any_more_when_the_agent_has_ended(client: MakeClient, tmp_path: Path) -> None:
+async def test_pending_requests_are_cancelled_when_the_agent_exits(
+    client: MakeClient, tmp_path: Path
+) -> None:
     agent = client("script")
     asked, given_up = asyncio.Event(), asyncio.Event()
 

@@ -31,7 +31,7 @@ def root_logger() -> Iterator[None]:
     root.setLevel(level)
 
 
-def test_messages_go_to_a_file_of_ours_alone(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_messages_go_to_the_log_file_only(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = log_to_file()
     assert path == home / "state" / "acp-tui.log"
     ROOT.warning("a thing happened")
@@ -40,7 +40,7 @@ def test_messages_go_to_a_file_of_ours_alone(home: Path, capfd: pytest.CaptureFi
     assert capfd.readouterr() == ("", "")
 
 
-def test_setting_it_up_twice_logs_once(home: Path) -> None:
+def test_calling_it_twice_logs_once(home: Path) -> None:
     log_to_file()
     path = log_to_file()
     assert path is not None
@@ -60,7 +60,7 @@ def test_the_file_is_rotated_and_stays_private(home: Path, monkeypatch: pytest.M
     assert all(file.stat().st_size <= 1000 for file in files)
 
 
-def test_without_a_place_for_the_file_logging_is_silent(
+def test_logging_is_discarded_if_the_file_cannot_be_written(
     home: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     home.write_text("not a folder")
@@ -69,7 +69,7 @@ def test_without_a_place_for_the_file_logging_is_silent(
     assert capfd.readouterr() == ("", "")
 
 
-def test_printing_the_file_never_commands_the_terminal(home: Path) -> None:
+def test_control_characters_in_messages_are_replaced(home: Path) -> None:
     path = log_to_file()
     assert path is not None
     ROOT.warning("the agent said \x1b]52;c;cHduZWQ=\x07 \x9b31m")

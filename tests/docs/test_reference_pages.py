@@ -84,7 +84,7 @@ def test_every_known_agent_is_listed() -> None:
     assert sorted(listed) == sorted(catalogue.known_agents(Settings()))
 
 
-def test_the_versions_that_agents_were_tried_with_are_right() -> None:
+def test_the_tested_versions_of_agents_are_right() -> None:
     text = page("docs/agents.md")
     for agent in catalogue.known_agents(Settings()).values():
         assert f"| {agent.tested_version or ''}".rstrip() in re.sub(" +", " ", text), agent.name
@@ -95,12 +95,12 @@ def test_the_readme_has_a_column_for_each_policy() -> None:
     assert re.findall(r"`([\w-]+)`", header) == list(POLICIES)
 
 
-def test_the_readme_is_short_enough_to_be_read() -> None:
+def test_the_readme_has_at_most_250_lines() -> None:
     assert len(page("README.md").splitlines()) <= 250
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_every_link_to_a_file_leads_somewhere(path: Path) -> None:
+def test_every_link_to_a_file_works(path: Path) -> None:
     text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)]+)\)", text):
         if "://" in target:
@@ -115,7 +115,7 @@ def test_every_link_to_a_file_leads_somewhere(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["docs/architecture.md", "CONTRIBUTING.md"])
-def test_every_path_that_contributors_are_told_exists(name: str) -> None:
+def test_every_path_in_the_contributor_pages_exists(name: str) -> None:
     paths = re.findall(r"`((?:acp_tui|tests)/[\w./]*)`", page(name))
     assert paths
     assert [path for path in paths if not (PROJECT / path).exists()] == []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.agents import catalogue
 from acp_tui.agents.known_agent import PACKAGE_RUNNERS
+from acp_tui.cli.options import add_action
 from acp_tui.cli.settings_problems import print_problem_count
 from acp_tui.config import settings as config
 from acp_tui.console.tables import aligned, labelled
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    actions.add_parser("list", help="list all known agents (default)")
-    show = actions.add_parser("show", help="show how an agent is started and what it needs")
-    show.add_argument("name", metavar="NAME")
+    add_action(actions, "list", "list all known agents (default)")
+    show = add_action(actions, "show", "show how an agent is started and what it needs")
+    show.add_argument("name", metavar="NAME", help="name of the agent")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -65,24 +66,24 @@ def _show(agent: KnownAgent, settings: Settings) -> list[str]:
     fields = [("Agent", f"{agent.name}: {agent.title}" + (f", {agent.about}" if agent.about else ""))]
     command = agent.find_command()
     if command:
-        fields.append(("Starts", redact_text(shlex.join(command))))
+        fields.append(("Command", redact_text(shlex.join(command))))
     else:
         programs = redact_text(" or ".join(shlex.join(command) for command in agent.commands))
-        fields.append(("Starts", f"not installed: {programs}"))
-    fields += [("Sets", ", ".join(agent.env))] if agent.env else []
+        fields.append(("Command", f"not installed: {programs}"))
+    fields += [("Environment", ", ".join(agent.env))] if agent.env else []
     fields += [("Install", agent.install)] if agent.install else []
     if agent.key_variables:
         states = (f"{name} ({'set' if _is_set(name, agent) else 'not set'})" for name in agent.key_variables)
-        fields.append(("Key", ", or ".join(states)))
+        fields.append(("API key", ", or ".join(states)))
     fields += [("Sign-in", agent.sign_in)] if agent.sign_in else []
     fields += [("Note", agent.note)] if agent.note else []
     if agent.missing_file == "empty":
         fields.append(("Files", "a missing file is read as empty"))
     fields += [] if agent.is_custom else [("Tested", agent.tested_version or "untested")]
     fields += [("Home page", agent.homepage)] if agent.homepage else []
-    fields.append(("From", agent.source))
+    fields.append(("Source", agent.source))
     fields += [("Problem", str(problem)) for problem in catalogue.agent_problems(agent.name, settings)]
-    return labelled(fields, commands=("Starts", "Install"))
+    return labelled(fields, commands=("Command", "Install"))
 
 
 def _is_set(variable: str, agent: KnownAgent) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.agents import catalogue
+from acp_tui.cli.options import add_action
 from acp_tui.cli.settings_problems import print_problem_count
 from acp_tui.config import settings as config
 from acp_tui.console.tables import aligned, wrapped
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    actions.add_parser("show", help="show every value and where it comes from (default)")
-    actions.add_parser("path", help="print the path of the settings file")
-    actions.add_parser("keys", help="list all actions and their keys")
-    actions.add_parser("check", help="report problems in the settings files; exit code 1 if there are any")
+    add_action(actions, "show", "show every value and where it comes from (default)")
+    add_action(actions, "path", "print the path of the settings file")
+    add_action(actions, "keys", "list all actions and their keys")
+    add_action(actions, "check", "report problems in the settings files; exit with 1 if there are any")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "words",
         nargs="*",
         metavar="AGENT [PROMPT | -]",
-        help="name of the agent, and the prompt (-: read it from stdin)",
+        help="name of the agent, and the prompt, or - to read it from stdin",
     )
     add_agent_options(parser)
     add_unattended_options(parser)
@@ -63,12 +63,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _prompt(word: str | None) -> str:
     if word is None and sys.stdin.isatty():
-        raise UserError("no prompt: pass one, or - to read it from stdin.", exit_code=USAGE)
+        raise UserError("No prompt given. Pass one, or - to read it from stdin.", exit_code=USAGE)
     try:
         text = word if word is not None and word != "-" else sys.stdin.read()
         text.encode()
     except UnicodeError:
-        raise UserError("the prompt is not valid UTF-8.", exit_code=USAGE) from None
+        raise UserError("The prompt is not valid UTF-8.", exit_code=USAGE) from None
     if not text.strip():
-        raise UserError("the prompt is empty.", exit_code=USAGE)
+        raise UserError("The prompt is empty.", exit_code=USAGE)
     return text

@@ -77,7 +77,7 @@ def _format_of(path: Path | None) -> Format:
     """Return the format for the file's suffix; Markdown for stdout."""
     suffix = path.suffix.lower() if path is not None else ".md"
     if suffix not in _SUFFIXES:
-        raise UserError(f"unknown format {suffix!r}: use --{', --'.join(FORMATS)}.", exit_code=USAGE)
+        raise UserError(f'Unknown format "{suffix}": use --{", --".join(FORMATS)}.', exit_code=USAGE)
     return _SUFFIXES[suffix]
 
 

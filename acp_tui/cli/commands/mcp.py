@@ -65,14 +65,14 @@ def _require_known(agent: str, settings: Settings, servers: list[Server]) -> Non
     if agent not in names:
         guess = closest_match(agent, names)
         raise UserError(
-            f"unknown agent {agent!r}" + (f"; did you mean {guess}?" if guess else ""), exit_code=2
+            f'Unknown agent "{agent}"' + (f"; did you mean {guess}?" if guess else "."), exit_code=2
         )
 
 
 def _server_lines(server: Server, servers: list[Server], agent: str | None) -> list[str]:
     origin = str(server.file) if server.line is None else f"{server.file}:{server.line}"
     if server.transport == "stdio":
-        fields = [("runs", redact_text(shlex.join([server.command, *server.args])))]
+        fields = [("command", redact_text(shlex.join([server.command, *server.args])))]
     else:
         fields = [(server.transport, redact_text(server.url))]
     fields += [("env", pair) for pair in _mask_secrets(server.env, "=")]
@@ -80,7 +80,7 @@ def _server_lines(server: Server, servers: list[Server], agent: str | None) -> l
     if server.extra:
         fields.append(("unused", f"{', '.join(server.extra)}: not part of the protocol"))
     fields.append(_recipients(server, servers, agent))
-    return [visible_line(f"{server.name}  {origin}"), *labelled(fields, "    ", commands=("runs",))]
+    return [visible_line(f"{server.name}  {origin}"), *labelled(fields, "    ", commands=("command",))]
 
 
 def _mask_secrets(values: Mapping[str, str], separator: str) -> list[str]:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from acp_tui.cli.options import add_action
 from acp_tui.console.messages import print_message
 from acp_tui.errors import UserError
 from acp_tui.session.text import visible_line
@@ -37,22 +38,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
-    actions = parser.add_subparsers(dest="action", metavar="list | revoke | explain", title="actions")
-    actions.add_parser("list", help="list remembered answers (default)")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    add_action(actions, "list", "list remembered answers (default)")
 
-    revoke = actions.add_parser("revoke", help="forget a remembered answer")
+    revoke = add_action(actions, "revoke", "forget a remembered answer")
     revoke.add_argument("number", metavar="N", help="number in the list, or id")
 
-    explain = actions.add_parser("explain", help="show how a request would be answered, and why")
+    explain = add_action(actions, "explain", "show how a request would be answered, and why")
     explain.add_argument("kind", metavar="KIND", choices=KINDS, help=", ".join(KINDS))
     explain.add_argument(
         "subject", metavar="SUBJECT", nargs="?", default="", help="a path, command or SERVER/TOOL"
     )
     explain.add_argument("--policy", choices=POLICIES, help="show only this policy (default: all)")
-    explain.add_argument("--agent", metavar="NAME", help="requesting agent")
-    explain.add_argument("--cwd", type=Path, default=Path(), help="workspace directory (default: current)")
+    explain.add_argument("--agent", metavar="NAME", help="the agent that makes the request")
     explain.add_argument(
-        "--add-dir", type=Path, action="append", default=[], metavar="DIR", help="additional directory"
+        "--cwd", type=Path, default=Path(), metavar="DIR", help="workspace directory (default: current)"
+    )
+    explain.add_argument(
+        "--add-dir",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="another directory the agent may use (repeatable)",
     )
     for option in ("--allow", "--reject"):
         explain.add_argument(
@@ -107,9 +115,9 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
 
     context = _path_context(args)
     subject = _subject(args.kind, args.subject, context)
-    print(f"Asked:  {subject.words}")
+    print(f"Request: {subject.words}")
     if subject.composite:
-        print(f"        prefix allow rules cannot match: {subject.composite}")
+        print(f"         prefix allow rules cannot match: {subject.composite}")
     run_rules = [parse_spec(text, "allow") for text in args.allow] + [
         parse_spec(text, "reject") for text in args.reject
     ]
@@ -122,7 +130,8 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
             agent=AgentIdentity(args.agent) if args.agent else None,
             project=context.cwd,
         )
-        print(f"{policy + ':':<15}{decision.answer:<8}{visible_line(decision.why)}")
+        why = visible_line(decision.why)
+        print(f"{policy + ':':<15}{decision.answer:<8}{why[:1].upper()}{why[1:]}")
     if args.policy is None:
         print('Under `acp-tui exec`, "ask" means "reject".')
 
@@ -133,7 +142,7 @@ def _path_context(args: argparse.Namespace) -> PathContext:
     roots = [os.path.realpath(directory) for directory in (args.cwd, *args.add_dir)]
     for root in roots:
         if not Path(root).is_dir():
-            raise UserError(f"the directory {root} does not exist.", exit_code=2)
+            raise UserError(f"The directory {root} does not exist.", exit_code=2)
     return PathContext(cwd=roots[0], roots=roots, resolve=os.path.realpath)
 
 
@@ -144,17 +153,17 @@ def _subject(kind: str, text: str, context: PathContext) -> Subject:
     if kind == "execute":
         if not text.strip():
             raise UserError(
-                "name the command: acp-tui permissions explain execute 'git status'.", exit_code=2
+                "Name the command: acp-tui permissions explain execute 'git status'.", exit_code=2
             )
         return subject_of_command(text, place=context, served=False)
     if kind in PATH_KINDS and kind != "search" and not text:
-        raise UserError(f"name the file: acp-tui permissions explain {kind} PATH.", exit_code=2)
+        raise UserError(f"Name the file: acp-tui permissions explain {kind} PATH.", exit_code=2)
     if kind in PATH_KINDS:
         return subject_of_kind(kind, [text] if text else [], place=context)
     if kind == "mcp":
         server, _, tool = text.partition("/")
         if not (server and tool):
-            raise UserError("name the tool: acp-tui permissions explain mcp SERVER/TOOL.", exit_code=2)
+            raise UserError("Name the tool: acp-tui permissions explain mcp SERVER/TOOL.", exit_code=2)
         return subject_of_kind(kind, place=context, server=server, tool=tool)
     return subject_of_kind(kind, place=context)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from acp_tui.session.text import visible_line
 from acp_tui.store.stored_sessions import read_session
 
 if TYPE_CHECKING:
-    import argparse
-
     from acp_tui.ui.app import AcpTui
 
 
@@ -21,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to the parser."""
     parser.add_argument(
         "log",
-        metavar="LOG",
+        metavar="SESSION",
         help="session id (or a unique prefix), session folder, or recording file",
     )
     parser.add_argument(
@@ -29,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=speed,
         default=1.0,
         metavar="N",
-        help="speed factor (default: 1); max skips all pauses",
+        help="speed factor (default: 1), or max to skip all pauses",
     )
     add_theme_option(parser)
     parser.add_argument("--text", action="store_true", help="print the conversation as text and exit")
@@ -70,8 +69,11 @@ def app_for(path: Path, args: argparse.Namespace) -> AcpTui:
 
 
 def speed(text: str) -> float:
-    """Parse a speed factor. "max" and 0 mean no pauses. The name appears in argparse's error message."""
-    times = float("inf") if text == "max" else float(text)
-    if not times >= 0:
-        raise ValueError
-    return times or float("inf")
+    """Parse a speed factor. "max" and 0 mean no pauses."""
+    try:
+        factor = float("inf") if text == "max" else float(text)
+    except ValueError:
+        factor = -1.0
+    if not factor >= 0:
+        raise argparse.ArgumentTypeError(f"expected a number or max, got {text!r}")
+    return factor or float("inf")

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.cli.options import add_action
 from acp_tui.cli.recordings import print_recording
 from acp_tui.config import settings as config
 from acp_tui.config.paths import paths
@@ -35,13 +36,13 @@ PROJECT_COLUMNS = 16
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    actions.add_parser("list", help="list sessions, most recent first (default)")
-    show = actions.add_parser("show", help="show a session's details and conversation")
+    add_action(actions, "list", "list sessions, most recent first (default)")
+    show = add_action(actions, "show", "show a session's details and conversation")
     show.add_argument("id", metavar="ID", help="session id, or a unique prefix")
     show.add_argument("--thoughts", action="store_true", help="include the agent's thoughts")
-    path = actions.add_parser("path", help="print the folder of a session")
+    path = add_action(actions, "path", "print the folder of a session")
     path.add_argument("id", metavar="ID", help="session id, or a unique prefix")
-    prune = actions.add_parser("prune", help="remove the oldest sessions")
+    prune = add_action(actions, "prune", "remove the oldest sessions")
     prune.add_argument("--keep", type=_count, metavar="N", help="keep at most N sessions (log.keep_sessions)")
     prune.add_argument(
         "--max-size", type=_size, metavar="SIZE", help='limit total size, e.g. "500 MB" (log.keep_bytes)'
@@ -146,7 +147,8 @@ def _prune(args: argparse.Namespace) -> int:
 def _confirm(count: int) -> bool:
     if not sys.stdin.isatty():
         raise UserError(
-            "nothing removed: no terminal to confirm on. Use --yes to skip the confirmation.", exit_code=2
+            "Nothing removed: no terminal to ask for confirmation. Use --yes to skip it.",
+            exit_code=2,
         )
     try:
         print(f"Remove {pluralize(count, 'session')} for good? [y/N] ", end="", flush=True)
@@ -157,7 +159,7 @@ def _confirm(count: int) -> bool:
 
 def _count(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected a number of sessions, not {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a number of sessions, got {text!r}")
     return int(text)
 
 

@@ -45,18 +45,18 @@ def from_json_file(file: Path) -> list[Server]:
         text = jsonc.without_comments(file.read_text(encoding="utf-8-sig"))
         data = json.loads(text)
     except OSError as error:
-        raise UserError(f"{file} cannot be read: {error.strerror}", exit_code=2) from None
+        raise UserError(f"{file} cannot be read: {error.strerror}.", exit_code=2) from None
     except UnicodeDecodeError:
-        raise UserError(f"{file} is not UTF-8 text", exit_code=2) from None
+        raise UserError(f"{file} is not UTF-8 text.", exit_code=2) from None
     except json.JSONDecodeError as error:
-        raise UserError(f"{file}:{error.lineno}: not valid JSON: {error.msg}", exit_code=2) from None
+        raise UserError(f"{file}:{error.lineno}: not valid JSON: {error.msg}.", exit_code=2) from None
     except ValueError as error:  # a number with thousands of digits
-        raise UserError(f"{file} is not valid JSON: {error}", exit_code=2) from None
+        raise UserError(f"{file} is not valid JSON: {error}.", exit_code=2) from None
     except RecursionError:
-        raise UserError(f"{file} is nested too deeply", exit_code=2) from None
+        raise UserError(f"{file} is nested too deeply.", exit_code=2) from None
     root = next((key for key in ROOTS if isinstance(data, dict) and key in data), None)
     if root is None or not isinstance(data[root], dict):
-        raise UserError(f'{file} has no "mcpServers" object', exit_code=2)
+        raise UserError(f'{file} has no "mcpServers" object.', exit_code=2)
     lines = jsonc.key_lines(text)
     entries: dict[str, Any] = data[root]
     return [parse(name, entry, file, lines.get((root, name))) for name, entry in entries.items()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acp_tui.session.decision_text import decision_text
 from acp_tui.session.reduce.entries import add_entry, add_notice, fact_changed, out_of_phase, touch
 from acp_tui.session.state import Elicitation, Permission
 
@@ -42,31 +43,13 @@ def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
         return []
     if not event.allowed and event.request_id is not None:
         session.reducer_state.rejected.add(event.request_id)
-    text = _decision_text(event, (event.subject or "").replace(f" {session.cwd}/", " "))
+    text = decision_text(event, (event.subject or "").replace(f" {session.cwd}/", " "))
     changes = add_notice(session, at, text, level="info" if event.allowed else "warning", source=event.by)
     calls = list(session.reducer_state.open_calls.values())
     if event.waited and len(calls) == 1:  # of several nobody knows which one it was that waited
         calls[0].waited += event.waited
         changes.append(touch(calls[0]))
     return changes
-
-
-_GERUNDS = {"read": "reading", "edit": "editing", "run": "running"}
-
-
-def _decision_text(event: ev.Decided, subject: str) -> str:
-    """One sentence: "You rejected reading X", or 'Rejected by policy "read-only": edit X'."""
-    verdict = {True: "Allowed", False: "Rejected", None: "Cancelled"}[event.allowed]
-    why = event.why or ""
-    verb, _, rest = subject.partition(" ")
-    if event.by == "you" and event.allowed is not None and verb in _GERUNDS:
-        detail = why.removeprefix("you answered").lstrip(",; ")
-        text = f"You {verdict.lower()} {_GERUNDS[verb]} {rest}"
-        return f"{text} ({detail})" if detail else text
-    if why.startswith(verdict.lower()):
-        verdict, why = why[0].upper() + why[1:], ""
-    text = f"{verdict}: {subject}" if subject else verdict
-    return f"{text} ({why})" if why else text
 
 
 def permission_answered(session: Session, event: ev.PermissionAnswered, at: float) -> list[Change]:
