@@ -48,12 +48,12 @@ class Draft(V1):
 
 
 def is_draft(version: Any) -> bool:
-    """Does an agent that answers this version speak the draft?"""
+    """Return True if an agent that answers with this version uses the draft."""
     return isinstance(version, str) and version.startswith("0.")
 
 
 def wants_draft(error: RpcError) -> bool:
-    """Did an agent refuse version 1 in the words of those that speak the draft only?"""
+    """Return True if this error means that the agent supports only the draft."""
     return "unsupported protocol version" in error.message.lower()
 
 

@@ -1,6 +1,6 @@
-"""Read commands, paths, output, exit codes and hunks from `rawInput` and `rawOutput`.
+"""Reads commands, paths, output, exit codes and hunks from `rawInput` and `rawOutput`.
 
-The protocol leaves the shape of both to the agent. The keys are those that agents were recorded using.
+The protocol does not define the structure of either. The keys below are those that real agents use.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_DEPTH = 8
-"""How deep raw values are searched for hunks."""
+"""Maximum depth to which raw values are searched for hunks."""
 MAX_HUNKS = 200
 MAX_COMMAND_WORDS = 10_000
 
 _OUTPUTS = ("formatted_output", "aggregated_output", "output", "stdout", "text", "content")
 _EXIT_CODES = ("exit_code", "exitCode", "exit")
 _INNER = ("metadata", "observation", "result")
-"""Objects inside `rawOutput` that hold what others put at the top."""
+"""Objects inside `rawOutput` in which some agents put what others put at its top level."""
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
 
 
@@ -36,7 +36,7 @@ _SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
 def read_command(raw_input: Any) -> str | None:
     """Return the command as a user would type it, safe to display. It may have several lines.
 
-    A very long command is cut; `ToolCall.raw_input` has all of it.
+    A very long command is truncated. `ToolCall.raw_input` contains all of it.
     """
     given = values.first(values.obj(raw_input), *COMMAND_KEYS)
     if isinstance(given, list):
@@ -48,14 +48,14 @@ def read_command(raw_input: Any) -> str | None:
 
 
 def command_line(words: list[str]) -> str:
-    """A program and its arguments quoted for a shell; of `bash -lc LINE` only the line."""
+    """Return a program and its arguments, quoted for a shell. For `bash -lc LINE`, return only the line."""
     if len(words) == 3 and words[0].rpartition("/")[2] in _SHELLS and words[1] in ("-c", "-lc"):
         return words[2]
     return shlex.join(words)
 
 
 def read_paths(raw_input: Any) -> list[str]:
-    """The files that the raw input names."""
+    """Return the files that the raw input names."""
     source = values.obj(raw_input)
     named = (values.line(source, name) for name in FILE_KEYS if isinstance(source.get(name), str))
     return list(dict.fromkeys(path for path in named if path))
@@ -106,7 +106,7 @@ def _output(raw_output: Any, places: list[dict[str, Any]]) -> str:
 
 
 def _text(value: Any) -> str:
-    """A text, or the texts of a list of content blocks."""
+    """Return a string, or the texts of a list of content blocks."""
     if isinstance(value, str):
         return value
     texts = (block.get("text") if isinstance(block, dict) else None for block in values.items(value))
@@ -120,7 +120,7 @@ _FILE_HEADER = re.compile(r"^(?:diff --git |Index: |--- |\+\+\+ |index [0-9a-f]+
 
 
 def read_hunks(*raw_values: Any) -> list[Hunk]:
-    """The hunks of all patches in these raw values: they tell where in its file a snippet stands."""
+    """Return the hunks of all patches in these values, which show where in its file a snippet is."""
     found: list[Hunk] = []
     for value in raw_values:
         if value is not None:

@@ -1,11 +1,11 @@
-"""What a secret looks like: by the name it goes under, and by its shape within a text.
+"""Recognises secrets in text, by their shape or by the name they are assigned to.
 
-Shapes are found by a few letters that each must contain (`str.find` is fast), and only there a pattern is
-tried. That keeps a megabyte of ordinary text cheap, which one pattern with thirty alternatives would not.
-A secret that is cut in two, as by the chunks of a message, is not found.
+Each pattern is tried only where `str.find` finds a few letters that a match must contain. That is much faster
+on ordinary text than one pattern with thirty alternatives. A secret that is split between two chunks of a
+message is not found.
 
-Not a library: `detect-secrets` and its kin scan whole files and report findings. None replaces secrets in a
-stream of small texts, and a scan by them costs milliseconds where a chunk must cost microseconds.
+Why no library: `detect-secrets` and similar ones scan files and report findings. None of them redacts a
+stream of small texts, and they take milliseconds where a chunk may take microseconds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SECRET_NAME = re.compile(
 
 
 def is_secret_name(name: str) -> bool:
-    """Would a variable of the environment, or a header, of this name hold a secret?"""
+    """Return True if an environment variable or header of this name probably contains a secret."""
     return _SECRET_NAME.search(name) is not None
 
 
@@ -44,7 +44,7 @@ def _has_hint(text: str) -> bool:
 
 
 def redact_text(text: str) -> str:
-    """The text with what looks like a secret replaced by `MASK`: the same object when there was none."""
+    """Replace everything that looks like a secret by `MASK`. Return the same object if there is nothing."""
     if not may_hold_secret(text):
         return text
     pieces: list[str] = []
@@ -67,15 +67,15 @@ def _secrets(text: str) -> Iterator[tuple[int, int]]:
             position = text.find(rule.letters, max(match.end() if match else 0, position + 1))
 
 
-# --------------------------------------------------------------------------- the shapes
+# --------------------------------------------------------------------------- patterns
 
-# Nearly every shape contains one of these.
+# Nearly every secret that is matched contains one of these.
 _HINTS = (
     *("=", "@", '":', "':", "--", "sk-", "gh", "glpat-", "xox", "AKIA", "ASIA", "AIza", "hf_", "npm_", "eyJ"),
     *("earer", "EARER", "uthoriz", "UTHORIZ", "assword", "ookie:", "curl ", "mysql", "sshpass", "oken: "),
 )
 
-# A prefix, and what follows it. Found only where no letter, digit or `_` stands before.
+# Prefixes of tokens, and patterns of the rest. No letter, digit or `_` may precede the prefix.
 _TOKENS = {
     "sk-": r"(?:(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{8,}|[A-Za-z0-9_-]{20,})",
     **dict.fromkeys(("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"[A-Za-z0-9]{8,}"),
@@ -121,12 +121,12 @@ _TOKENS = {
     "xkeysib-": r"[a-f0-9-]{40,}",
     "eyJ": r"[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",  # a JSON web token
 }
-# In YAML and its kin: one word, and nothing behind it.
+# In YAML and similar formats: a single word up to the end of the line.
 _YAML_LINE = (
     r"(?m)(?<=[Pp])assword: (?!(?:str|string|bytes|int|bool|any|optional|none)\b)"
     r"['\"]?(?P<bare>[^\s'\"#$<{%(*\[,;)|]+)['\"]?[ \t]*$"
 )
-# Recognised by what stands before them: letters to look for, and the whole pattern.
+# Secrets recognised by what precedes them: the letters to find, and the whole pattern.
 _SHAPES = (
     (".atlasv1.", r"(?<=(?<!\w)\w{14})(?P<bare>\.atlasv1\.[\w-]{40,})"),
     ("8Q~", r"(?P<bare>8Q~[A-Za-z0-9_.~-]{30,})"),
@@ -164,22 +164,22 @@ _SHAPES = (
     ("://", r"://[^\s/:@\"'\\]{1,100}:(?!\d{1,5}/)(?P<bare>[^\s@\"']*/[^\s@\"']*)@[\w.-]+[:/]"),
 )
 
-# Whatever is assigned to a name with one of these is a secret …
+# Any value assigned to a name that contains one of these is secret.
 _CERTAIN_NAMES = {
     "passw(?:or)?d": ("assw", "ASSW"),
     "passphrase": ("assphrase", "ASSPHRASE"),
     "secret": ("ecret", "ECRET"),
     "credential": ("redential", "REDENTIAL"),
 }
-# … and to one of these only what looks like it: programs are full of `token=token`.
+# Values assigned to these are secret only if they look random: programs often contain `token=token`.
 _LIKELY_NAMES = {
     "token(?!iz|s)": ("oken", "OKEN"),
     "api[_-]?key": ("pikey", "pi_key", "pi-key", "piKey", "pi-Key", "PI_KEY", "PIKEY"),
     "_key(?![a-z])": ("_key", "_KEY"),
 }
 
-# A quoted value goes on to its closing quote (an escaped one, where the text is JSON within a text), or to
-# the end of the line when it was cut.
+# A quoted value ends at its closing quote (an escaped one if JSON is quoted in a string), or at the end of
+# the line if the text was truncated.
 _VALUE = r"""(?:(?P<quote>\\?["'])(?P<quoted>(?:(?!(?P=quote))(?:\\.|[^\n]))+)|(?P<bare>[^\s"'&]+))"""
 # name=…, name = …, "name": …, --name …
 _SEPARATOR = (
@@ -195,9 +195,9 @@ _IN_ADDRESS = r"""://[^\s/:@"'\\]{0,100}:(?P<bare>[^\s/@"']+)@"""
 
 _FLAG_BEFORE = re.compile("--[A-Za-z0-9-]*$")
 
-# Names, calls and indexes, as in `self.user, self.password = user, password`.
+# Code: names, calls and indexes, as in `self.user, self.password = user, password`.
 _EXPRESSION = re.compile(r"[A-Za-z_.]+[,;]?|[A-Za-z_][\w.]*[(\[].*|\d{1,4}", re.DOTALL)
-# A variable, a placeholder, a literal: not the secret itself.
+# A variable, a placeholder or a literal, which is not itself the secret.
 _HARMLESS = re.compile(
     r"(?:none|null|nil|true|false|undefined|\d)?[,;)}\]]*|[$<{%(*].*", re.IGNORECASE | re.DOTALL
 )
@@ -211,17 +211,19 @@ def _always(_match: re.Match[str]) -> bool:
     return True
 
 
-def _meant(match: re.Match[str]) -> bool:
+def _looks_assigned(match: re.Match[str]) -> bool:
     if match["blank"] and not _is_flag(match):
         return False
     value = _value(match)
     if match["spaced"] and match["bare"] and _EXPRESSION.fullmatch(value):
-        return False  # `password = getpass(…)` in a program
+        return False  # such as `password = getpass(…)` in a program
     return not _HARMLESS.fullmatch(value)
 
 
-def _likely(match: re.Match[str]) -> bool:
-    return _meant(match) and (match["name"].isupper() or _is_flag(match) or _random(_value(match)))
+def _looks_random_or_constant(match: re.Match[str]) -> bool:
+    return _looks_assigned(match) and (
+        match["name"].isupper() or _is_flag(match) or _looks_random(_value(match))
+    )
 
 
 def _is_flag(match: re.Match[str]) -> bool:
@@ -230,26 +232,26 @@ def _is_flag(match: re.Match[str]) -> bool:
 
 
 def _bearer(match: re.Match[str]) -> bool:
-    return len(match["bare"]) >= 20 or _random(match["bare"])
+    return len(match["bare"]) >= 20 or _looks_random(match["bare"])
 
 
-def _random(value: str) -> bool:
+def _looks_random(value: str) -> bool:
     return len(value) >= 8 and "(" not in value and any(letter.isdigit() for letter in value)
 
 
 class _Rule(NamedTuple):
-    letters: str  # the pattern is tried where these are …
-    pattern: str  # … its last group is the secret …
-    accepts: Callable[[re.Match[str]], bool]  # … when this says so
+    letters: str  # the pattern is tried where these letters are found
+    pattern: str  # its last group is the secret
+    accepts: Callable[[re.Match[str]], bool]  # returns False for a match that is not a secret
 
 
 def _rules() -> Iterator[_Rule]:
     for prefix, rest in _TOKENS.items():
-        # The n of an escaped line end is no letter of a word.
+        # The n of an escaped newline does not belong to the word after it.
         pattern = rf"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))(?P<bare>{re.escape(prefix)}{rest})"
         yield _Rule(prefix, pattern, _always)
     yield from (_Rule(letters, pattern, _always) for letters, pattern in _SHAPES)
-    for names, accepts in ((_CERTAIN_NAMES, _meant), (_LIKELY_NAMES, _likely)):
+    for names, accepts in ((_CERTAIN_NAMES, _looks_assigned), (_LIKELY_NAMES, _looks_random_or_constant)):
         for name, needles in names.items():
             tail = name if name.startswith("_") else f"(?<={name[0]}){name[1:]}"
             assigned = rf"(?i)(?P<name>{tail}[a-z0-9_-]{{0,40}}+){_SEPARATOR}{_VALUE}"
@@ -262,9 +264,10 @@ def _rules() -> Iterator[_Rule]:
 
 
 def _any_of(words: Iterable[str]) -> str:
-    """A pattern that matches one of the words, or the start of it where that is a word, too.
+    """Return a pattern that matches one of the words, or a prefix of it that is also in the list.
 
-    Words that begin alike share their first letters: three times as fast as one alternative for each word.
+    Words share the letters they have in common at the start, which is three times as fast as one alternative
+    per word.
     """
     tails: dict[str, list[str]] = {}
     for word in words:
@@ -275,7 +278,7 @@ def _any_of(words: Iterable[str]) -> str:
 
 
 _RULES = tuple(_rules())
-_compiled = cache(re.compile)  # at first use: all of them take 10 ms
+_compiled = cache(re.compile)  # each at first use, because compiling all takes 10 ms
 _LETTERS = re.compile(_any_of(sorted({rule.letters for rule in _RULES})))
-# Shapes without a hint are those of tokens, and these hold digits.
+# Tokens without any of the hints contain digits.
 _DIGIT = re.compile(r"[0-9]")

@@ -141,10 +141,10 @@ class NullFolder:
         self.meta |= fields
 
     def stderr_sink(self, data: bytes | str) -> None:
-        """Discard the data."""
+        """Ignore the output, because nothing is recorded."""
 
     def close(self) -> None:
-        """Do nothing."""
+        """Do nothing, because there is no lock to release."""
 
 
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC

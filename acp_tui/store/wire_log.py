@@ -125,7 +125,7 @@ class NullLog:
     """A log that discards everything, for `--no-log`."""
 
     def append(self, at: float, direction: Direction, frame: Any, line: str | None = None) -> None:
-        """Discard the record."""
+        """Ignore the record, because nothing is recorded."""
 
 
 def _one_line(frame: Any, line: str | None) -> str:

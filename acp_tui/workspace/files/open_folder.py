@@ -29,7 +29,7 @@ class OpenFolder:
             self.real = real_path(number)
             """The real path, without links."""
             self.identity = _identity(number)
-            """Device and inode."""
+            """Device and inode number, which stay the same when the folder is renamed."""
 
     @contextmanager
     def working_directory(self) -> Iterator[str]:
