@@ -114,7 +114,8 @@ async def costs(entries: int) -> dict[str, float]:
             view.scroll_lines(-3 if number < REPEATS // 2 else 3)
 
         async def chunk(_: int) -> None:
-            view.take(reduce(app.session, ev.TextChunk("agent", "Forty characters of an answer go on … "), 0))
+            event = ev.TextChunk("agent", "Forty characters of an answer go on … ")
+            view.show_changes(reduce(app.session, event, 0))
 
         async def resize(number: int) -> None:
             await pilot.resize_terminal(120 - number % 2 * 20, 40)

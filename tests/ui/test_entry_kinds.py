@@ -139,7 +139,7 @@ async def go_to_weather(app: AcpTui, pilot: Pilot[Any]) -> None:
     """Put the cursor on the weather report."""
     await sees(app, "Better not.")
     await pilot.press("alt+up", "alt+up")
-    assert isinstance(app.screen.query_one(Transcript).chosen, Weather)
+    assert isinstance(app.screen.query_one(Transcript).current_entry, Weather)
 
 
 async def test_its_renderer_draws_it_among_the_others(app: AcpTui) -> None:
@@ -196,7 +196,7 @@ async def test_the_key_for_errors_moves_the_cursor_to_it(app: AcpTui) -> None:
         await sees(app, "Better not.")
         transcript = app.screen.query_one(Transcript)
         assert transcript.move_cursor(-1, "error")
-        assert isinstance(transcript.chosen, Weather)
+        assert isinstance(transcript.current_entry, Weather)
 
 
 # --------------------------------------------------------------------------- exported and printed

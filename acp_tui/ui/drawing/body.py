@@ -98,4 +98,4 @@ class LinesBody:
 
 def expander(text: str, look: Style) -> Segment:
     """Return a marker for omitted lines. A click on it opens the full entry."""
-    return Segment(text, look + Style.from_meta({"whole": True}))
+    return Segment(text, look + Style.from_meta({"full_entry": True}))

@@ -221,7 +221,7 @@ TABLE: tuple[Key, ...] = (
     Key(
         "transcript.whole",
         "v",
-        "whole",
+        "full_entry",
         "full",
         "transcript",
         "View the full entry: whole diff, all output",

@@ -22,12 +22,12 @@ class EntryBlock:
     folded: bool | None = None  # as the user wishes; None: as its kind does
     body: Body | None = None  # None: never drawn or outdated, so the height is an estimate
     gap: int = 0  # blank lines above it
-    drawn: dict[int, tuple[Strip, Strip]] = field(default_factory=dict)  # by line: of the body, as painted
+    painted: dict[int, tuple[Strip, Strip]] = field(default_factory=dict)  # by line: from the body, on screen
 
     def forget(self) -> None:
         """Drop the body after a change of width, theme or fold."""
         self.body = None
-        self.drawn.clear()
+        self.painted.clear()
 
 
 def gap_between(before: Entry | None, entry: Entry) -> int:

@@ -80,7 +80,7 @@ class EntryLayout:
         self._widen_gaps(index)
         block = self.blocks[index]
         if block.entry.withdrawn:
-            block.drawn.clear()  # the same lines, dimmed
+            block.painted.clear()  # the same lines, dimmed
         if block.body is None:
             self.heights[index] = self._estimate(block)
             return
@@ -128,7 +128,7 @@ class EntryLayout:
         """Measure an entry again whose body has replaced itself."""
         index = self.index_of(entry_id)
         if index is not None:
-            self.blocks[index].drawn.clear()
+            self.blocks[index].painted.clear()
             self._measure(index)
 
     # ------------------------------------------------------------------------- folding
@@ -171,7 +171,7 @@ class EntryLayout:
         block = self.blocks[index]
         if block.body is None:
             block.body = make_body(block.entry, self._context_of(block.entry), self.body_replaced)
-            block.drawn.clear()
+            block.painted.clear()
             self._measure(index)
         return block.body
 

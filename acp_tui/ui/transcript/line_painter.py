@@ -47,7 +47,7 @@ class LinePainter:
         if not self.line_style.matches(style, width, background, filters):
             self.line_style = LineStyle(style, width, background, filters)
             for block in self._layout.blocks:
-                block.drawn.clear()
+                block.painted.clear()
 
     def line(self, row: int, selection: Selection | None, selection_style: Style) -> Strip:
         """Paint one row of the conversation."""
@@ -73,14 +73,14 @@ class LinePainter:
         """Paint a line without matches and selection. Cached as long as the body returns the same line."""
         assert block.body is not None
         source = block.body.line(line)
-        cached = block.drawn.get(line)
+        cached = block.painted.get(line)
         if cached is not None and cached[0] is source:
             return cached[1]
-        if len(block.drawn) >= MAX_CACHED_LINES:  # scrolling through a long message
-            block.drawn.clear()
+        if len(block.painted) >= MAX_CACHED_LINES:  # scrolling through a long message
+            block.painted.clear()
         strip = self.line_style.extend(self._with_margin(block, source))
         strip = self.line_style.apply_filters(strip.apply_offsets(0, selection_row(block, line)))
-        block.drawn[line] = source, strip
+        block.painted[line] = source, strip
         return strip
 
     def _with_margin(self, block: EntryBlock, strip: Strip) -> Strip:

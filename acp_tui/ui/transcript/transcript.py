@@ -28,12 +28,12 @@ class Transcript(TranscriptView):
 
     _typing = False  # a printable key was passed on, and the focus is moving to the prompt
 
-    class Wanted(Message):
+    class ActionRequested(Message):
         """The user wants something that the screen does: with an entry, the search or the focus."""
 
-        def __init__(self, what: str, entry: Entry | None = None, step: int = 0) -> None:
+        def __init__(self, action: str, entry: Entry | None = None, step: int = 0) -> None:
             super().__init__()
-            self.what = what
+            self.action = action
             self.entry = entry
             self.step = step
 
@@ -45,7 +45,7 @@ class Transcript(TranscriptView):
             self.text = text
 
     @property
-    def chosen(self) -> Entry | None:
+    def current_entry(self) -> Entry | None:
         """The entry at the cursor, else the last entry."""
         if (entry := self.entry(self.cursor)) is not None:
             return entry
@@ -74,9 +74,9 @@ class Transcript(TranscriptView):
 
     def on_click(self, event: events.Click) -> None:
         """Show the full entry if a marker for omitted lines was clicked."""
-        if "whole" in event.style.meta:
+        if "full_entry" in event.style.meta:
             index, _ = self.entry_layout.heights.at(self.scroll_offset.y + event.y)
-            self.post_message(self.Wanted("whole", self.entry_layout.blocks[index].entry))
+            self.post_message(self.ActionRequested("full_entry", self.entry_layout.blocks[index].entry))
 
     def on_paste(self, event: events.Paste) -> None:
         """Pass pasted text to the prompt."""
@@ -88,22 +88,22 @@ class Transcript(TranscriptView):
 
     # ------------------------------------------------------------------------- the cursor
 
-    def move_cursor(self, step: int, wanted: str | None = None) -> bool:
+    def move_cursor(self, step: int, landmark: str | None = None) -> bool:
         """Move to the next (1) or previous (-1) entry. Return False if there is none.
 
-        `wanted` is "prompt", "tool" or "error"; None means any entry.
+        `landmark` is "prompt", "tool" or "error"; None means any entry.
         """
         indexes = range(len(self.entry_layout))
-        start = self._start(step)
+        start = self._start_index(step)
         for index in indexes[start + 1 :] if step > 0 else reversed(indexes[: max(0, start)]):
             entry = self.entry_layout.blocks[index].entry
-            if (wanted is None or _is_landmark(entry, wanted)) and self.entry_layout.settle(index).height:
+            if (landmark is None or _is_landmark(entry, landmark)) and self.entry_layout.settle(index).height:
                 self.cursor = entry.id
                 self.scroll_to_entry(entry.id)
                 return True
         return False
 
-    def _start(self, step: int) -> int:
+    def _start_index(self, step: int) -> int:
         """Return the index of the cursor, or one just outside the viewport if the cursor is not visible."""
         top = self.scroll_offset.y
         first, last = (self.entry_layout.heights.at(row)[0] for row in (top, top + self.size.height - 1))
@@ -112,9 +112,9 @@ class Transcript(TranscriptView):
             return index
         return last + 1 if step < 0 else first - 1
 
-    def action_jump(self, wanted: str, step: int) -> None:
+    def action_jump(self, landmark: str, step: int) -> None:
         """Move to the next or previous prompt, tool call or error."""
-        if not self.move_cursor(step, wanted):
+        if not self.move_cursor(step, landmark):
             self.app.bell()
 
     def links(self, entry_id: int) -> list[str]:
@@ -159,12 +159,12 @@ class Transcript(TranscriptView):
 
     def action_fold(self) -> None:
         """Fold or unfold the current entry."""
-        if (entry := self.chosen) is not None:
+        if (entry := self.current_entry) is not None:
             self.toggle_fold(entry.id)
 
     def action_fold_kind(self) -> None:
         """Fold or unfold all entries of the current kind."""
-        if (entry := self.chosen) is not None:
+        if (entry := self.current_entry) is not None:
             self.toggle_kind(type(entry))
 
     def action_fold_all(self) -> None:
@@ -175,11 +175,11 @@ class Transcript(TranscriptView):
 
     def action_copy_entry(self) -> None:
         """Copy the source text of the current entry."""
-        self.post_message(self.Wanted("copy", self.chosen))
+        self.post_message(self.ActionRequested("copy", self.current_entry))
 
     def action_copy_answer(self) -> None:
         """Copy the last answer, wherever the cursor is."""
-        self.post_message(self.Wanted("copy", self._last_answer()))
+        self.post_message(self.ActionRequested("copy", self._last_answer()))
 
     def _last_answer(self) -> Entry | None:
         entries = (block.entry for block in reversed(self.entry_layout.blocks))
@@ -187,41 +187,41 @@ class Transcript(TranscriptView):
 
     def action_copy_code(self) -> None:
         """Copy the code of the current entry."""
-        self.post_message(self.Wanted("copy code", self.chosen))
+        self.post_message(self.ActionRequested("copy code", self.current_entry))
 
     def action_raw(self) -> None:
         """Show the raw JSON of the current entry."""
-        self.post_message(self.Wanted("raw", self.chosen))
+        self.post_message(self.ActionRequested("raw", self.current_entry))
 
     def action_open_in_editor(self) -> None:
         """Open the file of the current entry in the editor."""
-        self.post_message(self.Wanted("edit", self.chosen))
+        self.post_message(self.ActionRequested("edit", self.current_entry))
 
     def action_open(self) -> None:
         """Open the link or media of the current entry."""
-        self.post_message(self.Wanted("open", self.chosen))
+        self.post_message(self.ActionRequested("open", self.current_entry))
 
-    def action_whole(self) -> None:
+    def action_full_entry(self) -> None:
         """Show the full entry."""
-        self.post_message(self.Wanted("whole", self.chosen))
+        self.post_message(self.ActionRequested("full_entry", self.current_entry))
 
     def action_kill(self) -> None:
         """Stop a running command of the user."""
-        self.post_message(self.Wanted("kill", self.chosen))
+        self.post_message(self.ActionRequested("kill", self.current_entry))
 
     def action_attach(self) -> None:
         """Attach a command's output to the prompt."""
-        self.post_message(self.Wanted("attach", self.chosen))
+        self.post_message(self.ActionRequested("attach", self.current_entry))
 
     def action_find_next(self, step: int) -> None:
         """Move to the next or previous match."""
-        self.post_message(self.Wanted("find", step=step))
+        self.post_message(self.ActionRequested("find", step=step))
 
     def action_leave(self) -> None:
         """Move the focus to the prompt."""
-        self.post_message(self.Wanted("leave"))
+        self.post_message(self.ActionRequested("leave"))
 
 
-def _is_landmark(entry: Entry, wanted: str) -> bool:
+def _is_landmark(entry: Entry, landmark: str) -> bool:
     kind = kind_of(entry)
-    return kind.is_error(entry) if wanted == "error" else kind.landmark == wanted
+    return kind.is_error(entry) if landmark == "error" else kind.landmark == landmark

@@ -100,8 +100,8 @@ class TranscriptView(ScrollView, can_focus=True):
         """Use this clock for the durations of running entries."""
         self.entry_layout.clock = clock
 
-    def take(self, changes: Iterable[Change]) -> None:
-        """Apply changes of the session. Called once per frame."""
+    def show_changes(self, changes: Iterable[Change]) -> None:
+        """Draw changes of the session. Called once per frame."""
         layout = self.entry_layout
         changed: set[int] = set()
         for change in changes:
@@ -278,7 +278,7 @@ class TranscriptView(ScrollView, can_focus=True):
         for entry_id in (old, new):
             index = self.entry_layout.index_of(entry_id)
             if index is not None:
-                self.entry_layout.blocks[index].drawn.clear()
+                self.entry_layout.blocks[index].painted.clear()
         self.refresh()
 
     def on_focus(self) -> None:

@@ -31,7 +31,7 @@ class Transcript(App[None]):
 
     def happens(self, *events: Event) -> None:
         """One frame with these events."""
-        self.view.take([change for event in events for change in reduce(self.session, event, 1.0)])
+        self.view.show_changes([change for event in events for change in reduce(self.session, event, 1.0)])
 
     @property
     def shown(self) -> list[str]:

@@ -66,7 +66,7 @@ async def test_what_is_played_at_once_is_shown_when_all_of_it_is_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     frames: list[int] = []
-    take = Transcript.take
+    take = Transcript.show_changes
 
     def taken(view: Transcript, changes: list[Change]) -> None:
         frames.append(player.played)
@@ -74,7 +74,7 @@ async def test_what_is_played_at_once_is_shown_when_all_of_it_is_there(
 
     monkeypatch.setattr(player_module, "BATCH", 1)
     monkeypatch.setattr(replay_screen, "FAST_FORWARD_SLICE", 0)
-    monkeypatch.setattr(Transcript, "take", taken)
+    monkeypatch.setattr(Transcript, "show_changes", taken)
     app, player = replay()
     async with app.run_test(size=(100, 40)) as pilot:
         await until(pilot, lambda: player.ended and "I wrote the file." in page(app))

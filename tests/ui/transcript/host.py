@@ -65,7 +65,7 @@ class Host(App[None]):
     def _tell(self, message: Message) -> None:
         self.told.append(message)
 
-    on_transcript_wanted = on_transcript_typed = on_transcript_view_link_clicked = _tell
+    on_transcript_action_requested = on_transcript_typed = on_transcript_view_link_clicked = _tell
 
     # ---- what is seen
 
@@ -85,7 +85,7 @@ class Host(App[None]):
     def show(self) -> None:
         """Show what has happened in the talk, as one frame does."""
         changes, self.talk.pending[:] = list(self.talk.pending), []
-        self.view.take(changes)
+        self.view.show_changes(changes)
 
     def say(self, text: str) -> None:
         """The agent goes on with its message."""

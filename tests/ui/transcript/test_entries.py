@@ -33,9 +33,9 @@ def mixed() -> Live:
 def wanted(app: Host) -> list[tuple[str, str]]:
     """Return what the screen was asked to do."""
     return [
-        (told.what, type(told.entry).__name__ if told.entry else "")
+        (told.action, type(told.entry).__name__ if told.entry else "")
         for told in app.told
-        if isinstance(told, Transcript.Wanted)
+        if isinstance(told, Transcript.ActionRequested)
     ]
 
 
@@ -368,7 +368,7 @@ async def test_the_search_finds_entries_that_arrive_later() -> None:
         assert app.finder.move(-1)
         assert (app.finder.number, app.finder.total) == (3, 3)
         app.talk.says("a fourth answer")
-        app.view.take(app.talk.pending)
+        app.view.show_changes(app.talk.pending)
         assert app.finder.move(1)
         assert (app.finder.number, app.finder.total) == (4, 4)
         assert app.sees("a fourth answer")

@@ -39,7 +39,7 @@ class Host(App[None]):
 
     def happen(self, *happened: ev.Event) -> None:
         for event in happened:
-            self.view.take(reduce(self.session, event, 0.0))
+            self.view.show_changes(reduce(self.session, event, 0.0))
 
     def row(self, y: int = 0) -> str:
         return self.view.render_line(y).text.rstrip()

@@ -30,11 +30,11 @@ async def test_only_the_headline_of_a_running_call_is_redrawn(
         assert view.ticking
         (call,) = (block for block in view.entry_layout.blocks if isinstance(block.entry, ToolCall))
         others = [block for block in view.entry_layout.blocks if block is not call]
-        drawn = [dict(block.drawn) for block in others]
+        drawn = [dict(block.painted) for block in others]
         assert isinstance(call.entry, ToolCall)
         moment = call.entry.began + 75
         await one.sees("1:15")
-        assert [dict(block.drawn) for block in others] == drawn
+        assert [dict(block.painted) for block in others] == drawn
         await one.press("escape")
         await one.until(lambda: not one.session.working)
         assert not view.ticking

@@ -43,7 +43,7 @@ class FullEntryScreen(DetailScreen):
 
     @property
     def _is_growing(self) -> bool:
-        return getattr(self._entry, "ended_at", self._entry.at) is None
+        return kind_of(self._entry).is_running(self._entry)
 
     @property
     def _is_measured(self) -> bool:

@@ -43,7 +43,7 @@ class EntryActions:
                 self.copy("\n".join(kind.code(entry) or []))
             case "raw":
                 self.show_text(kind.title, raw_json(entry))
-            case "whole":
+            case "full_entry":
                 self._show_full(entry)
             case "edit":
                 self._edit_file_of(entry)

@@ -127,7 +127,7 @@ class SessionScreen(BaseScreen):
     def show_changes(self, changes: list[Change]) -> None:
         """Draw the changes of one frame."""
         with contain_errors(self.app):
-            self.transcript.take(changes)
+            self.transcript.show_changes(changes)
         with contain_errors(self.app):
             self.panes.show_changes(changes)
         self.update_status()
@@ -183,16 +183,16 @@ class SessionScreen(BaseScreen):
     def _open_link(self, event: Transcript.LinkClicked) -> None:
         self.entry_actions.open_link(event.link)
 
-    @on(Transcript.Wanted)
-    def _run_transcript_action(self, event: Transcript.Wanted) -> None:
+    @on(Transcript.ActionRequested)
+    def _run_transcript_action(self, event: Transcript.ActionRequested) -> None:
         event.stop()
-        match event.what:
+        match event.action:
             case "find":
                 self.find.move(event.step)
             case "leave":
                 self.type_text("")
             case _ if event.entry is not None:
-                self.run_entry_action(event.what, event.entry)
+                self.run_entry_action(event.action, event.entry)
             case "copy":
                 self.notify("There is nothing to copy yet.", timeout=3)
 
