@@ -107,8 +107,8 @@ class AcpTui(ResilientApp):
         from acp_tui.ui.keys.keymap import check_keys
 
         found = check_keys(settings.keys)
-        for name, complaint in found.complaints.items():
-            self._problems.append(f"{_origin(settings, f'keys.{name}')}: keys.{name}: {complaint}")
+        for name, problem in found.problems.items():
+            self._problems.append(f"{_origin(settings, f'keys.{name}')}: keys.{name}: {problem}")
         self.set_keymap(found.keys)
         return found.keys
 

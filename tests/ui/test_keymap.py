@@ -9,9 +9,8 @@ from textual.widgets import Input
 
 from acp_tui.config.settings import load
 from acp_tui.ui.keys import SCOPES, TABLE, ScopeName
-from acp_tui.ui.keys.command_titles import COMMAND_TITLES
 from acp_tui.ui.keys.keymap import check_keys, normalize_key, problems
-from acp_tui.ui.keys.palette_commands import title_of
+from acp_tui.ui.keys.titles import COMMAND_TITLES, title_of
 from acp_tui.ui.screens.dialogs.help import HelpScreen
 from tests.support.desk import app_of
 
@@ -71,33 +70,33 @@ def test_wishes_are_taken_as_textual_wants_them() -> None:
 def test_what_cannot_be_used_is_told(wishes: dict[str, str], says: str) -> None:
     found = check_keys(wishes)
     assert found.keys == {}
-    assert list(found.complaints.values()) == [says]
+    assert list(found.problems.values()) == [says]
 
 
 def test_of_two_wishes_for_one_key_the_first_is_fulfilled() -> None:
     found = check_keys({"transcript.copy": "h", "transcript.raw": "h"})
     assert found.keys == {"transcript.copy": "h"}
-    assert found.complaints == {"transcript.raw": "h is also bound to transcript.copy; not used"}
+    assert found.problems == {"transcript.raw": "h is also bound to transcript.copy; not used"}
 
 
 def test_a_wish_takes_the_key_of_what_comes_with_the_program_and_says_so() -> None:
     found = check_keys({"transcript.copy": "f"})
     assert found.keys == {"transcript.copy": "f"}
-    assert found.complaints == {
+    assert found.problems == {
         "transcript.copy": "f was bound to transcript.fold_kind"
         " (fold or unfold all entries of this kind); bind that to another key"
     }
-    assert check_keys({"transcript.copy": "f", "transcript.fold_kind": "c"}).complaints == {}
+    assert check_keys({"transcript.copy": "f", "transcript.fold_kind": "c"}).problems == {}
 
 
 def test_one_widget_with_keys_of_two_places_cannot_have_one_twice() -> None:
-    assert "was bound to conversation.find" in check_keys({"turn.again": "ctrl+f"}).complaints["turn.again"]
+    assert "was bound to conversation.find" in check_keys({"turn.again": "ctrl+f"}).problems["turn.again"]
 
 
 def test_keys_that_hide_others_are_told_from_both_sides() -> None:
     near, far = check_keys({"prompt.editor": "f5"}), check_keys({"agent.restart": "ctrl+r"})
-    assert "F5 no longer reaches agent.restart" in near.complaints["prompt.editor"]
-    assert 'in "Prompt" Ctrl+R is still prompt.history' in far.complaints["agent.restart"]
+    assert "F5 no longer reaches agent.restart" in near.problems["prompt.editor"]
+    assert 'in "Prompt" Ctrl+R is still prompt.history' in far.problems["agent.restart"]
     assert near.keys
     assert far.keys
 
@@ -124,12 +123,12 @@ def test_keys_that_hide_others_are_told_from_both_sides() -> None:
 def test_who_gets_a_key_first_is_told(name: str, key: str, says: str) -> None:
     found = check_keys({name: key})
     assert found.keys == {name: key}
-    assert says in found.complaints.get(name, "")
-    assert says or not found.complaints
+    assert says in found.problems.get(name, "")
+    assert says or not found.problems
 
 
 def test_of_two_wishes_the_one_that_hides_the_other_is_told() -> None:
-    complaints = check_keys({"conversation.find": "f12", "app.help": "f12"}).complaints
+    complaints = check_keys({"conversation.find": "f12", "app.help": "f12"}).problems
     assert complaints == {
         "app.help": "F12 was bound to conversation.find (search the conversation); bind that to another key"
     }
@@ -145,7 +144,7 @@ def test_complaints_have_file_and_line(home: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", SCOPES)
 def test_in_the_list_of_commands_every_key_of_a_place_has_a_name_of_its_own(place: ScopeName) -> None:
-    names = [title_of(key) for key in TABLE if key.where == place and key.where != "launcher"]
+    names = [title_of(key) for key in TABLE if key.scope == place and key.scope != "launcher"]
     assert len(set(names)) == len(names)
 
 

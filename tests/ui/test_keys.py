@@ -54,7 +54,7 @@ OWNERS: dict[ScopeName, type[DOMNode]] = {
 
 
 def keys_of(*places: ScopeName) -> list[str]:
-    return [key for entry in TABLE if entry.where in places for key in entry.keys.split(",")]
+    return [key for entry in TABLE if entry.scope in places for key in entry.keys.split(",")]
 
 
 def test_ids_are_unique() -> None:
@@ -77,7 +77,7 @@ def test_no_key_is_one_that_terminals_send_as_another() -> None:
 
 def test_letters_act_only_where_nothing_is_written() -> None:
     letters = {
-        entry.where for entry in TABLE for key in entry.keys.split(",") if len(key) == 1 and key.isalpha()
+        entry.scope for entry in TABLE for key in entry.keys.split(",") if len(key) == 1 and key.isalpha()
     }
     assert letters <= {"transcript", "pane", "permission", "queue", "choose", "detail", "help"}
 
@@ -85,7 +85,7 @@ def test_letters_act_only_where_nothing_is_written() -> None:
 @pytest.mark.parametrize("entry", TABLE, ids=lambda entry: entry.id)
 def test_every_key_is_bound_under_its_id_to_something_that_is_done(entry: object) -> None:
     key = next(found for found in TABLE if found is entry)
-    owner = OWNERS[key.where]
+    owner = OWNERS[key.scope]
     bound = {binding.id for _, binding in owner._merge_bindings()}
     assert key.id in bound
     *elsewhere, name = key.action.split("(")[0].split(".")
@@ -95,14 +95,14 @@ def test_every_key_is_bound_under_its_id_to_something_that_is_done(entry: object
 
 
 def test_every_place_is_bound_somewhere_and_explained() -> None:
-    assert set(OWNERS) == set(SCOPES) == {key.where for key in TABLE}
+    assert set(OWNERS) == set(SCOPES) == {key.scope for key in TABLE}
     assert all(key.help for key in TABLE)
     assert all(key.label for key in TABLE if key.rank)
 
 
 def test_bindings_are_those_of_the_places_asked_for() -> None:
     ids = {binding.id for binding in bindings("queue", "help") if not isinstance(binding, tuple)}
-    assert ids == {key.id for key in TABLE if key.where in ("queue", "help")}
+    assert ids == {key.id for key in TABLE if key.scope in ("queue", "help")}
 
 
 @pytest.mark.parametrize(

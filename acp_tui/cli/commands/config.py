@@ -55,11 +55,11 @@ def _keys(settings: Settings) -> list[str]:
     """Return the table of actions with their current keys."""
     from acp_tui.ui.keys import SCOPES, TABLE
     from acp_tui.ui.keys.keymap import check_keys
-    from acp_tui.ui.keys.palette_commands import title_of
+    from acp_tui.ui.keys.titles import title_of
 
     current = check_keys(settings.keys).keys
     rows = [("ACTION", "KEYS", "PLACE", "DESCRIPTION")]
-    rows += [(key.id, current.get(key.id, key.keys), SCOPES[key.where].title, title_of(key)) for key in TABLE]
+    rows += [(key.id, current.get(key.id, key.keys), SCOPES[key.scope].title, title_of(key)) for key in TABLE]
     return aligned(rows)
 
 

@@ -1,1 +1,1 @@
-"""Connects a conversation to its widgets: commands, status, frames, questions, attention."""
+"""Connects a conversation to its screen: the runner, pending questions, status, frames, alerts."""

@@ -17,37 +17,39 @@ if TYPE_CHECKING:
     from acp_tui.session.change import Change
 
 INTERVAL = 1 / 30
+"""Seconds between frames."""
 
 
 class FrameBatch:
-    """Shows the first change after a pause at once and batches those that follow."""
+    """Draws the first change after a pause at once, and collects those that follow for the next frame."""
 
     def __init__(self, owner: DOMNode, show: Callable[[list[Change]], None]) -> None:
+        """`show` draws changes; it is called in the message loop of `owner`."""
         self._owner = owner
         self._show = show
         self._changes: list[Change] = []
-        self._entries: set[int] = set()  # ids of updated entries: one update per frame is enough
-        self._waiting = False
-        self._last = 0.0
+        self._updated: set[int] = set()  # ids of updated entries; one update of each per frame is enough
+        self._is_scheduled = False
+        self._drawn_at = 0.0
 
     def add(self, changes: Sequence[Change]) -> None:
         """Queue changes for the next frame."""
         for change in changes:
             if change.kind == "updated" and change.entry is not None:
-                if change.entry.id in self._entries:
+                if change.entry.id in self._updated:
                     continue
-                self._entries.add(change.entry.id)
+                self._updated.add(change.entry.id)
             self._changes.append(change)
-        if not self._waiting and self._changes:
-            self._waiting = True
-            wait = max(0.0, self._last + INTERVAL - time.monotonic())
+        if not self._is_scheduled and self._changes:
+            self._is_scheduled = True
+            wait = max(0.0, self._drawn_at + INTERVAL - time.monotonic())
             asyncio.get_running_loop().call_later(wait, self._owner.call_next, self.flush)
 
     def flush(self) -> None:
-        """Show the queued changes now."""
-        self._waiting = False
+        """Draw the queued changes now."""
+        self._is_scheduled = False
         changes, self._changes = self._changes, []
-        self._entries.clear()
-        if changes and self._owner.display:  # else it is being taken down, and its parts are gone
+        self._updated.clear()
+        if changes and self._owner.display:  # False while it is being removed, when its widgets are gone
             self._show(changes)
-        self._last = time.monotonic()
+        self._drawn_at = time.monotonic()

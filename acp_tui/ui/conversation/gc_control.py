@@ -1,7 +1,7 @@
 """Controls when the garbage collector runs.
 
-A full collection takes as long as two frames, which delays keys noticeably, and a conversation only grows. So
-long-lived objects are frozen: the program after its start, and each turn when it has ended.
+A full collection takes as long as two frames, which delays keys noticeably, and conversations only grow.
+Therefore long-lived objects are excluded: the program after its start, and each turn once it has ended.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import gc
 
 
 def pause() -> None:
-    """Disable collection while modules load, where it costs a tenth of the start-up time."""
+    """Disable collection. While modules are imported it costs a tenth of the start-up time."""
     gc.disable()
 
 
@@ -21,7 +21,7 @@ def resume() -> None:
 
 
 def collect_and_freeze() -> None:
-    """Collect what is new, then exclude it from later collections."""
+    """Collect garbage now, and exclude what remains from later collections."""
     if gc.isenabled():
         gc.collect()
         gc.freeze()

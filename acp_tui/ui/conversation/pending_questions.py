@@ -1,4 +1,4 @@
-"""Questions waiting for the user: shown one at a time, in order of arrival."""
+"""Questions of the agent that wait for the user, shown one at a time in order of arrival."""
 
 from __future__ import annotations
 
@@ -15,49 +15,50 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, slots=True)
 class PendingQuestion:
-    """One question, and the future that the asker waits for."""
+    """A question, and the future for its answer."""
 
     question: Question
     answer: asyncio.Future[Answer]
 
 
 class PendingQuestions:
-    """Puts the agent's questions on the screen. `changed` is called when another question is shown."""
+    """The queue of questions. Implements `QuestionHandler` of the controller."""
 
-    def __init__(self, changed: Callable[[], None]) -> None:
-        self._changed = changed
+    def __init__(self, on_change: Callable[[], None]) -> None:
+        """`on_change` is called whenever a question is added or removed."""
+        self._on_change = on_change
         self.elicitation_modes: frozenset[str] = frozenset()
-        """Empty: forms and web pages are not supported, so they are not advertised to agents."""
+        """Elicitation modes to advertise: none, because forms and web pages are not supported."""
         self._waiting: list[PendingQuestion] = []
-        self._answered = 0  # since the queue was last empty
+        self._answered_count = 0  # since the queue was last empty
 
     @property
     def shown(self) -> PendingQuestion | None:
-        """The question on the screen."""
+        """The first question, which the user sees; None if there is none."""
         return self._waiting[0] if self._waiting else None
 
     @property
     def position(self) -> tuple[int, int]:
-        """Its number, and the total."""
-        return self._answered + 1, self._answered + len(self._waiting)
+        """The number of the first question and the total, for "2 of 3"."""
+        return self._answered_count + 1, self._answered_count + len(self._waiting)
 
     async def ask(self, question: Question) -> Answer:
         """Queue a question and wait for the answer. Cancelling removes the question."""
-        waiting = PendingQuestion(question, asyncio.get_running_loop().create_future())
-        self._waiting.append(waiting)
-        self._changed()
+        pending = PendingQuestion(question, asyncio.get_running_loop().create_future())
+        self._waiting.append(pending)
+        self._on_change()
         try:
-            return await waiting.answer
+            return await pending.answer
         finally:
-            self._waiting.remove(waiting)
-            self._answered = self._answered + 1 if self._waiting else 0
-            self._changed()
+            self._waiting.remove(pending)
+            self._answered_count = self._answered_count + 1 if self._waiting else 0
+            self._on_change()
 
     async def elicit(self, elicitation: Elicitation) -> ElicitationAnswer:
-        """Never called: see `elicitation_modes`."""
+        """Raise an error: agents cannot elicit, because no mode is advertised."""
         raise RuntimeError(f"elicitation of mode {elicitation.mode} was never offered")
 
-    def give(self, waiting: PendingQuestion, answer: Answer) -> None:
-        """Resolve a question with the user's answer."""
-        if not waiting.answer.done():
-            waiting.answer.set_result(answer)
+    def answer(self, pending: PendingQuestion, answer: Answer) -> None:
+        """Answer a question; does nothing if it was withdrawn."""
+        if not pending.answer.done():
+            pending.answer.set_result(answer)

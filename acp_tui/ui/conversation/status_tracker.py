@@ -1,4 +1,4 @@
-"""Derives the status line's content from the session."""
+"""Derives the content of the status line from the session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class StatusTracker:
-    """Builds `StatusFacts`, and keeps what would need a scan of all entries."""
+    """Builds `StatusFacts`, and remembers what the session alone does not tell."""
 
     def __init__(self, agent: str) -> None:
         self.agent = agent
@@ -21,16 +21,17 @@ class StatusTracker:
         self.branch = ""
         self.policy = ""
         self.awaited = ""
+        """What is being waited for."""
         self.stuck = ""
-        """Why there is no session, and what to do about it."""
+        """Why there is no session, and which key helps; empty if there is one."""
         self.starting = False
-        """The agent is being started, although the session says that the one before has ended."""
+        """True while the agent is restarted, although the session still says that it has ended."""
         self._unasked_actions = UnaskedActions()
         self._phase: Phase = "connecting"
         self._since: float | None = None
 
     def of(self, session: Session, now: float, *, asking: bool) -> StatusFacts:
-        """What is true now."""
+        """Return the current facts. `asking`: a question waits for the user."""
         self._unasked_actions.update(session)
         stuck = session.phase == "connecting" and self.stuck
         phase = "dead" if stuck else _phase(session, asking=asking)
@@ -63,13 +64,13 @@ class StatusTracker:
 def _phase(session: Session, *, asking: bool) -> Phase:
     if session.phase == "prompting" and session.cancelling:
         return "cancelling"
-    if session.phase in ("prompting", "idle") and asking:  # some ask outside of any turn
+    if session.phase in ("prompting", "idle") and asking:  # some agents ask outside of turns
         return "asking"
     return "working" if session.phase == "prompting" else session.phase
 
 
 def _mode(session: Session) -> str:
-    """By its name; an id is as it was sent."""
+    """Return the name of the mode; the id if the agent sent no name."""
     mode = next((mode.name for mode in session.modes if mode.id == session.mode), None)
     return mode if mode is not None else visible_line(session.mode or "")
 

@@ -1,4 +1,4 @@
-"""Toasts: settings problems, and suppression of duplicates."""
+"""Toasts: problems with the settings, and suppression of duplicates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
 MAX_SHOWN = 2
-"""Problems shown in full."""
+"""Problems that are shown in full."""
 
 
 def notify_problems(app: App[Any], problems: Sequence[object]) -> None:
@@ -33,7 +33,7 @@ class VisibleToasts:
     def admit(self, message: str, seconds: float) -> bool:
         """Return True if the message may be shown now, for that many seconds."""
         now = time.monotonic()
-        self._until = {told: end for told, end in self._until.items() if end > now}
+        self._until = {shown: end for shown, end in self._until.items() if end > now}
         if message in self._until:
             return False
         self._until[message] = now + seconds

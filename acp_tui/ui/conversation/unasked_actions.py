@@ -15,12 +15,12 @@ ANSWER_SOURCES = frozenset({"you", "rule", "policy"})
 
 
 class UnaskedActions:
-    """Checks new entries and open tool calls only, so that a frame stays cheap."""
+    """Looks for actions and questions, only in new entries and open calls, so that a frame stays cheap."""
 
     def __init__(self) -> None:
         self._entries: list[Entry] | None = None
-        self._looked_at = 0  # so many of them
-        self._open: list[ToolCall] = []
+        self._checked_count = 0  # entries
+        self._open_calls: list[ToolCall] = []
         self._acted = False
         self._asked = False
 
@@ -30,18 +30,18 @@ class UnaskedActions:
         return self._acted and not self._asked
 
     def update(self, session: Session) -> None:
-        """Check what is new. Only completed calls count: some agents announce a call before they ask."""
-        if session.entries is not self._entries:  # a session was made, or another history loaded
-            self._entries, self._looked_at, self._open = session.entries, 0, []
+        """Check new entries. Only completed calls count: some agents announce a call before they ask."""
+        if session.entries is not self._entries:  # another session, or its history was loaded again
+            self._entries, self._checked_count, self._open_calls = session.entries, 0, []
             self._acted = self._asked = False
-        for entry in self._entries[self._looked_at :]:
+        for entry in self._entries[self._checked_count :]:
             if isinstance(entry, ToolCall):
-                self._open.append(entry)
+                self._open_calls.append(entry)
             elif _is_decision(entry):
                 self._asked = True
-        self._looked_at = len(self._entries)
-        self._acted |= any(_has_acted(call, session) for call in self._open)
-        self._open = [call for call in self._open if not call.done]
+        self._checked_count = len(self._entries)
+        self._acted |= any(_has_acted(call, session) for call in self._open_calls)
+        self._open_calls = [call for call in self._open_calls if not call.done]
 
 
 def _is_decision(entry: Entry) -> bool:
@@ -50,6 +50,6 @@ def _is_decision(entry: Entry) -> bool:
 
 
 def _has_acted(call: ToolCall, session: Session) -> bool:
-    """Return True for a completed action. Calls in a loaded history do not count: it lacks the questions."""
-    history = session.phase == "loading" or 0 < call.turn <= session.replayed
-    return not history and call.status == "completed" and call.kind in ACTING_KINDS
+    """Return True for a completed action, but not in a loaded history, which lacks the questions."""
+    in_history = session.phase == "loading" or 0 < call.turn <= session.replayed
+    return not in_history and call.status == "completed" and call.kind in ACTING_KINDS

@@ -1,7 +1,7 @@
 """All key bindings in one table. Widget bindings, the footer, the help page and docs/keys.md come from it.
 
-Each action has an id, so that `App.set_keymap` can rebind it. Within one scope every key is used once, so
-that rebinding one action leaves the others alone.
+Each action has an id, so that `App.set_keymap` can rebind it. Within a scope every key is used once, so that
+rebinding one action leaves the others alone.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class KeyScope:
     """A part of the screen with its own key bindings, and its heading on the help page."""
 
     title: str
-    help: str  # one line below the heading
+    help: str  # a sentence below the heading
 
 
 SCOPES: dict[ScopeName, KeyScope] = {
@@ -75,7 +75,7 @@ SCOPES: dict[ScopeName, KeyScope] = {
     "edit": KeyScope("Editing", "Cursor movement and deletion in the prompt."),
     "help": KeyScope("Help", "This page."),
 }
-"""In the order of the help page."""
+"""Scopes in the order of the help page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Key:
     keys: str  # separated by commas; the footer shows the first
     action: str
     label: str  # for the footer, one or two words
-    where: ScopeName
+    scope: ScopeName
     help: str
     rank: int = 0  # order in the footer, lowest first; 0: not in the footer
     priority: bool = False  # checked before the focused widget sees the key
@@ -98,7 +98,7 @@ class Key:
 
 
 TABLE: tuple[Key, ...] = (
-    # -- launcher: these take priority over the filter input; digits only while the filter is empty
+    # -- launcher: before the filter input; digits only while the filter is empty
     Key("launcher.up", "up", "move(-1)", "up", "launcher", "Previous / next"),
     Key("launcher.down", "down", "move(1)", "down", "launcher", "Previous / next"),
     Key("launcher.page_up", "pageup", "move(-8)", "", "launcher", "Page up / down"),
@@ -106,7 +106,7 @@ TABLE: tuple[Key, ...] = (
     Key(
         "launcher.take",
         "enter",
-        "take",
+        "choose",
         "start",
         "launcher",
         "Start, resume, or show install help",
@@ -125,7 +125,13 @@ TABLE: tuple[Key, ...] = (
         for digit in range(1, 10)
     ),
     Key(
-        "launcher.look", "f5", "look_again", "refresh", "launcher", "Refresh the list of installed agents", 3
+        "launcher.look",
+        "f5",
+        "refresh_agents",
+        "refresh",
+        "launcher",
+        "Refresh the list of installed agents",
+        3,
     ),
     Key("launcher.close", "escape", "close", "quit", "launcher", "Clear the filter; quit if empty", 4),
     Key("launcher.interrupt", "ctrl+c", "close", "", "launcher", "Clear the filter; quit if empty"),
@@ -170,17 +176,17 @@ TABLE: tuple[Key, ...] = (
         "Attach your command's output",
         3,
     ),
-    # -- menus of commands and files
+    # -- menus
     Key("menu.open", "slash", "menu_open", "commands", "menu", "Open the menu of agent commands", 4),
     Key("menu.up", "up", "menu_move(-1)", "choose", "menu", "Previous"),
     Key("menu.down", "down", "menu_move(1)", "choose", "menu", "Next"),
     Key("menu.complete", "tab", "menu_complete", "complete", "menu", "Complete; descend into folder", 1),
     Key("menu.take", "enter", "menu_take", "accept", "menu", "Accept; send if already complete", 2),
     Key("menu.close", "escape", "menu_close", "close", "menu", "Close the menu", 3),
-    # -- search in the history
+    # -- history search
     Key("history.older", "up,ctrl+r", "history('older')", "older", "history", "Older prompt", 3),
     Key("history.newer", "down,ctrl+n", "history('newer')", "newer", "history", "Newer prompt"),
-    Key("history.take", "enter,tab", "history('take')", "use", "history", "Use in the prompt", 1),
+    Key("history.take", "enter,tab", "history('take')", "use", "history", "Use the prompt", 1),
     Key("history.close", "escape,ctrl+g", "history('close')", "close", "history", "Close the search", 2),
     # -- queue
     Key("queue.up", "up,k", "move(-1)", "up", "queue", "Previous prompt"),
@@ -192,17 +198,25 @@ TABLE: tuple[Key, ...] = (
         "queue",
         "Next prompt (last: back to input)",
     ),
-    Key("queue.edit", "enter,e", "edit", "edit", "queue", "Take it out of the queue and edit it", 2),
+    Key("queue.edit", "enter,e", "edit", "edit", "queue", "Remove the prompt from the queue and edit it", 2),
     Key(
         "queue.send_now",
         "s,alt+s,ctrl+enter",
         "send_now",
         "send now",
         "queue",
-        "Stop the agent and send it now",
+        "Stop the agent and send the prompt now",
         1,
     ),
-    Key("queue.remove", "delete,d,backspace", "remove", "remove", "queue", "Remove it from the queue", 3),
+    Key(
+        "queue.remove",
+        "delete,d,backspace",
+        "remove",
+        "remove",
+        "queue",
+        "Remove the prompt from the queue",
+        3,
+    ),
     Key("queue.leave", "escape", "leave", "back", "queue", "Back to the prompt", 4),
     # -- transcript
     Key("transcript.copy", "c", "copy_entry", "copy", "transcript", "Copy the entry", 1),
@@ -318,11 +332,11 @@ TABLE: tuple[Key, ...] = (
     Key("pane.home", "home", "home", "", "pane", "Top / bottom"),
     Key("pane.end", "end", "end", "", "pane", "Top / bottom"),
     Key("pane.leave", "escape", "leave", "back", "pane", "Leave full screen, or back to the prompt", 4),
-    # -- search in the transcript
+    # -- search
     Key("find.next", "enter,down", "find_next(1)", "next", "find", "Next match", 1),
     Key("find.previous", "up,shift+enter", "find_next(-1)", "previous", "find", "Previous match", 2),
     Key("find.close", "escape", "close", "close", "find", "Close the search", 3),
-    # -- everything that opens over the conversation
+    # -- dialogs
     Key(
         "dialog.interrupt",
         "ctrl+c",
@@ -351,7 +365,7 @@ TABLE: tuple[Key, ...] = (
     ),
     Key("permission.up", "up", "move(-1)", "up", "permission", "Choose an option"),
     Key("permission.down", "down", "move(1)", "down", "permission", "Choose an option"),
-    Key("permission.take", "enter", "take", "answer", "permission", "Answer with the chosen option", 5),
+    Key("permission.take", "enter", "choose", "answer", "permission", "Answer with the chosen option", 5),
     Key("permission.diff", "v", "view_diff", "full diff", "permission", "View the full diff", 6),
     Key("permission.raw", "i", "raw", "raw input", "permission", "View the raw input", 7),
     Key("permission.page_up", "pageup", "page(-1)", "", "permission", "Scroll the request"),
@@ -365,12 +379,12 @@ TABLE: tuple[Key, ...] = (
         'Close the open view; else stop the turn (answers "cancelled")',
         8,
     ),
-    # -- lists to choose from
+    # -- lists
     Key("choose.up", "up,ctrl+p", "move(-1)", "up", "choose", "Previous / next"),
     Key("choose.down", "down,ctrl+n", "move(1)", "down", "choose", "Previous / next"),
     Key("choose.page_up", "pageup", "move(-8)", "", "choose", "Page up / down"),
     Key("choose.page_down", "pagedown", "move(8)", "", "choose", "Page up / down"),
-    Key("choose.take", "enter", "take", "choose", "choose", "Choose it", 1),
+    Key("choose.take", "enter", "choose", "choose", "choose", "Choose the selected item", 1),
     Key("choose.close", "escape", "close", "cancel", "choose", "Cancel", 2),
     # -- details
     Key("detail.up", "up,k", "scroll(-1)", "up", "detail", "Scroll"),
@@ -381,7 +395,7 @@ TABLE: tuple[Key, ...] = (
     Key("detail.end", "end,G", "end", "", "detail", "Top / bottom"),
     Key("detail.copy", "y,c", "copy", "copy", "detail", "Copy everything", 1),
     Key("detail.close", "escape,q", "close", "close", "detail", "Close", 2),
-    # -- replay: these take priority over the transcript, but not over the search input
+    # -- replay: before the transcript, but not before the search input
     Key(
         "replay.pause", "space", "pause", "pause", "replay", "Pause or play; at the end: play again", -6, True
     ),
@@ -399,7 +413,7 @@ TABLE: tuple[Key, ...] = (
         "replay",
         "Copy the selection, else close the open view; twice: quit",
     ),
-    # -- in a conversation
+    # -- conversation
     Key("turn.stop", "escape", "stop", "stop", "conversation", "Close the open view, else stop the agent", 2),
     Key(
         "turn.interrupt",
@@ -431,7 +445,7 @@ TABLE: tuple[Key, ...] = (
     ),
     Key("agent.restart", "f5", "restart_agent", "restart agent", "conversation", "Restart the agent", 15),
     Key("session.export", "f9", "export", "export", "conversation", "Export the conversation to a file", 16),
-    # -- moving about
+    # -- anywhere
     Key("conversation.find", "ctrl+f", "search", "search", "anywhere", "Search the conversation", 10),
     Key("conversation.find_next", "f3", "find_next(1)", "next", "anywhere", "Next match"),
     Key("conversation.find_previous", "shift+f3", "find_next(-1)", "previous", "anywhere", "Previous match"),
@@ -442,9 +456,9 @@ TABLE: tuple[Key, ...] = (
     Key("conversation.home", "ctrl+home", "home", "", "anywhere", "Top / bottom of the conversation"),
     Key("conversation.end", "ctrl+end", "end", "", "anywhere", "Top / bottom of the conversation"),
     Key("panes.toggle", "ctrl+b", "toggle_panes", "panes", "anywhere", "Open or close the panes", 10),
-    Key("panes.focus", "f8", "to_panes", "", "anywhere", "Focus the panes, or the prompt"),
+    Key("panes.focus", "f8", "focus_panes", "", "anywhere", "Focus the panes, or the prompt"),
     Key("conversation.tab", "tab", "app.focus_next", "", "anywhere", "Focus the next part of the screen"),
-    # -- always
+    # -- program
     Key("app.help", "f1", "help", "help", "app", "Show the keys", 7, priority=True),
     Key("app.palette", "ctrl+p", "palette", "palette", "app", "Command palette: all commands and themes", 7),
     Key("app.suspend", "ctrl+z", "suspend_process", "", "app", "Suspend to the shell; `fg` resumes"),
@@ -509,7 +523,7 @@ TABLE: tuple[Key, ...] = (
 )
 
 KEYS: dict[str, Key] = {key.id: key for key in TABLE}
-"""By id."""
+"""Keys by id."""
 
 
 def bindings(*scopes: ScopeName) -> list[BindingType]:
@@ -517,7 +531,7 @@ def bindings(*scopes: ScopeName) -> list[BindingType]:
     return [
         Binding(key.keys, key.action, key.help, show=False, priority=key.priority, id=key.id)
         for key in TABLE
-        if key.where in scopes
+        if key.scope in scopes
     ]
 
 
@@ -528,7 +542,7 @@ def bound_keys(node: DOMNode, key_id: str) -> str:
 
 def is_bound(node: DOMNode, scope: ScopeName, key: str) -> bool:
     """Return True if a key, in Textual's spelling, has an action of this scope in the running app."""
-    return any(key in active_keys(node, action.id) for action in TABLE if action.where == scope)
+    return any(key in active_keys(node, action.id) for action in TABLE if action.scope == scope)
 
 
 def active_keys(node: DOMNode, key_id: str) -> list[str]:

@@ -268,7 +268,7 @@ class PermissionScreen(Dialog[PermissionAnswer | None]):
         else:
             self.app.bell()
 
-    def action_take(self) -> None:
+    def action_choose(self) -> None:
         """The chosen option."""
         selected = self.query_one(SelectList).selected
         if selected >= 0:

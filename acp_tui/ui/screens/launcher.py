@@ -118,9 +118,9 @@ class LauncherScreen(BaseScreen):
 
     def _after_first_frame(self) -> None:
         gc_control.resume()
-        self.action_look_again()
+        self.action_refresh_agents()
 
-    def action_look_again(self) -> None:
+    def action_refresh_agents(self) -> None:
         """Find agents and sessions again, for example after an agent was installed."""
         self._find_choices()
 
@@ -233,7 +233,7 @@ class LauncherScreen(BaseScreen):
         elif self._shown:
             rows.selected = max(0, min(len(self._shown) - 1, rows.selected + step))
 
-    def action_take(self) -> None:
+    def action_choose(self) -> None:
         """Choose the selected item."""
         self._choose(self.query_one(SelectList).selected)
 

@@ -80,10 +80,10 @@ class QuestionDialogs:
         if pending.answer.done():  # the question was withdrawn
             self.update()
         elif answer is None:
-            self._questions.give(pending, Answer(None))
+            self._questions.answer(pending, Answer(None))
             self._cancel_turn()
         else:
-            self._questions.give(pending, Answer(answer.option, remember=answer.remember))
+            self._questions.answer(pending, Answer(answer.option, remember=answer.remember))
 
     def show_changes(self, changes: Sequence[Change]) -> None:
         """Pass changes of the session to the dialog, which shows the calls in progress."""

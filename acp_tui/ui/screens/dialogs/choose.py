@@ -161,7 +161,7 @@ class ChooseScreen(Dialog[str | None]):
         elif self._shown:
             rows.selected = max(0, min(len(self._shown) - 1, rows.selected + step))
 
-    def action_take(self) -> None:
+    def action_choose(self) -> None:
         """Choose the selected row."""
         if self._shown:
             self.choose(self._shown[self.query_one(SelectList).selected].value)

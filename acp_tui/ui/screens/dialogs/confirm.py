@@ -55,7 +55,7 @@ class ConfirmScreen(Dialog[bool]):
         """Move to the other answer."""
         self.query_one(SelectList).move(step)
 
-    def action_take(self) -> None:
+    def action_choose(self) -> None:
         """Return the selected answer."""
         self.dismiss(self.query_one(SelectList).selected == 1)
 

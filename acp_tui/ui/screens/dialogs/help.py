@@ -61,7 +61,7 @@ class HelpScreen(Dialog[None]):
     def over(cls, screen: Screen[object], keymap: Mapping[str, str] | None = None) -> Self:
         """Return the help for a screen, with the scopes of its focused widget first."""
         active = (KEYS.get(active.binding.id or "") for active in screen.active_bindings.values())
-        return cls((key.where for key in active if key is not None), keymap)
+        return cls((key.scope for key in active if key is not None), keymap)
 
     def compose(self) -> ComposeResult:
         with VerticalScroll() as page:
@@ -78,7 +78,7 @@ class HelpScreen(Dialog[None]):
         """Return the keys of a scope. Keys with the same help text share a row."""
         rows: dict[str, list[str]] = {}
         for key in TABLE:
-            if key.where == scope:
+            if key.scope == scope:
                 rows.setdefault(key.help, []).append(key.key_names(self._keymap))
         style = foreground_style(self, "help--key")
         table = Table.grid(padding=(0, 2, 0, 0))

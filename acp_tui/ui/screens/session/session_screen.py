@@ -253,7 +253,7 @@ class SessionScreen(BaseScreen):
         """Open or close the panes."""
         self.panes.toggle()
 
-    def action_to_panes(self) -> None:
+    def action_focus_panes(self) -> None:
         """Focus the panes, or go back from them to the prompt."""
         self.panes.toggle_focus()
 
