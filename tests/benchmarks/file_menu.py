@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from textual.events import Key
 
 from acp_tui.workspace.files.file_listing import FileListing
-from tests.ui.prompt.host import Host
+from tests.ui.prompt.prompt_app import PromptApp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,7 @@ async def until(condition: Callable[[], bool]) -> None:
         await asyncio.sleep(0)
 
 
-async def press(app: Host, menu: FileMenu, key: str) -> tuple[float, float]:
+async def press(app: PromptApp, menu: FileMenu, key: str) -> tuple[float, float]:
     """Milliseconds until the letter is there, and until the search for it has ended."""
     start, before = perf_counter(), app.editor.text
     app.post_message(Key(key, key))
@@ -63,7 +63,7 @@ async def press(app: Host, menu: FileMenu, key: str) -> tuple[float, float]:
 async def measure(folder: Path) -> float:
     """Prints each key; the longest wait for files when all are known."""
     listing = FileListing([folder])
-    app = Host()
+    app = PromptApp()
     worst = 0.0
     async with app.run_test(size=(100, 30)) as pilot:
         app.prompt.set_files(str(folder), listing.current)

@@ -10,7 +10,7 @@ from acp_tui.ui.keys import SCOPES, TABLE
 from acp_tui.ui.screens.dialogs.help import HelpScreen
 from acp_tui.ui.screens.dialogs.palette import PaletteScreen
 from tests.support.desk import desk
-from tests.ui.prompt.host import Host
+from tests.ui.prompt.prompt_app import PromptApp
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ def titles(screen: HelpScreen) -> list[str]:
 
 
 async def test_it_begins_with_what_has_the_focus() -> None:
-    app = Host()
+    app = PromptApp()
     async with app.run_test() as pilot:
         await pilot.press("f1")
         await pilot.pause()
@@ -40,7 +40,7 @@ async def test_it_begins_with_what_has_the_focus() -> None:
 
 
 async def test_every_key_is_in_it_as_it_is_bound_now() -> None:
-    app = Host()
+    app = PromptApp()
     async with app.run_test(size=(120, 400)) as pilot:
         app.push_screen(HelpScreen(keymap={"prompt.send": "f9"}))
         await pilot.pause()
@@ -53,7 +53,7 @@ async def test_every_key_is_in_it_as_it_is_bound_now() -> None:
 
 
 async def test_its_own_keys_close_it() -> None:
-    app = Host()
+    app = PromptApp()
     async with app.run_test() as pilot:
         for key in ("escape", "q", "f1"):
             await pilot.press("f1")

@@ -26,7 +26,7 @@ from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.find_line import FindLine
 from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.queue_strip import QueueStrip
-from tests.ui.prompt.host import Host, write
+from tests.ui.prompt.prompt_app import PromptApp, type_text
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode
@@ -123,16 +123,16 @@ def test_keys_are_named_as_people_write_them(key: str, name: str) -> None:
     assert key_name(key) == name
 
 
-async def shown(app: Host) -> str:
+async def shown(app: PromptApp) -> str:
     return app.query_one(KeyBar).render_line(0).text.strip()
 
 
 async def test_the_footer_follows_what_is_open_and_what_has_the_focus() -> None:
-    app = Host()
+    app = PromptApp()
     async with app.run_test(size=(100, 24)) as pilot:
         await pilot.pause()
         assert (await shown(app)).startswith("Enter send  Ctrl+J newline  / commands  F1 help")
-        await write(pilot, "/")
+        await type_text(pilot, "/")
         assert (await shown(app)).startswith("Tab complete  Enter accept")
         await pilot.press("backspace")
         app.show_queue("one")
@@ -143,7 +143,7 @@ async def test_the_footer_follows_what_is_open_and_what_has_the_focus() -> None:
 
 
 async def test_the_footer_shows_other_keys_when_they_were_given() -> None:
-    app = Host()
+    app = PromptApp()
     async with app.run_test(size=(100, 24)) as pilot:
         app.set_keymap({"prompt.send": "f9", "app.help": "f2"})
         await pilot.pause()
@@ -153,16 +153,16 @@ async def test_the_footer_shows_other_keys_when_they_were_given() -> None:
 
 
 async def test_the_footer_shows_whole_keys_only() -> None:
-    app = Host()
+    app = PromptApp()
     async with app.run_test(size=(30, 24)) as pilot:
         await pilot.pause()
         assert await shown(app) == "Enter send  Ctrl+J newline"
 
 
 async def test_a_click_on_the_footer_does_what_the_key_does() -> None:
-    app = Host()
+    app = PromptApp()
     async with app.run_test(size=(100, 24)) as pilot:
-        await write(pilot, "hello")
+        await type_text(pilot, "hello")
         await pilot.click(KeyBar, offset=(2, 0))
         await pilot.pause()
-        assert len(app.heard(Prompt.Submitted)) == 1
+        assert len(app.messages_of(Prompt.Submitted)) == 1

@@ -1,4 +1,4 @@
-"""The prompt in a program of its own on a terminal: this module is the program, and what drives it."""
+"""A program with a prompt on a real terminal, and the class that drives it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import termios
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from tests.ui.prompt.host import Host
+from tests.ui.prompt.prompt_app import PromptApp
 
 if TYPE_CHECKING:
     from acp_tui.ui.prompt import Prompt
@@ -21,7 +21,7 @@ _ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\
 
 
 class Program:
-    """A program on a pty of 80x24."""
+    """Runs a program on a pseudoterminal of 80x24."""
 
     def __init__(self, command: list[str], environment: dict[str, str]) -> None:
         self._master, self._slave = pty.openpty()
@@ -47,17 +47,17 @@ class Program:
         os.close(self._master)
 
     def type(self, text: str) -> None:
-        """Keys, as the terminal sends them."""
+        """Send keys as a terminal does."""
         os.write(self._master, text.encode())
 
     def wait_for(self, text: str, times: int = 1) -> None:
-        """Read until the text was shown so often since the last time."""
+        """Read until the text was shown this many times since the last call."""
         while _ESCAPES.sub(b"", self._seen).count(text.encode()) < times:
             assert self._read(), f"the program ended before {text!r}; it showed {self._seen[-2000:]!r}"
         self._seen = b""
 
-    def ended(self) -> int:
-        """Read until the end; the exit code."""
+    def wait_for_exit(self) -> int:
+        """Read until the program ends; return its exit code."""
         while self._read():
             pass
         return self._process.wait()
@@ -65,14 +65,14 @@ class Program:
     def _read(self) -> bool:
         try:
             data = os.read(self._master, 65536)
-        except OSError:  # Linux says so when the last one has closed it
+        except OSError:  # raised on Linux when the last writer has closed the terminal
             data = b""
         self._seen += data
         return bool(data)
 
 
-class Once(Host):
-    """Sends one prompt, and ends."""
+class OnePromptApp(PromptApp):
+    """Writes the first prompt to a file and exits."""
 
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:  # type: ignore[override]
         Path(sys.argv[1]).write_text(event.text, encoding="utf-8")
@@ -80,4 +80,4 @@ class Once(Host):
 
 
 if __name__ == "__main__":
-    Once().run()
+    OnePromptApp().run()

@@ -1,4 +1,4 @@
-"""The menu of the agent's commands."""
+"""The menu of the agent's slash commands."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.prompt.command_matching import match_commands
 from acp_tui.ui.prompt.command_menu import CommandMenu
 from acp_tui.ui.widgets.key_bar import KeyBar
-from tests.ui.prompt.host import Host, write, write_at_once
+from tests.ui.prompt.prompt_app import PromptApp, type_text, type_without_pauses
 
 
-def menu(app: Host) -> CommandMenu:
+def menu(app: PromptApp) -> CommandMenu:
     return app.query_one(CommandMenu)
 
 
-def drawn(app: Host) -> str:
+def menu_text(app: PromptApp) -> str:
     choices = menu(app).choices
     return " ".join(choices.render_line(y).text.strip() for y in range(choices.size.height))
 
@@ -36,7 +36,7 @@ def drawn(app: Host) -> str:
         ("usr/bin", []),
     ],
 )
-def test_what_is_typed_ranks_the_commands(typed: str, names: list[str]) -> None:
+def test_commands_are_ranked_by_how_well_they_match(typed: str, names: list[str]) -> None:
     commands = [
         SlashCommand("edit"),
         SlashCommand("explain"),
@@ -46,10 +46,10 @@ def test_what_is_typed_ranks_the_commands(typed: str, names: list[str]) -> None:
     assert [match.command.name for match in match_commands(commands, typed)] == names
 
 
-async def test_a_slash_opens_the_menu_above_the_line_and_deleting_it_closes_it() -> None:
-    app = Host()
+async def test_a_slash_opens_the_menu_and_deleting_it_closes_it() -> None:
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
-        await write(pilot, "/")
+        await type_text(pilot, "/")
         assert menu(app).is_open
         assert not menu(app).region.overlaps(app.prompt.region)
         assert Region(0, 0, 80, 24).contains_region(menu(app).region)
@@ -59,13 +59,13 @@ async def test_a_slash_opens_the_menu_above_the_line_and_deleting_it_closes_it()
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 10)])
-async def test_many_commands_show_few_rows_and_never_cover_the_line(size: tuple[int, int]) -> None:
-    app = Host()
+async def test_the_menu_is_limited_and_never_covers_the_prompt(size: tuple[int, int]) -> None:
+    app = PromptApp()
     async with app.run_test(size=size) as pilot:
         app.prompt.commands = [
             SlashCommand(f"command-{number}", "word " * 30, "<hint>") for number in range(50)
         ]
-        await write(pilot, "/")
+        await type_text(pilot, "/")
         assert menu(app).choices.rows <= 8
         assert menu(app).choices.size.height == menu(app).choices.height
         assert menu(app).region.y >= 0
@@ -75,127 +75,127 @@ async def test_many_commands_show_few_rows_and_never_cover_the_line(size: tuple[
         assert app.prompt.text == "/command-49 "
 
 
-async def test_the_whole_description_of_the_marked_command_is_shown_where_its_row_cuts_it() -> None:
-    app = Host()
+async def test_the_full_description_of_the_selected_command_is_shown_below() -> None:
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
         app.prompt.commands = [
             SlashCommand("one", f"{'long ' * 20}to the end"),
             SlashCommand("two", f"{'wide ' * 20}to the last"),
         ]
-        await write(pilot, "/")
-        assert "to the end" in drawn(app)
+        await type_text(pilot, "/")
+        assert "to the end" in menu_text(app)
         height = menu(app).region.height
         await pilot.press("down")
         await pilot.pause()
-        assert "to the last" in drawn(app)
+        assert "to the last" in menu_text(app)
         assert menu(app).region.height == height
 
 
 @pytest.mark.parametrize("key", ["tab", "enter"])
-async def test_the_marked_command_is_written_out_and_its_hint_shown(key: str) -> None:
-    app = Host()
+async def test_the_selected_command_is_completed_and_its_hint_shown(key: str) -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
-        await write(pilot, "/ed")
+        await type_text(pilot, "/ed")
         await pilot.press(key)
         await pilot.pause()
         assert app.prompt.text == "/edit "
         assert not menu(app).is_open
         assert app.editor.suggestion == "<path>"
-        await write(pilot, "x")
+        await type_text(pilot, "x")
         assert app.editor.suggestion == ""
 
 
-async def test_a_hint_is_never_sent() -> None:
-    app = Host()
+async def test_the_hint_is_not_part_of_the_prompt() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
-        await write(pilot, "/ed")
+        await type_text(pilot, "/ed")
         await pilot.press("tab", "right", "enter")
         await pilot.pause()
-        (sent,) = app.heard(Prompt.Submitted)
+        (sent,) = app.messages_of(Prompt.Submitted)
         assert isinstance(sent, Prompt.Submitted)
         assert sent.text == "/edit "
 
 
-async def test_arrows_choose_another() -> None:
-    app = Host()
+async def test_arrow_keys_select_another_command() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
-        await write(pilot, "/e")
+        await type_text(pilot, "/e")
         await pilot.press("down", "tab")
         await pilot.pause()
         assert app.prompt.text == "/explain "
 
 
 async def test_names_with_spaces_are_completed() -> None:
-    app = Host()
+    app = PromptApp()
     async with app.run_test() as pilot:
-        await write(pilot, "/review p")
+        await type_text(pilot, "/review p")
         await pilot.press("enter")
         await pilot.pause()
         assert app.prompt.text == "/review pr "
         assert app.editor.suggestion == "<number>"
 
 
-async def test_enter_sends_a_command_that_is_written_in_full() -> None:
-    app = Host()
+async def test_enter_sends_a_fully_typed_command() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
-        await write(pilot, "/review")
+        await type_text(pilot, "/review")
         assert menu(app).is_open  # there is a longer one too
         await pilot.press("enter")
         await pilot.pause()
-        (sent,) = app.heard(Prompt.Submitted)
+        (sent,) = app.messages_of(Prompt.Submitted)
         assert isinstance(sent, Prompt.Submitted)
         assert sent.text == "/review"
         assert not menu(app).is_open
 
 
 @pytest.mark.parametrize("before", ["", "/"], ids=["closed", "open"])
-async def test_keys_mean_the_same_however_quickly_they_come(before: str) -> None:
-    app = Host()
+async def test_keys_act_the_same_when_typed_without_pauses(before: str) -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
-        await write(pilot, before)
-        await write_at_once(pilot, "/review"[len(before) :], "enter")
-        (sent,) = app.heard(Prompt.Submitted)
+        await type_text(pilot, before)
+        await type_without_pauses(pilot, "/review"[len(before) :], "enter")
+        (sent,) = app.messages_of(Prompt.Submitted)
         assert isinstance(sent, Prompt.Submitted)
         assert sent.text == "/review"
-        await write(pilot, before)
-        await write_at_once(pilot, "/ed"[len(before) :], "enter")
+        await type_text(pilot, before)
+        await type_without_pauses(pilot, "/ed"[len(before) :], "enter")
         assert app.prompt.text == "/edit "
         await pilot.press("ctrl+u")
-        await write(pilot, before)
-        await write_at_once(pilot, "/re"[len(before) :], "down", "tab")
+        await type_text(pilot, before)
+        await type_without_pauses(pilot, "/re"[len(before) :], "down", "tab")
         assert app.prompt.text == "/review pr "
         assert app.focused is app.editor
 
 
-async def test_of_two_names_that_differ_in_capitals_the_written_one_is_sent() -> None:
-    app = Host()
+async def test_names_that_differ_in_case_are_sent_as_typed() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         app.prompt.commands = [SlashCommand("Review"), SlashCommand("review")]
-        await write(pilot, "/review")
+        await type_text(pilot, "/review")
         await pilot.press("enter")
         await pilot.pause()
-        (sent,) = app.heard(Prompt.Submitted)
+        (sent,) = app.messages_of(Prompt.Submitted)
         assert isinstance(sent, Prompt.Submitted)
         assert sent.text == "/review"
 
 
-async def test_escape_closes_it_until_another_command_is_begun() -> None:
-    app = Host()
+async def test_escape_closes_the_menu_until_another_command_is_typed() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
-        await write(pilot, "/e")
+        await type_text(pilot, "/e")
         await pilot.press("escape")
-        await write(pilot, "x")
+        await type_text(pilot, "x")
         assert not menu(app).is_open
         await pilot.press("ctrl+u")
-        await write(pilot, "/e")
+        await type_text(pilot, "/e")
         assert menu(app).is_open
 
 
-async def test_with_the_menu_its_keys_leave_the_footer() -> None:
-    app = Host()
+async def test_the_footer_shows_menu_keys_only_while_the_menu_is_open() -> None:
+    app = PromptApp()
     async with app.run_test(size=(100, 24)) as pilot:
         footer = app.query_one(KeyBar)
-        await write(pilot, "/e")
+        await type_text(pilot, "/e")
         assert "Tab complete" in footer.render_line(0).text
         await pilot.press("escape")
         await pilot.pause()
@@ -203,56 +203,56 @@ async def test_with_the_menu_its_keys_leave_the_footer() -> None:
         assert "Tab complete" not in footer.render_line(0).text
 
 
-async def test_paths_and_second_lines_are_no_commands() -> None:
-    app = Host()
+async def test_paths_and_later_lines_do_not_open_the_menu() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
-        await write(pilot, "/usr/bin")
+        await type_text(pilot, "/usr/bin")
         assert not menu(app).is_open
         await pilot.press("ctrl+u")
-        await write(pilot, "a\n/e")
+        await type_text(pilot, "a\n/e")
         assert not menu(app).is_open
 
 
-async def test_arguments_before_the_cursor_stay_when_the_name_is_completed() -> None:
-    app = Host()
+async def test_completing_the_name_keeps_the_argument() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
-        await write(pilot, "/ed")
+        await type_text(pilot, "/ed")
         await pilot.press("tab")
-        await write(pilot, "a.py")
+        await type_text(pilot, "a.py")
         await pilot.press("home", "right", "right", "right", "delete", "delete", "delete")
-        await write(pilot, "i")
+        await type_text(pilot, "i")
         await pilot.press("tab")
         await pilot.pause()
         assert app.prompt.text == "/edit a.py"
 
 
-async def test_agents_texts_are_data() -> None:
-    app = Host()
+async def test_texts_of_the_agent_are_shown_as_plain_text() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         app.prompt.commands = [
             SlashCommand("[b]x[/b]\x1b]0;t\x07", "[red]\u202eboo\n\nline", "[@click=app.quit]q")
         ]
-        await write(pilot, "/")
+        await type_text(pilot, "/")
         lines = [menu(app).choices.render_line(0).text]
         assert "/[b]x[/b]␛]0;t␇ [@click=app.quit]q" in lines[0]
         assert "[red]‹202e›boo  line" in lines[0]
 
 
-async def test_commands_that_come_late_open_the_menu() -> None:
-    app = Host()
+async def test_commands_that_arrive_late_open_the_menu() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         app.prompt.commands = []
-        await write(pilot, "/ex")
+        await type_text(pilot, "/ex")
         assert not menu(app).is_open
         app.prompt.commands = [SlashCommand("explain")]
         await pilot.pause()
         assert menu(app).is_open
 
 
-async def test_a_click_takes_a_command() -> None:
-    app = Host()
+async def test_a_click_completes_a_command() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
-        await write(pilot, "/")
+        await type_text(pilot, "/")
         await pilot.click(menu(app).choices, offset=(5, 1))
         await pilot.pause()
         assert app.prompt.text == "/explain "

@@ -1,4 +1,4 @@
-"""Editing the prompt in the editor of the user's choice."""
+"""Editing the prompt in an external editor."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import pytest
 
 from acp_tui.errors import UserError
 from acp_tui.ui.terminal.external_editor import edit, editor_command
-from tests.ui.prompt.host import Host, write
+from tests.ui.prompt.prompt_app import PromptApp, type_text
 from tests.ui.prompt.pty_program import Program
 
 
 def script(tmp_path: Path, text: str) -> str:
-    """An editor."""
+    """Create a shell script that acts as the editor; return its path."""
     path = tmp_path / "editor"
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
     return str(path)
 
 
-def test_visual_comes_before_editor_and_may_have_options(tmp_path: Path) -> None:
+def test_visual_takes_precedence_and_may_have_options(tmp_path: Path) -> None:
     name = script(tmp_path, "")
     environment = {"VISUAL": f"{name} --wait", "EDITOR": "other", "PATH": "/bin"}
     assert editor_command(environment) == [name, "--wait"]
@@ -44,7 +44,7 @@ def test_a_missing_editor_is_named(tmp_path: Path, environment: dict[str, str], 
         editor_command({**environment, "PATH": str(tmp_path)})
 
 
-async def test_the_file_is_private_markdown_and_gone_afterwards(tmp_path: Path) -> None:
+async def test_the_file_is_private_markdown_and_deleted_afterwards(tmp_path: Path) -> None:
     editor = script(tmp_path, f'cp -p "$1" {tmp_path}/copy; echo "$1" > {tmp_path}/name; echo more >> "$1"')
     assert await edit("some\ntext ü", [editor]) == "some\ntext ü\nmore"
     assert (tmp_path / "copy").read_text(encoding="utf-8") == "some\ntext ü\n"
@@ -54,12 +54,12 @@ async def test_the_file_is_private_markdown_and_gone_afterwards(tmp_path: Path) 
     assert not file.exists()
 
 
-async def test_an_editor_that_fails_leaves_the_prompt_alone(tmp_path: Path) -> None:
+async def test_a_failing_editor_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="exited with status 3"):
         await edit("text", [script(tmp_path, 'echo lost > "$1"; exit 3')])
 
 
-async def test_the_program_goes_on_while_the_editor_is_open(tmp_path: Path) -> None:
+async def test_other_tasks_run_while_the_editor_is_open(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     editing = asyncio.create_task(edit("text", [script(tmp_path, f'cat {fifo} > "$1"')]))
@@ -67,18 +67,18 @@ async def test_the_program_goes_on_while_the_editor_is_open(tmp_path: Path) -> N
     assert await editing == "from the program"
 
 
-async def test_without_an_editor_the_prompt_says_so_and_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_missing_editor_is_reported_and_the_text_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VISUAL", "no-such-editor")
-    app = Host()
+    app = PromptApp()
     async with app.run_test() as pilot:
-        await write(pilot, "text")
+        await type_text(pilot, "text")
         await pilot.press("ctrl+g")
         await app.workers.wait_for_complete()
         assert ['"no-such-editor" not found' in notice.message for notice in app._notifications] == [True]
         assert app.prompt.text == "text"
 
 
-def test_on_a_terminal_the_editor_has_it_and_the_keyboard_signals(tmp_path: Path) -> None:
+def test_the_editor_gets_the_terminal_and_its_signals(tmp_path: Path) -> None:
     editor = script(
         tmp_path,
         """trap 'echo INTERRUPTED' INT
@@ -99,5 +99,5 @@ def test_on_a_terminal_the_editor_has_it_and_the_keyboard_signals(tmp_path: Path
         program.type("from the editor\n")
         program.wait_for("from the editor", times=2)  # echoed by the terminal, then in the prompt
         program.type("\r")
-        assert program.ended() == 0
+        assert program.wait_for_exit() == 0
     assert result.read_text() == "draft\nfrom the editor"

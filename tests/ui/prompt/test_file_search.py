@@ -1,4 +1,4 @@
-"""Which files are meant by a few letters."""
+"""The search for files by a part of their path."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMES = [
 ]
 
 
-def found(*names: str) -> ListedFiles:
+def listed_files(*names: str) -> ListedFiles:
     files = ListedFiles()
     files.add(names or NAMES)
     files.complete = True
@@ -30,7 +30,7 @@ def found(*names: str) -> ListedFiles:
 def hits(files: ListedFiles, wanted: str, before: FileSearch | None = None) -> list[str]:
     search = FileSearch(files, wanted, before)
     search.finish()
-    return [files.paths[place] for place in search.hits]
+    return [files.paths[index] for index in search.hits]
 
 
 @pytest.mark.parametrize(
@@ -46,43 +46,43 @@ def hits(files: ListedFiles, wanted: str, before: FileSearch | None = None) -> l
         ("suisedz", []),
     ],
 )
-def test_the_likeliest_comes_first(wanted: str, first: list[str]) -> None:
-    assert hits(found(), wanted)[: max(1, len(first))] == first
+def test_the_best_match_comes_first(wanted: str, first: list[str]) -> None:
+    assert hits(listed_files(), wanted)[: max(1, len(first))] == first
 
 
-def test_what_was_changed_comes_first_among_equals() -> None:
-    files = found("a/test_one.py", "b/test_two_longer.py")
+def test_changed_files_come_first_among_equal_matches() -> None:
+    files = listed_files("a/test_one.py", "b/test_two_longer.py")
     files.changed.add("b/test_two_longer.py")
     assert hits(files, "test")[0] == "b/test_two_longer.py"
     assert hits(files, "")[0] == "b/test_two_longer.py"
 
 
-def test_without_a_letter_the_top_of_the_folder_is_offered() -> None:
-    assert set(hits(found(), "")[:5]) == {"src/", "tests/", "docs/", "conv/", "README.md"}
+def test_without_a_text_the_top_level_is_offered() -> None:
+    assert set(hits(listed_files(), "")[:5]) == {"src/", "tests/", "docs/", "conv/", "README.md"}
 
 
-def test_files_that_are_gone_are_not_offered() -> None:
-    files = found("old.py", "older.py")
+def test_deleted_files_are_not_offered() -> None:
+    files = listed_files("old.py", "older.py")
     files.missing.add("old.py")
     assert hits(files, "old") == ["older.py"]
 
 
-def test_never_more_than_can_be_looked_through() -> None:
-    assert len(hits(found(*(f"file{number}.py" for number in range(5000))), "file")) == MAX_HITS
+def test_the_number_of_matches_is_limited() -> None:
+    assert len(hits(listed_files(*(f"file{number}.py" for number in range(5000))), "file")) == MAX_HITS
 
 
-def test_a_longer_name_is_looked_for_among_the_hits_of_the_shorter_one() -> None:
-    files = found()
+def test_a_longer_text_is_searched_among_earlier_matches() -> None:
+    files = listed_files()
     shorter = FileSearch(files, "wpe")
     shorter.finish()
-    files.bases[:] = files.lower[:] = [""] * len(files.paths)  # whoever looks at all finds nothing
-    for place in shorter.hits:
-        files.lower[place] = files.paths[place].lower()
+    files.bases[:] = files.lower[:] = [""] * len(files.paths)  # a search of all files finds nothing
+    for index in shorter.hits:
+        files.lower[index] = files.paths[index].lower()
     assert hits(files, "wped", shorter) == ["src/ui/widgets/prompt/editor.py"]
 
 
-def test_what_has_come_since_is_not_forgotten_by_a_longer_name() -> None:
-    files = found()
+def test_files_added_since_are_searched_too() -> None:
+    files = listed_files()
     shorter = FileSearch(files, "zeb")
     shorter.finish()
     assert shorter.hits == []
@@ -90,8 +90,8 @@ def test_what_has_come_since_is_not_forgotten_by_a_longer_name() -> None:
     assert hits(files, "zebr", shorter) == ["zebra.py"]
 
 
-def test_a_search_goes_in_steps_none_of_which_looks_at_everything() -> None:
-    search = FileSearch(found(*(f"{number:06}.py" for number in range(20_000))), "zz")
+def test_a_search_is_split_into_small_steps() -> None:
+    search = FileSearch(listed_files(*(f"{number:06}.py" for number in range(20_000))), "zz")
     steps = 1
     while search.step():
         steps += 1
@@ -107,8 +107,8 @@ def test_a_search_goes_in_steps_none_of_which_looks_at_everything() -> None:
         ("Src/Main.py", "main", "Main"),
     ],
 )
-def test_what_was_hit_is_marked(path: str, wanted: str, letters: str) -> None:
-    places = locate_match(path, wanted).positions
-    assert "".join(path[place] for place in sorted(places)) == letters
+def test_matched_characters_are_located(path: str, wanted: str, letters: str) -> None:
+    positions = locate_match(path, wanted).positions
+    assert "".join(path[position] for position in sorted(positions)) == letters
     if path.startswith("prompt/"):
-        assert min(places) > path.index("/")
+        assert min(positions) > path.index("/")

@@ -1,4 +1,4 @@
-"""The menu of files, and what is attached in the prompt."""
+"""The menu of files, and attachments."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from acp_tui.session.attachment import CommandOutput, FileMention, Picture
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.workspace.files.file_listing import ListedFiles
-from tests.ui.prompt.host import Host, write, write_at_once
+from tests.support.waiting import until
+from tests.ui.prompt.prompt_app import PromptApp, type_text, type_without_pauses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from textual.pilot import Pilot
 
 FILES = ["src/app.py", "src/ui/prompt.py", "docs/my notes.md", "logo.png", "README.md"]
 
@@ -34,13 +33,13 @@ def project(tmp_path: Path) -> Path:
     return project
 
 
-class Desk(Host):
-    """A prompt in a project."""
+class FilesApp(PromptApp):
+    """A prompt app with a project's files."""
 
     def __init__(self, project: Path, found: ListedFiles | None = None) -> None:
         super().__init__()
         self.project = project
-        self.found = found or listed(*FILES)
+        self.found = found or listed_files(*FILES)
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -54,107 +53,96 @@ class Desk(Host):
         return [menu.choices.render_line(y).text.strip() for y in range(menu.choices.rows)]
 
     def sent(self) -> Prompt.Submitted:
-        (sent,) = self.heard(Prompt.Submitted)
+        (sent,) = self.messages_of(Prompt.Submitted)
         assert isinstance(sent, Prompt.Submitted)
         return sent
 
 
-def listed(*names: str, complete: bool = True) -> ListedFiles:
+def listed_files(*names: str, complete: bool = True) -> ListedFiles:
     found = ListedFiles()
     found.add(names)
     found.complete = complete
     return found
 
 
-async def sees(pilot: Pilot[None], app: Desk, *lines: str) -> None:
-    for _ in range(500):
-        if app.shown()[: len(lines)] == list(lines) and bool(lines) == bool(app.shown()):
-            return
-        await pilot.pause(0.01)
-    raise AssertionError(f"the menu shows {app.shown()}")
+async def sees(app: FilesApp, *lines: str) -> None:
+    """Wait until the menu starts with these lines; without any, until it is closed."""
+    await until(lambda: app.shown()[: len(lines)] == list(lines) and bool(lines) == bool(app.shown()))
 
 
-async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
-    for _ in range(500):
-        if condition():
-            return
-        await pilot.pause(0.01)
-    raise AssertionError("it never came true")
-
-
-async def test_at_opens_the_files_and_typing_narrows_them(project: Path) -> None:
-    app = Desk(project)
+async def test_an_at_sign_opens_the_menu_and_typing_narrows_it(project: Path) -> None:
+    app = FilesApp(project)
     async with app.run_test() as pilot:
-        await write(pilot, "look at @")
-        await sees(pilot, app, "❯ src/", "docs/", "logo.png", "README.md")
-        await write(pilot, "prom")
-        await sees(pilot, app, "❯ src/ui/prompt.py")
+        await type_text(pilot, "look at @")
+        await sees(app, "❯ src/", "docs/", "logo.png", "README.md")
+        await type_text(pilot, "prom")
+        await sees(app, "❯ src/ui/prompt.py")
         await pilot.press("enter")
         assert app.editor.text == "look at @src/ui/prompt.py "
-        await sees(pilot, app)
+        await sees(app)
         await pilot.press("enter")
         await pilot.pause()
         assert app.sent().text == "look at @src/ui/prompt.py "
         assert app.sent().attachments == [FileMention("@src/ui/prompt.py", "src/ui/prompt.py")]
 
 
-async def test_tab_goes_on_in_a_folder_and_enter_takes_it(project: Path) -> None:
-    app = Desk(project)
+async def test_tab_descends_into_a_folder_and_enter_accepts_it(project: Path) -> None:
+    app = FilesApp(project)
     async with app.run_test() as pilot:
-        await write(pilot, "@sr")
-        await sees(pilot, app, "❯ src/")
+        await type_text(pilot, "@sr")
+        await sees(app, "❯ src/")
         await pilot.press("tab")
         assert app.editor.text == "@src/"
-        await sees(pilot, app, "❯ src/", "src/ui/", "src/app.py")
+        await sees(app, "❯ src/", "src/ui/", "src/app.py")
         await pilot.press("down", "enter")
         assert app.editor.text == "@src/ui/ "
 
 
-async def test_with_no_menu_there_are_none_of_its_keys(project: Path) -> None:
-    app = Desk(project)
+async def test_the_footer_shows_menu_keys_only_while_files_match(project: Path) -> None:
+    app = FilesApp(project)
     async with app.run_test(size=(100, 24)) as pilot:
         footer = app.query_one(KeyBar)
-        await write(pilot, "@")
-        await until(pilot, lambda: "Tab complete" in footer.render_line(0).text)
-        await write(pilot, "zzz")
-        await until(pilot, lambda: "Tab complete" not in footer.render_line(0).text)
+        await type_text(pilot, "@")
+        await until(lambda: "Tab complete" in footer.render_line(0).text)
+        await type_text(pilot, "zzz")
+        await until(lambda: "Tab complete" not in footer.render_line(0).text)
         app.prompt.load("")
-        app.found = listed()
-        await write(pilot, "@")
-        await until(pilot, lambda: "Tab complete" not in footer.render_line(0).text)
+        app.found = listed_files()
+        await type_text(pilot, "@")
+        await until(lambda: "Tab complete" not in footer.render_line(0).text)
 
 
 @pytest.mark.parametrize("before", ["", "@"], ids=["closed", "open"])
-async def test_keys_mean_the_same_however_quickly_they_come(project: Path, before: str) -> None:
-    app = Desk(project)
+async def test_keys_act_the_same_when_typed_without_pauses(project: Path, before: str) -> None:
+    app = FilesApp(project)
     async with app.run_test() as pilot:
-        await write(pilot, before)
-        await write_at_once(pilot, "@prom"[len(before) :], "enter")
+        await type_text(pilot, before)
+        await type_without_pauses(pilot, "@prom"[len(before) :], "enter")
         assert app.editor.text == "@src/ui/prompt.py "
         await pilot.press("ctrl+u")
-        await write(pilot, before)
-        await write_at_once(pilot, "@README.md"[len(before) :], "enter")
+        await type_text(pilot, before)
+        await type_without_pauses(pilot, "@README.md"[len(before) :], "enter")
         assert app.sent().text == "@README.md"
 
 
-async def test_a_name_that_is_written_in_full_is_sent_though_others_were_changed(project: Path) -> None:
+async def test_a_fully_typed_name_is_sent_although_a_changed_file_ranks_above_it(project: Path) -> None:
     (project / "app.py").write_text("another one", encoding="utf-8")
-    found = listed(*FILES, "app.py")
+    found = listed_files(*FILES, "app.py")
     found.changed = {"src/app.py"}
-    app = Desk(project, found)
+    app = FilesApp(project, found)
     async with app.run_test() as pilot:
-        await write(pilot, "@app.py")
-        await sees(pilot, app, "❯ src/app.py", "app.py")
+        await type_text(pilot, "@app.py")
+        await sees(app, "❯ src/app.py", "app.py")
         await pilot.press("enter")
         await pilot.pause()
         assert app.sent().attachments == [FileMention("@app.py", "app.py")]
 
 
 async def test_names_with_spaces_are_quoted(project: Path) -> None:
-    app = Desk(project)
+    app = FilesApp(project)
     async with app.run_test() as pilot:
-        await write(pilot, "@notes")
-        await sees(pilot, app, "❯ docs/my notes.md")
+        await type_text(pilot, "@notes")
+        await sees(app, "❯ docs/my notes.md")
         await pilot.press("tab", "enter")
         await pilot.pause()
         assert app.sent().text == '@"docs/my notes.md" '
@@ -163,17 +151,17 @@ async def test_names_with_spaces_are_quoted(project: Path) -> None:
         assert mention.path == "docs/my notes.md"
 
 
-async def test_names_that_cannot_be_written_as_they_are_are_shown_and_taken(project: Path) -> None:
+async def test_unusual_file_names_are_escaped(project: Path) -> None:
     names = ['say "hi".txt', "two\nlines.txt", "odd\udcff.txt"]
-    app = Desk(project, listed(*names))
+    app = FilesApp(project, listed_files(*names))
     async with app.run_test() as pilot:
         for wanted, shown, token in (
             ("say", 'say "hi".txt', r'@"say \"hi\".txt"'),
             ("two", "two lines.txt", r'@"two\nlines.txt"'),
             ("odd", "odd�.txt", r'@"odd\xff.txt"'),
         ):
-            await write(pilot, f"@{wanted}")
-            await sees(pilot, app, f"❯ {shown}")
+            await type_text(pilot, f"@{wanted}")
+            await sees(app, f"❯ {shown}")
             await pilot.press("tab")
             assert app.editor.text.endswith(f"{token} ")
         await pilot.press("enter")
@@ -181,11 +169,11 @@ async def test_names_that_cannot_be_written_as_they_are_are_shown_and_taken(proj
         assert [one.path for one in app.sent().attachments if isinstance(one, FileMention)] == names
 
 
-async def test_a_chosen_file_that_is_gone_meanwhile_is_not_forgotten(project: Path) -> None:
-    app = Desk(project)
+async def test_a_chosen_file_stays_attached_after_it_was_deleted(project: Path) -> None:
+    app = FilesApp(project)
     async with app.run_test() as pilot:
-        await write(pilot, "@app")
-        await sees(pilot, app, "❯ src/app.py")
+        await type_text(pilot, "@app")
+        await sees(app, "❯ src/app.py")
         await pilot.press("tab")
         (project / "src" / "app.py").unlink()
         await pilot.press("enter")
@@ -193,17 +181,17 @@ async def test_a_chosen_file_that_is_gone_meanwhile_is_not_forgotten(project: Pa
         assert app.sent().attachments == [FileMention("@src/app.py", "src/app.py")]
 
 
-async def test_lines_can_be_named_before_or_after_the_file_is_chosen(project: Path) -> None:
-    app = Desk(project)
+async def test_lines_can_be_typed_before_or_after_choosing_the_file(project: Path) -> None:
+    app = FilesApp(project)
     async with app.run_test() as pilot:
-        await write(pilot, "@app:10-20")
-        await sees(pilot, app, "❯ src/app.py")
+        await type_text(pilot, "@app:10-20")
+        await sees(app, "❯ src/app.py")
         await pilot.press("tab")
         assert app.editor.text == "@src/app.py:10-20 "
-        await write(pilot, "@read")
-        await sees(pilot, app, "❯ README.md")
+        await type_text(pilot, "@read")
+        await sees(app, "❯ README.md")
         await pilot.press("tab", "backspace")
-        await write(pilot, ":3")
+        await type_text(pilot, ":3")
         await pilot.press("escape", "enter")
         await pilot.pause()
         assert app.sent().attachments == [
@@ -212,75 +200,72 @@ async def test_lines_can_be_named_before_or_after_the_file_is_chosen(project: Pa
         ]
 
 
-async def test_escape_closes_it_until_another_mention_is_begun(project: Path) -> None:
-    app = Desk(project)
+async def test_escape_closes_the_menu_until_another_mention_is_typed(project: Path) -> None:
+    app = FilesApp(project)
     async with app.run_test() as pilot:
-        await write(pilot, "@read")
-        await sees(pilot, app, "❯ README.md")
+        await type_text(pilot, "@read")
+        await sees(app, "❯ README.md")
         await pilot.press("escape")
-        await sees(pilot, app)
-        await write(pilot, "m")
-        await sees(pilot, app)
-        await write(pilot, " @app")
-        await sees(pilot, app, "❯ src/app.py")
+        await sees(app)
+        await type_text(pilot, "m")
+        await sees(app)
+        await type_text(pilot, " @app")
+        await sees(app, "❯ src/app.py")
 
 
-async def test_a_name_that_is_written_in_full_is_sent_with_enter(project: Path) -> None:
-    app = Desk(project)
+async def test_enter_sends_a_fully_typed_name(project: Path) -> None:
+    app = FilesApp(project)
     async with app.run_test() as pilot:
-        await write(pilot, "@README.md")
-        await sees(pilot, app, "❯ README.md")
+        await type_text(pilot, "@README.md")
+        await sees(app, "❯ README.md")
         await pilot.press("enter")
         await pilot.pause()
         assert app.sent().attachments == [FileMention("@README.md", "README.md")]
 
 
-async def test_a_key_that_is_quicker_than_the_search_takes_what_it_finds(project: Path) -> None:
+async def test_a_key_during_the_search_completes_its_first_match(project: Path) -> None:
     names = [f"some/folder/file_{number}.py" for number in range(50_000)]
-    app = Desk(project, listed(*names, "src/app.py"))
+    app = FilesApp(project, listed_files(*names, "src/app.py"))
     async with app.run_test() as pilot:
-        await write(pilot, "@")
-        await sees(pilot, app, "❯ src/")
+        await type_text(pilot, "@")
+        await sees(app, "❯ src/")
         app.editor.insert("srcapp")
         await pilot.pause()
         app.editor.action_menu_complete()
         assert app.editor.text == "@src/app.py "
 
 
-async def test_what_is_still_being_listed_appears_when_it_is_there(project: Path) -> None:
-    found = listed("src/app.py", complete=False)
-    app = Desk(project, found)
+async def test_files_that_are_listed_late_appear_in_the_menu(project: Path) -> None:
+    found = listed_files("src/app.py", complete=False)
+    app = FilesApp(project, found)
     async with app.run_test() as pilot:
-        await write(pilot, "@re")
-        await sees(pilot, app)
+        await type_text(pilot, "@re")
+        await sees(app)
         found.add(["README.md"])
         found.complete = True
-        await sees(pilot, app, "❯ README.md")
+        await sees(app, "❯ README.md")
 
 
-async def test_images_that_the_agent_does_not_take_are_shown_and_cannot_be_taken(project: Path) -> None:
-    app = Desk(project)
+async def test_refused_images_are_shown_but_cannot_be_chosen(project: Path) -> None:
+    app = FilesApp(project)
     async with app.run_test() as pilot:
         app.prompt.refuse_images("Demo takes no images")
-        await write(pilot, "@logo")
-        for _ in range(500):
-            if app.shown():
-                break
-            await pilot.pause(0.01)
+        await type_text(pilot, "@logo")
+        await until(lambda: app.shown())
         assert app.shown()[0].startswith("❯ logo.png")
         assert app.shown()[0].endswith("Demo takes no images")
         await pilot.press("tab", "enter")
         assert app.editor.text == "@logo"
 
 
-async def test_nothing_opens_in_a_word_or_for_the_shell(project: Path) -> None:
-    app = Desk(project)
+async def test_the_menu_does_not_open_inside_words_or_shell_commands(project: Path) -> None:
+    app = FilesApp(project)
     async with app.run_test() as pilot:
-        await write(pilot, "me@read")
+        await type_text(pilot, "me@read")
         await pilot.pause()
         assert not app.prompt.has_open_menu
         app.prompt.load("")
-        await write(pilot, "!cat @read")
+        await type_text(pilot, "!cat @read")
         await pilot.pause()
         assert not app.prompt.has_open_menu
 
@@ -288,11 +273,11 @@ async def test_nothing_opens_in_a_word_or_for_the_shell(project: Path) -> None:
 # --------------------------------------------------------------------------- tokens
 
 
-async def test_a_chosen_file_moves_and_goes_as_one(project: Path) -> None:
-    app = Desk(project)
+async def test_the_mention_of_a_chosen_file_acts_as_one_character(project: Path) -> None:
+    app = FilesApp(project)
     async with app.run_test() as pilot:
-        await write(pilot, "a @prom")
-        await sees(pilot, app, "❯ src/ui/prompt.py")
+        await type_text(pilot, "a @prom")
+        await sees(app, "❯ src/ui/prompt.py")
         await pilot.press("tab", "left", "left")
         assert app.editor.cursor_location == (0, 2)
         await pilot.press("right", "backspace")
@@ -301,8 +286,8 @@ async def test_a_chosen_file_moves_and_goes_as_one(project: Path) -> None:
         assert app.editor.text == "a @src/ui/prompt.py "
 
 
-async def test_what_will_be_attached_can_be_seen(project: Path) -> None:
-    app = Desk(project)
+async def test_mentions_of_existing_files_are_highlighted(project: Path) -> None:
+    app = FilesApp(project)
     async with app.run_test() as pilot:
         app.prompt.load("see @README.md and @nobody")
         await pilot.pause()
@@ -310,9 +295,9 @@ async def test_what_will_be_attached_can_be_seen(project: Path) -> None:
         assert [line.plain[span.start : span.end] for span in line.spans] == ["@README.md"]
 
 
-async def test_the_path_of_an_image_becomes_a_mention_when_it_is_pasted(project: Path) -> None:
+async def test_a_pasted_image_path_becomes_a_mention(project: Path) -> None:
     (project / "my logo.png").write_bytes(b"x")
-    app = Desk(project)
+    app = FilesApp(project)
     async with app.run_test() as pilot:
         for text in (f"{project}/logo.png", f"'{project}/my logo.png'", f"file://{project}/my%20logo.png"):
             app.post_message(Paste(text))
@@ -325,8 +310,8 @@ async def test_the_path_of_an_image_becomes_a_mention_when_it_is_pasted(project:
         assert app.editor.text == f"{project}/gone.png{project}/README.md"
 
 
-async def test_what_a_folded_paste_mentions_is_not_attached(project: Path) -> None:
-    app = Desk(project)
+async def test_mentions_inside_a_folded_paste_are_not_attached(project: Path) -> None:
+    app = FilesApp(project)
     async with app.run_test() as pilot:
         app.post_message(Paste("@README.md\n" * 20))
         await pilot.pause()
@@ -335,14 +320,14 @@ async def test_what_a_folded_paste_mentions_is_not_attached(project: Path) -> No
         assert app.sent().attachments == []
 
 
-async def test_the_output_on_offer_is_attached_by_its_key_and_survives_a_recall(project: Path) -> None:
-    app = Desk(project)
+async def test_offered_output_is_attached_once_and_kept_for_a_recall(project: Path) -> None:
+    app = FilesApp(project)
     async with app.run_test() as pilot:
-        await write(pilot, "why?")
+        await type_text(pilot, "why?")
         app.prompt.offer_output("ls -la", lambda: "$ ls -la\na\n")
         await pilot.press("ctrl+l")
         assert app.editor.text == "why? [output of ls -la] "
-        await pilot.press("ctrl+l")  # it was on offer once
+        await pilot.press("ctrl+l")  # the offer was used
         assert app.editor.text == "why? [output of ls -la] "
         await pilot.press("enter")
         await pilot.pause()
@@ -351,19 +336,19 @@ async def test_the_output_on_offer_is_attached_by_its_key_and_survives_a_recall(
         app.prompt.load(app.sent().text)
         await pilot.press("enter")
         await pilot.pause()
-        (_, again) = app.heard(Prompt.Submitted)
-        assert isinstance(again, Prompt.Submitted)
-        assert again.attachments == [output]
+        (_, second) = app.messages_of(Prompt.Submitted)
+        assert isinstance(second, Prompt.Submitted)
+        assert second.attachments == [output]
 
 
-async def test_a_prompt_of_another_time_comes_back_with_what_it_had(project: Path) -> None:
+async def test_attachments_of_an_earlier_prompt_are_restored(project: Path) -> None:
     def terminal(command: str, text: str) -> dict[str, Any]:
         return {"type": "resource", "resource": {"uri": f"terminal:{quote(command)}", "text": text}}
 
     def image(data: bytes) -> dict[str, Any]:
         return {"type": "image", "mimeType": "image/png", "data": b64encode(data).decode()}
 
-    app = Desk(project)
+    app = FilesApp(project)
     async with app.run_test():
         prompt = app.prompt
         prompt.attach_output("[ -f x ]", "here")
@@ -379,12 +364,13 @@ async def test_a_prompt_of_another_time_comes_back_with_what_it_had(project: Pat
                 terminal("[ -f x ]", "far"),
             ],
         )
-        again = "[output of [ -f x ] #2] [output of [ -f x ] #3]"
-        assert text == f"[image 4] and [image 2] and [image 4], {again}"
-        found = {one.token: one for one in prompt.attachments_in(text)}
-        assert {
-            token: getattr(one, "data", None) or getattr(one, "text", None) for token, one in found.items()
-        } == {
+        outputs = "[output of [ -f x ] #2] [output of [ -f x ] #3]"
+        assert text == f"[image 4] and [image 2] and [image 4], {outputs}"
+        contents = {
+            attachment.token: getattr(attachment, "data", None) or getattr(attachment, "text", None)
+            for attachment in prompt.attachments_in(text)
+        }
+        assert contents == {
             "[image 4]": b"four",
             "[image 2]": b"one",
             "[output of [ -f x ] #2]": "there",
@@ -396,20 +382,20 @@ async def test_a_prompt_of_another_time_comes_back_with_what_it_had(project: Pat
         assert prompt.attachments_in("[image 9]") == []
 
 
-async def test_outputs_of_the_same_command_are_told_apart(project: Path) -> None:
-    app = Desk(project)
+async def test_different_outputs_of_a_command_get_different_tokens(project: Path) -> None:
+    app = FilesApp(project)
     async with app.run_test():
         for text in ("one", "two", "one"):
             app.prompt.attach_output("date", text)
         assert app.editor.text == "[output of date] [output of date #2] [output of date] "
 
 
-# --------------------------------------------------------------------------- the clipboard
+# --------------------------------------------------------------------------- clipboard
 
 
 @pytest.fixture
 def clipboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A clipboard of Wayland; its content stands in a file."""
+    """A fake Wayland clipboard; its content is in the returned file."""
     folder = tmp_path / "bin"
     folder.mkdir()
     content = tmp_path / "clipboard.png"
@@ -429,77 +415,61 @@ def clipboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return content
 
 
-async def until_text(pilot: Pilot[None], app: Desk, text: str) -> None:
-    for _ in range(500):
-        if app.editor.text == text:
-            return
-        await pilot.pause(0.01)
-    raise AssertionError(app.editor.text)
-
-
-async def test_a_picture_in_the_clipboard_is_attached(project: Path, clipboard: Path) -> None:
+async def test_an_image_in_the_clipboard_is_attached(project: Path, clipboard: Path) -> None:
     clipboard.write_bytes(b"\x89PNG\r\n\x1a\nxyz")
-    app = Desk(project)
+    app = FilesApp(project)
     async with app.run_test() as pilot:
         await pilot.press("ctrl+v")
-        await until_text(pilot, app, "[image 1] ")
+        await until(lambda: app.editor.text == "[image 1] ")
         await pilot.press("enter")
         await pilot.pause()
         assert app.sent().attachments == [Picture("[image 1]", b"\x89PNG\r\n\x1a\nxyz", "image/png")]
 
 
-async def test_an_agent_that_takes_no_images_gets_none(project: Path, clipboard: Path) -> None:
+async def test_refused_images_are_not_pasted(project: Path, clipboard: Path) -> None:
     clipboard.write_bytes(b"\x89PNG\r\n\x1a\nxyz")
-    app = Desk(project)
+    app = FilesApp(project)
     async with app.run_test(notifications=True) as pilot:
         app.prompt.refuse_images("Demo takes no images")
         await pilot.press("ctrl+v")
-        for _ in range(500):
-            if app._notifications:
-                break
-            await pilot.pause(0.01)
+        await until(lambda: app._notifications)
         assert [toast.message for toast in app._notifications] == ["Demo takes no images"]
         assert app.editor.text == ""
 
 
-async def test_without_a_picture_text_is_pasted(project: Path, clipboard: Path) -> None:
-    app = Desk(project)
+async def test_without_an_image_text_is_pasted(project: Path, clipboard: Path) -> None:
+    app = FilesApp(project)
     async with app.run_test() as pilot:
         app.copy_to_clipboard("words")
         await pilot.press("ctrl+v")
-        await until_text(pilot, app, "words")
+        await until(lambda: app.editor.text == "words")
 
 
-async def test_text_in_the_clipboard_comes_before_what_was_copied_here(
-    project: Path, clipboard: Path
-) -> None:
+async def test_clipboard_text_comes_before_text_copied_in_the_app(project: Path, clipboard: Path) -> None:
     clipboard.with_suffix(".png.txt").write_text("from elsewhere", encoding="utf-8")
-    app = Desk(project)
+    app = FilesApp(project)
     async with app.run_test() as pilot:
         app.copy_to_clipboard("words")
         await pilot.press("ctrl+v")
-        await until_text(pilot, app, "from elsewhere")
+        await until(lambda: app.editor.text == "from elsewhere")
 
 
-async def test_when_there_is_nothing_to_paste_that_is_said(project: Path, clipboard: Path) -> None:
-    app = Desk(project)
+async def test_an_empty_clipboard_is_reported(project: Path, clipboard: Path) -> None:
+    app = FilesApp(project)
     async with app.run_test(notifications=True) as pilot:
         await pilot.press("ctrl+v")
-        for _ in range(500):
-            if app._notifications:
-                break
-            await pilot.pause(0.01)
+        await until(lambda: app._notifications)
         (toast,) = app._notifications
         assert toast.message.startswith("Nothing to paste.")
 
 
-async def test_over_ssh_the_clipboard_of_the_machine_is_left_alone(
+async def test_over_ssh_the_system_clipboard_is_not_read(
     project: Path, clipboard: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSH_CONNECTION", "1 2 3 4")
     clipboard.write_bytes(b"\x89PNG\r\n\x1a\nxyz")
-    app = Desk(project)
+    app = FilesApp(project)
     async with app.run_test() as pilot:
         app.copy_to_clipboard("words")
         await pilot.press("ctrl+v")
-        await until_text(pilot, app, "words")
+        await until(lambda: app.editor.text == "words")

@@ -1,4 +1,4 @@
-"""What was asked before comes back."""
+"""Recall of and search in the prompt history."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from textual.widgets import Input
 
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.prompt.history_search import HistoryInput
-from tests.ui.prompt.host import Host, write
+from tests.ui.prompt.prompt_app import PromptApp, type_text
 
 
-async def test_up_and_down_walk_through_what_was_asked() -> None:
-    app = Host("first", "second")
+async def test_up_and_down_recall_earlier_prompts() -> None:
+    app = PromptApp("first", "second")
     async with app.run_test() as pilot:
         seen = []
         for key in ("up", "up", "up", "down", "down", "down"):
@@ -21,18 +21,18 @@ async def test_up_and_down_walk_through_what_was_asked() -> None:
         assert seen == ["second", "first", "first", "second", "", ""]
 
 
-async def test_what_is_written_is_not_lost_to_the_up_key() -> None:
-    app = Host("first")
+async def test_up_does_not_replace_a_typed_text() -> None:
+    app = PromptApp("first")
     async with app.run_test() as pilot:
-        await write(pilot, "new")
+        await type_text(pilot, "new")
         await pilot.press("up")
         await pilot.pause()
         assert app.prompt.text == "new"
         assert app.editor.cursor_location == (0, 0)
 
 
-async def test_rows_come_before_the_history() -> None:
-    app = Host("first", "one\ntwo\nthree")
+async def test_up_and_down_move_between_rows_before_recalling() -> None:
+    app = PromptApp("first", "one\ntwo\nthree")
     async with app.run_test() as pilot:
         await pilot.press("up")
         await pilot.pause()
@@ -46,8 +46,8 @@ async def test_rows_come_before_the_history() -> None:
         assert app.prompt.text == "first"
 
 
-async def test_changes_of_a_recalled_prompt_stay_while_walking_and_end_with_sending() -> None:
-    app = Host("first", "second")
+async def test_edits_of_recalled_prompts_last_until_a_prompt_is_sent() -> None:
+    app = PromptApp("first", "second")
     async with app.run_test() as pilot:
         await pilot.press("up", "end", "!", "up", "down")
         await pilot.pause()
@@ -58,13 +58,13 @@ async def test_changes_of_a_recalled_prompt_stay_while_walking_and_end_with_send
         assert app.prompt.text == "second"
 
 
-async def test_the_queue_comes_before_the_history() -> None:
-    app = Host("first")
+async def test_up_edits_a_queued_prompt_before_recalling() -> None:
+    app = PromptApp("first")
     async with app.run_test() as pilot:
         app.show_queue("waiting")
         await pilot.press("up")
         await pilot.pause()
-        assert len(app.heard(Prompt.EditLastQueued)) == 1
+        assert len(app.messages_of(Prompt.EditLastQueued)) == 1
         assert app.prompt.text == ""
         app.prompt.load("waiting")
         app.show_queue()
@@ -73,8 +73,8 @@ async def test_the_queue_comes_before_the_history() -> None:
         assert app.prompt.text == "first"
 
 
-async def test_a_recalled_command_opens_no_menu() -> None:
-    app = Host("first", "/ex")
+async def test_a_recalled_command_does_not_open_the_menu() -> None:
+    app = PromptApp("first", "/ex")
     async with app.run_test() as pilot:
         await pilot.press("up")
         await pilot.pause()
@@ -85,42 +85,42 @@ async def test_a_recalled_command_opens_no_menu() -> None:
         assert app.prompt.text == "first"
 
 
-async def test_the_search_finds_all_words_and_takes_the_latest() -> None:
-    app = Host("fix the login", "explain the login page", "unrelated", "say FIX twice\nlogin")
+async def test_the_search_matches_all_words_and_selects_the_latest() -> None:
+    app = PromptApp("fix the login", "explain the login page", "unrelated", "say FIX twice\nlogin")
     async with app.run_test() as pilot:
         await pilot.press("ctrl+r")
-        await write(pilot, "login fix")
+        await type_text(pilot, "login fix")
         await pilot.press("enter")
         await pilot.pause()
         assert app.prompt.text == "say FIX twice\nlogin"
         assert not app.prompt.has_open_menu
         assert app.focused is app.editor
         await pilot.press("ctrl+r")
-        await write(pilot, "login")
+        await type_text(pilot, "login")
         await pilot.press("ctrl+r", "up", "enter")
         await pilot.pause()
         assert app.prompt.text == "fix the login"
 
 
-async def test_escape_leaves_the_search_and_what_was_written() -> None:
-    app = Host("first")
+async def test_escape_closes_the_search_and_keeps_the_text() -> None:
+    app = PromptApp("first")
     async with app.run_test() as pilot:
-        await write(pilot, "mine")
+        await type_text(pilot, "mine")
         await pilot.press("ctrl+r")
         await pilot.pause()
         assert isinstance(app.focused, Input)
-        await write(pilot, "fir")
+        await type_text(pilot, "fir")
         assert app.prompt.text == "mine"
         await pilot.press("escape")
         await pilot.pause()
         assert not app.prompt.has_open_menu
         assert app.prompt.text == "mine"
-        await write(pilot, "!")
+        await type_text(pilot, "!")
         assert app.prompt.text == "mine!"
 
 
-async def test_nothing_pasted_into_the_search_reaches_the_terminal_as_a_command() -> None:
-    app = Host("first")
+async def test_control_characters_are_removed_from_pasted_search_text() -> None:
+    app = PromptApp("first")
     async with app.run_test() as pilot:
         await pilot.press("ctrl+r")
         await pilot.pause()
@@ -129,19 +129,19 @@ async def test_nothing_pasted_into_the_search_reaches_the_terminal_as_a_command(
         assert app.query_one(HistoryInput).value == "fir"
 
 
-async def test_a_search_without_hits_takes_nothing() -> None:
-    app = Host("first")
+async def test_enter_without_a_match_keeps_the_search_open() -> None:
+    app = PromptApp("first")
     async with app.run_test() as pilot:
         await pilot.press("ctrl+r")
-        await write(pilot, "zzz")
+        await type_text(pilot, "zzz")
         await pilot.press("enter")
         await pilot.pause()
         assert app.prompt.has_open_menu
         assert app.prompt.text == ""
 
 
-async def test_an_empty_history_says_so() -> None:
-    app = Host()
+async def test_an_empty_history_is_reported() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         await pilot.press("ctrl+r")
         await pilot.pause()

@@ -1,4 +1,4 @@
-"""What the prompt and its surroundings look like."""
+"""Snapshots of the prompt, its menus and the queue."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from textual.events import Paste
 
 from acp_tui.workspace.files.file_listing import ListedFiles
 from tests.support.looks import every_look, every_size, look
-from tests.ui.prompt.host import Host, write
+from tests.support.waiting import until
+from tests.ui.prompt.prompt_app import PromptApp, type_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -16,16 +17,16 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
 
     Snap = Callable[..., bool]
-    Steps = Callable[[Host, Pilot[None]], Awaitable[None]]
+    Steps = Callable[[PromptApp, Pilot[None]], Awaitable[None]]
 
 HISTORY = ("fix the login bug", "explain this:\ndef f(): ...", "run the tests and fix what fails", "漢字 too")
 
 
-async def _empty(app: Host, pilot: Pilot[None]) -> None:
+async def _empty(app: PromptApp, pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-async def _written(app: Host, pilot: Pilot[None]) -> None:
+async def _pastes(app: PromptApp, pilot: Pilot[None]) -> None:
     app.post_message(Paste("a few words\nand a second line, which goes on "))
     await pilot.pause()
     app.post_message(Paste("line\n" * 120))
@@ -36,50 +37,47 @@ async def _written(app: Host, pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-async def _menu(app: Host, pilot: Pilot[None]) -> None:
-    await write(pilot, "/e")
+async def _menu(app: PromptApp, pilot: Pilot[None]) -> None:
+    await type_text(pilot, "/e")
 
 
-async def _files(app: Host, pilot: Pilot[None]) -> None:
+async def _files(app: PromptApp, pilot: Pilot[None]) -> None:
     found = ListedFiles()
     found.add(["src/login.py", "src/pages/login_page.py", "tests/test_login.py", "docs/images/login.png"])
     found.complete = True
     app.prompt.set_files("/", lambda: found)
     app.prompt.refuse_images("Demo takes no images")
     app.prompt.attach_output("pytest -q", "1 failed")
-    await write(pilot, "fix @login")
-    for _ in range(500):
-        if app.prompt._files.display:
-            break
-        await pilot.pause(0.01)
+    await type_text(pilot, "fix @login")
+    await until(lambda: app.prompt._files.display)
 
 
-async def _shell(app: Host, pilot: Pilot[None]) -> None:
-    await write(pilot, "!git status")
+async def _shell(app: PromptApp, pilot: Pilot[None]) -> None:
+    await type_text(pilot, "!git status")
 
 
-async def _hint(app: Host, pilot: Pilot[None]) -> None:
-    await write(pilot, "/ed")
+async def _hint(app: PromptApp, pilot: Pilot[None]) -> None:
+    await type_text(pilot, "/ed")
     await pilot.press("tab")
 
 
-async def _search(app: Host, pilot: Pilot[None]) -> None:
+async def _search(app: PromptApp, pilot: Pilot[None]) -> None:
     await pilot.press("ctrl+r")
-    await write(pilot, "fi")
+    await type_text(pilot, "fi")
 
 
-async def _queue(app: Host, pilot: Pilot[None]) -> None:
+async def _queue(app: PromptApp, pilot: Pilot[None]) -> None:
     app.show_queue("then run the tests", "and " + "tell me about them " * 10, paused=True)
     await pilot.pause()
     app.queue.focus()
 
 
-async def _help(app: Host, pilot: Pilot[None]) -> None:
+async def _help(app: PromptApp, pilot: Pilot[None]) -> None:
     await pilot.press("f1")
 
 
 def _look(snap_compare: Snap, theme: str, size: tuple[int, int], steps: Steps) -> bool:
-    app = Host(*HISTORY, theme=theme)
+    app = PromptApp(*HISTORY, theme=theme)
 
     async def before(pilot: Pilot[None]) -> None:
         await steps(app, pilot)
@@ -95,7 +93,7 @@ def test_an_empty_prompt(snap_compare: Snap, theme: str, size: tuple[int, int]) 
 
 @look
 def test_a_prompt_with_pastes(snap_compare: Snap, theme: str, size: tuple[int, int]) -> None:
-    assert _look(snap_compare, theme, size, _written)
+    assert _look(snap_compare, theme, size, _pastes)
 
 
 @every_look

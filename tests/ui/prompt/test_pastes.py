@@ -1,4 +1,4 @@
-"""Large pastes stand as a token until they are sent."""
+"""Folding of large pastes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from textual.events import Paste
 
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.prompt.pastes import Pastes
-from tests.ui.prompt.host import Host, write
+from tests.ui.prompt.prompt_app import PromptApp, type_text
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -26,49 +26,49 @@ LINES = "\n".join(f"line {number}" for number in range(120))
         ("x" * 1001, "[pasted 1,001 characters]"),
     ],
 )
-def test_only_what_is_large_folds(text: str, shown: str) -> None:
+def test_only_large_texts_are_folded(text: str, shown: str) -> None:
     assert Pastes().fold(text) == shown
 
 
 async def paste(pilot: Pilot[None], text: str) -> None:
-    """What the terminal does."""
+    """Paste as a terminal does."""
     pilot.app.post_message(Paste(text))
     await pilot.pause()
 
 
-async def test_a_small_paste_is_text() -> None:
-    app = Host()
+async def test_a_small_paste_is_inserted_as_text() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         await paste(pilot, "two\nlines")
         assert app.editor.text == "two\nlines"
 
 
-async def test_large_ones_fold_to_numbered_tokens_and_are_sent_whole() -> None:
-    app = Host()
+async def test_large_pastes_become_numbered_tokens_and_are_sent_in_full() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         await paste(pilot, LINES)
-        await write(pilot, " and ")
+        await type_text(pilot, " and ")
         await paste(pilot, "x" * 2000)
         assert app.editor.text == "[pasted 120 lines] and [pasted 2,000 characters #2]"
         await pilot.press("enter")
         await pilot.pause()
-        (sent,) = app.heard(Prompt.Submitted)
+        (sent,) = app.messages_of(Prompt.Submitted)
         assert isinstance(sent, Prompt.Submitted)
         assert sent.text == f"{LINES} and {'x' * 2000}"
 
 
-async def test_what_was_pasted_is_not_looked_through_for_tokens() -> None:
-    app = Host()
+async def test_tokens_inside_a_paste_are_not_expanded() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         await paste(pilot, LINES)
         await paste(pilot, "[pasted 120 lines]" + "y" * 2000)
         assert app.prompt.text == LINES + "[pasted 120 lines]" + "y" * 2000
 
 
-async def test_a_token_is_deleted_as_one_from_either_side() -> None:
-    app = Host()
+async def test_a_token_is_deleted_as_one_character() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
-        await write(pilot, "a")
+        await type_text(pilot, "a")
         await paste(pilot, LINES)
         await pilot.press("backspace")
         await pilot.pause()
@@ -86,12 +86,12 @@ async def test_a_token_is_deleted_as_one_from_either_side() -> None:
         assert app.prompt.text == f"a{LINES}"
 
 
-async def test_the_cursor_never_stands_inside_a_token() -> None:
-    app = Host()
+async def test_the_cursor_moves_over_tokens() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
-        await write(pilot, "a")
+        await type_text(pilot, "a")
         await paste(pilot, LINES)
-        await write(pilot, "b")
+        await type_text(pilot, "b")
         await pilot.press("left", "left", "x", "right", "y")
         await pilot.pause()
         assert app.prompt.text == f"ax{LINES}yb"
@@ -101,11 +101,11 @@ async def test_the_cursor_never_stands_inside_a_token() -> None:
         assert LINES in app.prompt.text
 
 
-async def test_a_token_unfolds_on_a_key() -> None:
-    app = Host()
+async def test_a_key_unfolds_a_token() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         await paste(pilot, LINES)
-        await write(pilot, " ")
+        await type_text(pilot, " ")
         await paste(pilot, "x" * 2000)
         await pilot.press("ctrl+a", "ctrl+t")
         await pilot.pause()
@@ -116,8 +116,8 @@ async def test_a_token_unfolds_on_a_key() -> None:
         assert app.editor.text == f"{LINES} {'x' * 2000}"
 
 
-async def test_copied_tokens_are_what_was_pasted() -> None:
-    app = Host()
+async def test_copying_a_token_copies_the_pasted_text() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         await paste(pilot, LINES)
         await pilot.press("f7", "ctrl+x")
@@ -129,27 +129,27 @@ async def test_copied_tokens_are_what_was_pasted() -> None:
         assert app.prompt.text == LINES
 
 
-async def test_nothing_in_a_paste_reaches_the_terminal_as_a_command() -> None:
-    app = Host()
+async def test_control_characters_are_removed_from_pastes() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         await paste(pilot, "a\x1b[31mred\x07\x9b\u202eb\r\nc\td\re")
         assert app.editor.text == "aredb\nc\td\ne"
 
 
-async def test_a_draft_holds_what_was_pasted() -> None:
-    app = Host()
+async def test_a_recalled_prompt_contains_the_pasted_text() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         await paste(pilot, LINES)
         await pilot.press("enter")
-        await write(pilot, "x")
+        await type_text(pilot, "x")
         assert app.prompt.text == "x"
         await pilot.press("backspace", "up")
         await pilot.pause()
         assert app.editor.text == LINES
 
 
-async def test_undo_of_an_unfolded_paste_that_needed_the_scrollbar() -> None:
-    app = Host()
+async def test_unfolding_a_paste_that_shows_the_scrollbar_can_be_undone() -> None:
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
         await paste(pilot, "\n".join(map(str, range(14))))
         await pilot.press("ctrl+t")
@@ -159,8 +159,8 @@ async def test_undo_of_an_unfolded_paste_that_needed_the_scrollbar() -> None:
         assert app.editor.text == "[pasted 14 lines]"
 
 
-async def test_undo_of_a_long_text_from_the_editor() -> None:
-    app = Host()
+async def test_loading_a_long_text_can_be_undone() -> None:
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
         app.prompt.load("\n".join(map(str, range(40))))
         await pilot.pause()
@@ -169,8 +169,8 @@ async def test_undo_of_a_long_text_from_the_editor() -> None:
         assert app.editor.text == ""
 
 
-async def test_redo_of_the_deletion_of_a_long_text() -> None:
-    app = Host()
+async def test_deleting_a_long_text_can_be_redone() -> None:
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
         app.prompt.load("\n".join(map(str, range(25))))
         await pilot.pause()
@@ -187,7 +187,7 @@ async def test_redo_of_the_deletion_of_a_long_text() -> None:
 
 @pytest.mark.parametrize("key", ["ctrl+x", "ctrl+k"])
 async def test_the_last_line_below_a_folded_paste_can_be_deleted(key: str) -> None:
-    app = Host()
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
         await paste(pilot, LINES)
         await pilot.press("ctrl+j")

@@ -1,4 +1,4 @@
-"""Writing and sending."""
+"""Writing and sending prompts."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from textual._xterm_parser import XTermParser
 from textual.events import Key
 
 from acp_tui.ui.prompt import Prompt
-from tests.ui.prompt.host import Host, write
+from tests.support.waiting import until
+from tests.ui.prompt.prompt_app import PromptApp, type_text
 
 
-async def test_enter_sends_what_was_written_and_empties_the_prompt() -> None:
-    app = Host()
+async def test_enter_sends_the_text_and_clears_the_prompt() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
-        await write(pilot, "fix the bug")
+        await type_text(pilot, "fix the bug")
         await pilot.press("enter")
         await pilot.pause()
-        (sent,) = app.heard(Prompt.Submitted)
+        (sent,) = app.messages_of(Prompt.Submitted)
         assert isinstance(sent, Prompt.Submitted)
         assert sent.text == "fix the bug"
         assert sent.attachments == []
@@ -25,52 +26,54 @@ async def test_enter_sends_what_was_written_and_empties_the_prompt() -> None:
 
 
 @pytest.mark.parametrize("key", ["ctrl+j", "alt+enter", "shift+enter"])
-async def test_a_line_is_begun_by_any_of_these(key: str) -> None:
-    app = Host()
+async def test_these_keys_insert_a_line_break(key: str) -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         await pilot.press("a", key, "b")
         await pilot.pause()
         assert app.prompt.text == "a\nb"
-        assert not app.heard(Prompt.Submitted)
+        assert not app.messages_of(Prompt.Submitted)
 
 
-async def test_alt_enter_is_no_enter_in_terminals_that_send_it_as_escape_and_return() -> None:
-    async with Host().run_test():
+async def test_escape_and_return_in_one_sequence_are_alt_enter() -> None:
+    async with PromptApp().run_test():
         keys = [event.key for event in XTermParser().feed("\x1b\r") if isinstance(event, Key)]
         assert keys == ["alt+enter"]
 
 
-async def test_enter_in_an_empty_prompt_sends_nothing_but_lets_the_queue_go_on() -> None:
-    app = Host()
+async def test_enter_in_an_empty_prompt_resumes_the_queue() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
-        await write(pilot, "  \n")
+        await type_text(pilot, "  \n")
         await pilot.press("enter")
         await pilot.pause()
-        assert not app.heard(Prompt.Submitted)
-        assert len(app.heard(Prompt.ResumeQueue)) == 1
+        assert not app.messages_of(Prompt.Submitted)
+        assert len(app.messages_of(Prompt.ResumeQueue)) == 1
         assert app.history.texts == []
 
 
-async def test_send_now_takes_the_prompt_or_means_the_queue() -> None:
-    app = Host()
+async def test_send_now_sends_the_text_or_the_first_queued_prompt() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         await pilot.press("alt+s")  # nothing to send at all
-        await write(pilot, "at once")
+        await type_text(pilot, "now")
         await pilot.press("alt+s")
         app.show_queue("waiting")
         await pilot.press("ctrl+enter")
         await pilot.pause()
-        texts = [message.text for message in app.heard(Prompt.SendNow) if isinstance(message, Prompt.SendNow)]
-        assert texts == ["at once", ""]
+        texts = [
+            message.text for message in app.messages_of(Prompt.SendNow) if isinstance(message, Prompt.SendNow)
+        ]
+        assert texts == ["now", ""]
 
 
-async def test_it_grows_with_its_lines_to_a_third_of_the_screen() -> None:
-    app = Host()
+async def test_the_prompt_grows_up_to_a_third_of_the_screen() -> None:
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
         heights = []
         for _ in range(12):
             heights.append(app.editor.size.height)
-            await write(pilot, "x\n")
+            await type_text(pilot, "x\n")
         assert heights[:3] == [1, 2, 3]
         assert 7 <= heights[-1] <= 8
         app.prompt.load("word " * 40)
@@ -78,20 +81,20 @@ async def test_it_grows_with_its_lines_to_a_third_of_the_screen() -> None:
         assert app.editor.size.height == 3  # wrapped
 
 
-async def test_typing_within_a_line_leaves_the_layout_alone() -> None:
-    app = Host()
+async def test_typing_within_a_line_does_not_change_the_layout() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         await pilot.pause()
         layouts = []
         app.screen.screen_layout_refresh_signal.subscribe(app.screen, lambda _: layouts.append(1))
-        await write(pilot, "some words")
+        await type_text(pilot, "some words")
         assert layouts == []
-        await write(pilot, "\n")
+        await type_text(pilot, "\n")
         assert layouts
 
 
-async def test_the_placeholder_names_the_agent_as_plain_text() -> None:
-    app = Host()
+async def test_the_placeholder_shows_the_agents_title_as_plain_text() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         app.prompt.agent_title = "[b]Claude[/b]\x1b[31m"
         await pilot.pause()
@@ -100,8 +103,8 @@ async def test_the_placeholder_names_the_agent_as_plain_text() -> None:
         assert str(app.editor.placeholder) == f"Message {'Very ' * 11}Very…"
 
 
-async def test_a_draft_never_replaces_what_is_being_written() -> None:
-    app = Host()
+async def test_a_draft_does_not_replace_a_typed_text() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         app.prompt.load_draft("of last time")
         await pilot.pause()
@@ -111,68 +114,66 @@ async def test_a_draft_never_replaces_what_is_being_written() -> None:
         assert app.prompt.text == "of last time"
 
 
-async def test_a_draft_says_what_is_not_kept_with_it() -> None:
-    app = Host()
+async def test_loading_a_draft_names_its_missing_attachments() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         app.prompt.load_draft("see [image 1] and [output of ls #2], but not [this]")
         await pilot.pause()
-        (told,) = app._notifications
-        assert told.message == (
+        (notification,) = app._notifications
+        assert notification.message == (
             "Drafts do not keep attachments: attach [image 1] and [output of ls #2] again."
         )
 
 
-async def test_the_draft_is_told_while_writing_and_gone_once_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_draft_is_posted_and_cleared_after_sending(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("acp_tui.ui.prompt.prompt.DRAFT_PAUSE", 0.001)
-    app = Host()
+    app = PromptApp()
     async with app.run_test() as pilot:
-        await write(pilot, "ab")
-        for _ in range(200):
-            if app.heard(Prompt.DraftChanged):
-                break
-            await pilot.pause(0.005)
-        told = app.heard(Prompt.DraftChanged)
-        assert told
-        assert isinstance(told[-1], Prompt.DraftChanged)
-        assert "ab".startswith(told[-1].text)
+        await type_text(pilot, "ab")
+        await until(lambda: app.messages_of(Prompt.DraftChanged))
+        draft = app.messages_of(Prompt.DraftChanged)[-1]
+        assert isinstance(draft, Prompt.DraftChanged)
+        assert "ab".startswith(draft.text)
         await pilot.press("enter")
         await pilot.pause()
-        change = app.heard(Prompt.DraftChanged)[-1]
+        change = app.messages_of(Prompt.DraftChanged)[-1]
         assert isinstance(change, Prompt.DraftChanged)
         assert change.text == ""
 
 
-async def test_ctrl_c_copies_a_selection_and_is_left_to_the_screen_without_one() -> None:
-    app = Host()
+async def test_ctrl_c_copies_a_selection_and_otherwise_interrupts() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
-        await write(pilot, "copy me")
+        await type_text(pilot, "copy me")
         await pilot.press("ctrl+c")
-        assert app.interrupted == 1
+        assert app.interrupt_count == 1
         await pilot.press("f7", "ctrl+c")
         await pilot.pause()
         assert app.clipboard == "copy me"
-        assert app.interrupted == 1
+        assert app.interrupt_count == 1
 
 
-async def test_keys_can_be_given_to_others_without_taking_those_of_the_menu_along() -> None:
-    app = Host()
+async def test_rebinding_prompt_keys_does_not_affect_menu_keys() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         app.set_keymap({"prompt.send": "f9", "prompt.newline": "enter"})
         await pilot.press("a", "enter", "b", "f9")
         await pilot.pause()
-        (sent,) = app.heard(Prompt.Submitted)
+        (sent,) = app.messages_of(Prompt.Submitted)
         assert isinstance(sent, Prompt.Submitted)
         assert sent.text == "a\nb"
-        await write(pilot, "/exp")
+        await type_text(pilot, "/exp")
         await pilot.press("enter")
         await pilot.pause()
         assert app.prompt.text == "/explain "
 
 
-async def test_editing_keys_of_the_table_reach_the_text() -> None:
-    app = Host()
+async def test_editing_keys_change_the_text() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
-        await write(pilot, "one two three")
+        await type_text(pilot, "one two three")
         await pilot.press("ctrl+w", "ctrl+a", "delete", "end", "X", "ctrl+underscore")
         await pilot.pause()
         assert app.prompt.text == "ne two "
@@ -181,11 +182,11 @@ async def test_editing_keys_of_the_table_reach_the_text() -> None:
         assert app.prompt.text == ""
 
 
-async def test_another_part_of_the_screen_can_pass_typing_on() -> None:
-    app = Host()
+async def test_text_typed_elsewhere_can_be_inserted() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         app.screen.set_focus(None)
         app.prompt.focus()
         app.prompt.insert("x")
-        await write(pilot, "yz")
+        await type_text(pilot, "yz")
         assert app.prompt.text == "xyz"

@@ -1,17 +1,17 @@
-"""The queue above the prompt."""
+"""The queue strip above the prompt."""
 
 from __future__ import annotations
 
 from acp_tui.ui.widgets.queue_strip import QueueStrip
-from tests.ui.prompt.host import Host, write
+from tests.ui.prompt.prompt_app import PromptApp, type_text
 
 
-def lines(app: Host) -> list[str]:
+def lines(app: PromptApp) -> list[str]:
     return [app.queue.render_line(row).text.rstrip() for row in range(app.queue.size.height)]
 
 
-async def test_an_empty_queue_takes_no_room() -> None:
-    app = Host()
+async def test_an_empty_queue_is_hidden() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         assert app.queue.size.height == 0
         app.show_queue("one")
@@ -22,8 +22,8 @@ async def test_an_empty_queue_takes_no_room() -> None:
         assert app.queue.size.height == 0
 
 
-async def test_each_prompt_is_one_line_and_data() -> None:
-    app = Host()
+async def test_each_prompt_is_shown_as_one_plain_line() -> None:
+    app = PromptApp()
     async with app.run_test(size=(60, 24)) as pilot:
         app.show_queue("two\nlines", "[b]long[/b]\x1b " * 20)
         await pilot.pause()
@@ -34,28 +34,32 @@ async def test_each_prompt_is_one_line_and_data() -> None:
         assert second.endswith("…")
 
 
-async def test_a_paused_queue_says_how_it_goes_on() -> None:
-    app = Host()
+async def test_a_paused_queue_names_the_key_that_resumes_it() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         app.show_queue("one", paused=True)
         await pilot.pause()
         assert lines(app)[0].endswith("queued, paused: Enter sends")
 
 
-async def test_keys_send_edit_and_remove_the_marked_one() -> None:
-    app = Host()
+async def test_keys_send_edit_and_remove_the_selected_prompt() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         app.show_queue("one", "two", "three")
         await pilot.pause()
         app.queue.focus()
         await pilot.press("up", "s", "up", "e", "down", "down", "d")
         await pilot.pause()
-        wishes = [(type(told), told.queued) for told in app.told if isinstance(told, QueueStrip.PromptAction)]
-        assert wishes == [(QueueStrip.SendNow, "q2"), (QueueStrip.Edit, "q1"), (QueueStrip.Remove, "q3")]
+        actions = [message for message in app.messages if isinstance(message, QueueStrip.PromptAction)]
+        assert [(type(action), action.queued) for action in actions] == [
+            (QueueStrip.SendNow, "q2"),
+            (QueueStrip.Edit, "q1"),
+            (QueueStrip.Remove, "q3"),
+        ]
 
 
-async def test_down_from_the_last_one_and_escape_lead_back_to_the_prompt() -> None:
-    app = Host()
+async def test_down_on_the_last_prompt_and_escape_leave_the_queue() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         app.show_queue("one", "two")
         await pilot.pause()
@@ -66,8 +70,8 @@ async def test_down_from_the_last_one_and_escape_lead_back_to_the_prompt() -> No
             assert app.focused is app.editor
 
 
-async def test_the_mark_stays_with_its_prompt_and_the_focus_leaves_an_empty_queue() -> None:
-    app = Host()
+async def test_an_emptied_queue_gives_the_focus_to_the_prompt() -> None:
+    app = PromptApp()
     async with app.run_test() as pilot:
         app.show_queue("one", "two", "three")
         await pilot.pause()
@@ -76,12 +80,12 @@ async def test_the_mark_stays_with_its_prompt_and_the_focus_leaves_an_empty_queu
         app.queue.show([], paused=False)
         await pilot.pause()
         assert app.focused is app.editor
-        await write(pilot, "typing goes on")
+        await type_text(pilot, "typing goes on")
         assert app.prompt.text == "typing goes on"
 
 
 async def test_a_long_queue_scrolls() -> None:
-    app = Host()
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
         app.show_queue(*(f"prompt {number}" for number in range(1, 31)))
         await pilot.pause()

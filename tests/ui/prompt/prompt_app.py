@@ -1,4 +1,4 @@
-"""A small app around the prompt, which writes down what it is told."""
+"""A small app with a prompt, which records the prompt's messages."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ COMMANDS = [
 ]
 
 
-class Remembered:
-    """A history in memory."""
+class MemoryHistory:
+    """A prompt history in memory."""
 
     def __init__(self, *texts: str) -> None:
         self.texts = list(texts)
@@ -45,13 +45,14 @@ class Remembered:
         self.texts.append(text)
 
 
-class Host(App[None]):
-    """Only as much of a conversation as the prompt needs."""
+class PromptApp(App[None]):
+    """An app with a prompt, a queue and a footer, without a conversation."""
 
     CSS = """
     Screen { background: $background; }
     #above { height: 1fr; }
     """
+    TITLE = "acp-tui"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = bindings("app", "conversation")
 
@@ -60,9 +61,9 @@ class Host(App[None]):
         loaded = load_theme(theme).theme
         self.register_theme(loaded)
         self.theme = loaded.name
-        self.history = Remembered(*history)
-        self.told: list[Message] = []
-        self.interrupted = 0
+        self.history = MemoryHistory(*history)
+        self.messages: list[Message] = []
+        self.interrupt_count = 0
 
     def compose(self) -> ComposeResult:
         yield Static("\n".join(f"line {number} of the conversation" for number in range(60)), id="above")
@@ -91,14 +92,14 @@ class Host(App[None]):
         self.queue.show([QueuedPrompt(f"q{at}", text) for at, text in enumerate(texts, 1)], paused=paused)
         self.prompt.queued_count = len(texts)
 
-    def heard(self, kind: type[Message]) -> list[Message]:
-        return [message for message in self.told if type(message) is kind]
+    def messages_of(self, kind: type[Message]) -> list[Message]:
+        return [message for message in self.messages if type(message) is kind]
 
-    def _tell(self, message: Message) -> None:
-        self.told.append(message)
+    def _record(self, message: Message) -> None:
+        self.messages.append(message)
 
-    on_prompt_submitted = on_prompt_send_now = on_prompt_resume_queue = on_prompt_edit_last_queued = _tell
-    on_prompt_draft_changed = on_queue_strip_send_now = on_queue_strip_edit = on_queue_strip_remove = _tell
+    on_prompt_submitted = on_prompt_send_now = on_prompt_resume_queue = on_prompt_edit_last_queued = _record
+    on_prompt_draft_changed = on_queue_strip_send_now = on_queue_strip_edit = on_queue_strip_remove = _record
 
     def on_queue_strip_leave(self) -> None:
         self.prompt.focus()
@@ -107,7 +108,7 @@ class Host(App[None]):
         return action in {"interrupt", "help", "quit", "page", "focus_next"}
 
     def action_interrupt(self) -> None:
-        self.interrupted += 1
+        self.interrupt_count += 1
 
     def action_help(self) -> None:
         if isinstance(self.screen, HelpScreen):
@@ -116,15 +117,15 @@ class Host(App[None]):
             self.push_screen(HelpScreen.over(self.screen))
 
 
-async def write(pilot: Pilot[None], text: str) -> None:
-    """Type a text, a character at a time."""
+async def type_text(pilot: Pilot[None], text: str) -> None:
+    """Type a text, and handle each key before the next one."""
     for char in text:
         await pilot.press({"\n": "ctrl+j", " ": "space"}.get(char, char))
     await pilot.pause()
 
 
-async def write_at_once(pilot: Pilot[None], text: str, *keys: str) -> None:
-    """Type a text and press keys, so quickly that nothing else happens between them."""
+async def type_without_pauses(pilot: Pilot[None], text: str, *keys: str) -> None:
+    """Type a text and press keys so quickly that nothing else is handled in between."""
     for char in text:
         pilot.app.post_message(Key(_character_to_key(char), char))
     for key in keys:
