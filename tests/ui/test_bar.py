@@ -1,4 +1,4 @@
-"""One row with two ends, where there is little room."""
+"""Bars and key hints at various widths."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HINTS = [("↑↓ Enter", "choose"), ("Esc", "close"), ("PgUp PgDn", "scroll")]
     ("width", "drawn"),
     [(50, "a long title of a dialog"), (22, "a long title o…"), (9, "a…"), (7, " 1 of 2"), (4, " 1 o")],
 )
-async def test_what_stands_at_the_left_gives_way_and_shows_that_it_does(width: int, drawn: str) -> None:
+async def test_the_left_part_is_shortened_with_an_ellipsis(width: int, drawn: str) -> None:
     bar = Bar([Segment("a long title "), Segment("of a dialog")], [Segment(" 1 of 2")])
     async with Show("dark", widgets=lambda _: [bar]).run_test(size=(width, 3)):
         line = bar.render_line(0)
@@ -33,10 +33,10 @@ async def test_what_stands_at_the_left_gives_way_and_shows_that_it_does(width: i
         (5, ""),
     ],
 )
-async def test_keys_are_told_whole_or_not_at_all(width: int, drawn: str) -> None:
+async def test_key_hints_are_shown_in_full_or_not_at_all(width: int, drawn: str) -> None:
     hints: list[KeyHints] = []
 
-    def widgets(palette):  # type: ignore[no-untyped-def]  # one of them
+    def widgets(palette):  # type: ignore[no-untyped-def]
         hints.append(KeyHints(HINTS, palette))
         return hints
 

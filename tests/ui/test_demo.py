@@ -1,4 +1,4 @@
-"""`acp-tui demo`: what a newcomer meets first."""
+"""`acp-tui demo` on the screen."""
 
 from __future__ import annotations
 
@@ -14,23 +14,25 @@ if TYPE_CHECKING:
 WELCOME = "The demo agent is a script"
 
 
-async def test_a_newcomer_is_told_what_this_is_and_sees_the_tour(
+async def test_the_demo_welcomes_the_user_and_shows_the_tour(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ACP_TUI_DEMO_SPEED", "instant")
     left_behind = marked(monkeypatch)
-    async with desk(tmp_path, "demo", "--policy", "yolo") as one:
-        await one.sees('Type "tour"')
-        assert one.prompt.text == ""
-        await one.send("tour")
-        await one.until(lambda: one.session.turn == 1 and one.session.phase == "idle")
-        assert any("What happened" in text for text in one.said())
+    async with desk(tmp_path, "demo", "--policy", "yolo") as ui:
+        await ui.sees('Type "tour"')
+        assert ui.prompt.text == ""
+        await ui.send("tour")
+        await ui.until(lambda: ui.session.turn == 1 and ui.session.phase == "idle")
+        assert any("What happened" in text for text in ui.said())
     assert left_behind() == []
 
 
-async def test_who_knows_what_to_ask_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_welcome_is_skipped_if_a_prompt_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ACP_TUI_DEMO_SPEED", "instant")
     marked(monkeypatch)
-    async with desk(tmp_path, "demo", "/echo hello") as one:
-        await one.until(lambda: one.session.turn == 1 and one.session.phase == "idle")
-        assert not any(WELCOME in text for text in one.notices())
+    async with desk(tmp_path, "demo", "/echo hello") as ui:
+        await ui.until(lambda: ui.session.turn == 1 and ui.session.phase == "idle")
+        assert not any(WELCOME in text for text in ui.notices())

@@ -1,4 +1,4 @@
-"""The status line: what finds room, what time does to it, and what can be clicked."""
+"""The status line: its layout, its clock and its clicks."""
 
 from __future__ import annotations
 
@@ -29,52 +29,52 @@ FACTS = StatusFacts(
 )
 
 
-def said(facts: StatusFacts, width: int = 200, now: float = 112.0) -> str:
+def line_text(facts: StatusFacts, width: int = 200, now: float = 112.0) -> str:
     return "".join(piece.text for piece in layout(facts, width, now))
 
 
-def test_everything_is_said_where_there_is_room() -> None:
-    line = said(FACTS, 110)
+def test_a_wide_line_shows_everything() -> None:
+    line = line_text(FACTS, 110)
     assert line.startswith(" Claude Code · my-project · main   ")
     assert line.endswith("   mode: Ask ▾  Sonnet ▾  ctx 27%  $0.05  ● working 0:12 ")
 
 
 @pytest.mark.parametrize("policy", ["ask", "accept-edits", "yolo"])
-def test_the_policy_is_said_beside_the_mode_of_the_agent(policy: str) -> None:
-    line = " ".join(said(replace(FACTS, policy=policy)).split())
+def test_the_policy_is_shown_beside_the_mode(policy: str) -> None:
+    line = " ".join(line_text(replace(FACTS, policy=policy)).split())
     assert f"mode: Ask ▾ · policy: {policy} ▾" in line
 
 
-def test_the_least_important_goes_first() -> None:
-    gone: list[str] = []
+def test_less_important_facts_are_dropped_first() -> None:
+    dropped: list[str] = []
     for width in range(110, 30, -1):
-        line = said(FACTS, width)
+        line = line_text(FACTS, width)
         parts = ("$0.05", "Sonnet", "main", "ctx", "my-project", "Ask")
-        gone += [part for part in parts if part not in line and part not in gone]
+        dropped += [part for part in parts if part not in line and part not in dropped]
         assert "Claude Code" in line
         assert "● working 0:12" in line
-    assert gone == ["$0.05", "Sonnet", "main", "my-project", "Ask", "ctx"]
+    assert dropped == ["$0.05", "Sonnet", "main", "my-project", "Ask", "ctx"]
 
 
-def test_a_long_title_gives_way_to_what_is_needed() -> None:
+def test_a_long_title_is_shortened_before_essential_facts_are_dropped() -> None:
     title = "The Exceptionally Thorough Coding Agent of the Company, Limited"
     mode, model = "Ask before everything that is dangerous", "The model with the longest name of all of them"
     facts = replace(FACTS, agent=title, mode=mode, model=model, policy="yolo", project="project " * 9)
-    line = said(facts, 80)
+    line = line_text(facts, 80)
     assert all(part in line for part in ("The Ex", "policy: yolo", "ctx 27%", "● working 0:12"))
-    line = said(facts, 64)
+    line = line_text(facts, 64)
     assert all(part in line for part in ("The Ex", "policy: yolo", "ctx 27%", "● working 0:12"))
-    assert said(replace(FACTS, agent=title), 200).startswith(f" {title} · my-project · main ")
+    assert line_text(replace(FACTS, agent=title), 200).startswith(f" {title} · my-project · main ")
 
 
 @pytest.mark.parametrize("width", [8, 10, 20, 33, 50, 64, 80, 200])
 @pytest.mark.parametrize("agent", ["A", "Claude Code", "漢字" * 20])
 def test_the_line_has_exactly_its_width(width: int, agent: str) -> None:
-    assert cell_len(said(replace(FACTS, agent=agent), width)) == width
+    assert cell_len(line_text(replace(FACTS, agent=agent), width)) == width
 
 
-def test_the_loud_mark_outlasts_all_but_who_and_what() -> None:
-    line = said(replace(FACTS, policy="yolo"), 54)
+def test_the_yolo_policy_is_dropped_last() -> None:
+    line = line_text(replace(FACTS, policy="yolo"), 54)
     assert "yolo" in line
     assert "Ask" not in line
     assert (
@@ -83,12 +83,12 @@ def test_the_loud_mark_outlasts_all_but_who_and_what() -> None:
     )
 
 
-def test_an_agent_that_never_asks_is_marked() -> None:
-    assert "! acts without asking" in said(replace(FACTS, acts_without_asking=True))
+def test_an_agent_that_acts_without_asking_is_marked() -> None:
+    assert "! acts without asking" in line_text(replace(FACTS, acts_without_asking=True))
 
 
 @pytest.mark.parametrize(
-    ("facts", "says"),
+    ("facts", "text"),
     [
         (replace(FACTS, phase="idle"), "○ idle"),
         (replace(FACTS, phase="connecting", since=110.0), "◐ connecting "),
@@ -101,23 +101,23 @@ def test_an_agent_that_never_asks_is_marked() -> None:
         (replace(FACTS, since=None), "● working 0:00"),
     ],
 )
-def test_every_phase_has_its_words(facts: StatusFacts, says: str) -> None:
-    assert f"  {says}" in said(facts)
+def test_every_phase_has_a_text(facts: StatusFacts, text: str) -> None:
+    assert f"  {text}" in line_text(facts)
 
 
-def test_a_silent_minute_is_told_with_what_was_heard_last() -> None:
+def test_after_a_silent_minute_the_last_message_is_shown() -> None:
     facts = replace(FACTS, heard="tool call", heard_at=140.0)
-    assert "● working 1:39" in said(facts, now=199.0)
-    assert "● last heard: tool call · 1:12 ago" in said(facts, now=212.0)
+    assert "● working 1:39" in line_text(facts, now=199.0)
+    assert "● last heard: tool call · 1:12 ago" in line_text(facts, now=212.0)
 
 
-def test_what_was_heard_before_the_turn_is_no_news_of_it() -> None:
+def test_messages_before_the_turn_do_not_count() -> None:
     facts = replace(FACTS, heard="tool call", heard_at=20.0)
-    assert "● working 0:59" in said(facts, now=159.0)
-    assert "● nothing heard for 1:00" in said(facts, now=160.0)
+    assert "● working 0:59" in line_text(facts, now=159.0)
+    assert "● nothing heard for 1:00" in line_text(facts, now=160.0)
 
 
-def test_a_context_that_fills_up_stands_out() -> None:
+def test_a_nearly_full_context_stands_out() -> None:
     def style(used: int, size: int | None) -> tuple[str, str]:
         pieces = layout(replace(FACTS, used=used, size=size), 200, 0)
         return next((piece.text, piece.style) for piece in pieces if piece.part == "context")
@@ -129,7 +129,7 @@ def test_a_context_that_fills_up_stands_out() -> None:
     assert style(0, 0) == ("ctx 0", "dim")
 
 
-def test_durations_and_money_as_people_write_them() -> None:
+def test_durations_and_amounts_are_formatted() -> None:
     assert [duration(seconds) for seconds in (-1, 0, 59.9, 60, 3599, 3723)] == [
         *("0:00", "0:00", "0:59", "1:00", "59:59", "1:02:03")
     ]
@@ -139,8 +139,8 @@ def test_durations_and_money_as_people_write_them() -> None:
     ]
 
 
-class Clicks(Show):
-    """Notes what the line posts."""
+class ClickRecorder(Show):
+    """Shows a status line and records its messages."""
 
     def __init__(self, facts: StatusFacts) -> None:
         super().__init__("dark", widgets=self._make)
@@ -161,18 +161,18 @@ class Clicks(Show):
         self.clicked.append("phase")
 
 
-async def test_mode_model_and_phase_can_be_clicked_and_nothing_else() -> None:
-    app = Clicks(FACTS)
+async def test_only_mode_model_and_phase_can_be_clicked() -> None:
+    app = ClickRecorder(FACTS)
     async with app.run_test(size=(110, 5)) as pilot:
-        line = said(FACTS, 110)
+        line = line_text(FACTS, 110)
         for text in ("Claude", "Ask", "ctx", "Sonnet", "working"):
             await pilot.click(StatusLine, offset=(line.index(text), 0))
         await pilot.pause()
     assert app.clicked == ["mode", "model", "phase"]
 
 
-async def test_time_runs_only_while_something_is_going_on() -> None:
-    app = Clicks(replace(FACTS, phase="idle"))
+async def test_the_line_ticks_only_in_phases_with_a_duration() -> None:
+    app = ClickRecorder(replace(FACTS, phase="idle"))
     async with app.run_test(size=(110, 5)):
         line = app.query_one(StatusLine)
         ticking = [line.ticking]
