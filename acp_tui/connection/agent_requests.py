@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import Refusal
+from acp_tui.session.error_codes import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, REQUEST_CANCELLED
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection
@@ -35,10 +36,6 @@ CANCELLED_RESULTS: dict[str, dict[str, Any]] = {
     "elicitation/create": {"action": "cancel"},
 }
 """Results for methods that can express a cancellation. All others are answered with -32800."""
-METHOD_NOT_FOUND = -32601
-INVALID_PARAMS = -32602
-INTERNAL_ERROR = -32603
-REQUEST_CANCELLED = -32800
 ANSWER_WRITE_SECONDS = 2.0
 """Seconds to wait for answers to be written: the agent may have stopped reading."""
 

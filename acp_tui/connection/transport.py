@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.line_splitter import MAX_LINE_BYTES, LineSplitter
+from acp_tui.session.error_codes import INTERNAL_ERROR, INVALID_REQUEST
 from acp_tui.session.record import Record
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 MAX_LOOP_SECONDS = 0.0015
 """Seconds of uninterrupted work after which other tasks run."""
-INVALID_REQUEST = -32600
-MALFORMED_ANSWER = -32603
 
 log = logging.getLogger(__name__)
 
@@ -141,12 +140,12 @@ class WireTransport:
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request_id}
         if frame.get("error") is not None:
             # Errors come in every shape: `RpcConnection.call` reads the whole of it from `data`.
-            answer["error"] = {"code": MALFORMED_ANSWER, "message": "", "data": frame["error"]}
+            answer["error"] = {"code": INTERNAL_ERROR, "message": "", "data": frame["error"]}
         elif "result" in frame:
             answer["result"] = frame["result"]
         else:
             answer["error"] = {
-                "code": MALFORMED_ANSWER,
+                "code": INTERNAL_ERROR,
                 "message": "",
                 "data": "an answer with neither result nor error",
             }

@@ -11,10 +11,9 @@ from typing import Any
 
 from acp_tui.protocol import values
 from acp_tui.protocol.agent_identity import read_auth_methods
+from acp_tui.session.error_codes import AUTH_REQUIRED
 from acp_tui.session.state import RpcError
 from acp_tui.session.text import visible, visible_excerpt, visible_json
-
-AUTH_REQUIRED = -32000
 
 # Messages that only repeat the code. If there is a text in `data`, it says more.
 _EMPTY_PHRASES = frozenset(

@@ -20,7 +20,7 @@ from acp_tui.protocol.extensions import is_known_notification
 from acp_tui.protocol.updates import read_update
 from acp_tui.protocol.v1 import V1
 from acp_tui.session import events as ev
-from acp_tui.session.state import REQUEST_CANCELLED
+from acp_tui.session.error_codes import REQUEST_CANCELLED
 from acp_tui.session.text import visible_excerpt, visible_line
 
 if TYPE_CHECKING:

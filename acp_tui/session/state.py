@@ -13,8 +13,6 @@ from typing import Any, Literal
 from acp_tui.session.text import GrowingText, TerminalText
 
 RequestId = int | str | None
-REQUEST_CANCELLED = -32800
-"""JSON-RPC error code of a cancelled request."""
 Phase = Literal["connecting", "idle", "loading", "prompting", "dead"]
 Level = Literal["info", "warning", "error"]
 TerminalOwner = Literal["client", "agent", "user"]

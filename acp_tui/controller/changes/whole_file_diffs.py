@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import Refusal
+from acp_tui.session.error_codes import RESOURCE_NOT_FOUND
 from acp_tui.session.state import Diff
 from acp_tui.session.text import visible
-from acp_tui.workspace.files.refusals import NOT_FOUND
 
 if TYPE_CHECKING:
     from acp_tui.session.state import ToolCall
@@ -69,7 +69,7 @@ def _now(path: str, files: FileAccess) -> tuple[str, str | None]:
                 return str(reading.real), None
             return str(reading.real), visible(reading.text())
     except Refusal as refusal:
-        return os.path.realpath(path), "" if refusal.code == NOT_FOUND else None
+        return os.path.realpath(path), "" if refusal.code == RESOURCE_NOT_FOUND else None
 
 
 def _whole(diff: Diff, text: str) -> Diff:

@@ -9,8 +9,8 @@ from acp_tui.connection.errors import NotSupported, RequestFailed
 from acp_tui.controller.opening.parameters import session_parameters
 from acp_tui.controller.opening.settings_restore import restore_settings
 from acp_tui.controller.opening.sign_in import explain_sign_in_errors
+from acp_tui.session.error_codes import REQUEST_CANCELLED
 from acp_tui.session.events import Noticed
-from acp_tui.session.state import REQUEST_CANCELLED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.controller.changes.whole_file_diffs import contents_after, whole_file_diffs
 from acp_tui.controller.requests.permission_gate import GUARD_OPTIONS
-from acp_tui.controller.requests.request_params import INVALID_PARAMS, Params
+from acp_tui.controller.requests.request_params import Params
 from acp_tui.controller.requests.user_questions import Question
 from acp_tui.errors import Refusal
 from acp_tui.permissions.subject import PathContext, Target
@@ -25,6 +25,7 @@ from acp_tui.permissions.subject_reader import (
     subject_of_write,
 )
 from acp_tui.protocol.content import line_ends
+from acp_tui.session.error_codes import INVALID_PARAMS, METHOD_NOT_FOUND, NOT_ALLOWED, RESOURCE_NOT_FOUND
 from acp_tui.session.events import FileBeforeWrite
 from acp_tui.workspace.files.open_folder import open_folder, path_identity
 from acp_tui.workspace.git.git_directories import find_repository_folder
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
     from acp_tui.workspace.files.file_access import FileAccess
     from acp_tui.workspace.files.open_folder import OpenFolder
     from acp_tui.workspace.terminals.terminals import Terminals
-
-METHOD_NOT_FOUND, NOT_ALLOWED, NOT_FOUND = -32601, -32003, -32002
 
 
 MAX_KEPT_TEXT = 1_000_000
@@ -152,7 +151,7 @@ class RequestHandlers:
         try:
             reading = await asyncio.to_thread(self._files.open_for_reading, path)
         except Refusal as refusal:
-            if refusal.code == NOT_FOUND and self._missing_file_is_empty:
+            if refusal.code == RESOURCE_NOT_FOUND and self._missing_file_is_empty:
                 return {"content": ""}
             raise
         with reading:
@@ -202,7 +201,7 @@ class RequestHandlers:
                     subject = await self._analyse(partial(read, cwd=self._target(folder), follow_cd=False))
                 else:
                     if str(inner.real) != named.real:
-                        raise Refusal(NOT_FOUND, f"{named.path} was replaced meanwhile")
+                        raise Refusal(RESOURCE_NOT_FOUND, f"{named.path} was replaced meanwhile")
                     folder, subject = inner, subject.evolve(cwd=self._target(inner))
             await self._guard(Question(params.request_id, "command", subject, GUARD_OPTIONS, why=""))
             assert subject.run is not None

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import Refusal
+from acp_tui.session.error_codes import INVALID_PARAMS
 
 if TYPE_CHECKING:
     from acp_tui.session.state import RequestId
-
-INVALID_PARAMS = -32602
 
 
 class Params:

@@ -10,6 +10,7 @@ import posixpath
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from acp_tui.session.error_codes import NOT_ALLOWED, RESOURCE_NOT_FOUND
 from acp_tui.session.reduce.entries import add_entry, add_notice, out_of_phase, touch
 from acp_tui.session.state import Diff, FileBefore, Location, ToolCall
 from acp_tui.session.text import visible_line
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 MAX_LOOKED_AT = 50
 """Entries of the turn that are looked at for a call that shows the same file."""
-_NOT_ALLOWED = -32003
-_NOT_FOUND = -32002
 
 
 def file_before_write(session: Session, event: ev.FileBeforeWrite, _at: float) -> list[Change]:
@@ -43,9 +42,9 @@ def file_served(session: Session, event: ev.FileServed, at: float) -> list[Chang
     session.reducer_state.rejected.discard(event.request_id)
     if event.error is None:
         return _written(session, event, before, at) if event.wrote else _read(session, event, at)
-    if event.error.code == _NOT_FOUND and not event.wrote:
+    if event.error.code == RESOURCE_NOT_FOUND and not event.wrote:
         return []  # that a file is missing is routine
-    if already_told and event.error.code == _NOT_ALLOWED:
+    if already_told and event.error.code == NOT_ALLOWED:
         return []
     verb = "write" if event.wrote else "read"
     text = f"Could not {verb} {event.path}: {visible_line(event.error.message)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acp_tui.session.error_codes import REQUEST_CANCELLED
 from acp_tui.session.reduce import history, requests
 from acp_tui.session.reduce.entries import add_notice, end_message, fact_changed
 from acp_tui.session.reduce.facts import reset_offers, set_modes, set_options
@@ -11,7 +12,7 @@ from acp_tui.session.reduce.kept_settings import begin_restore, update_settings
 from acp_tui.session.reduce.terminals import end_agents_terminals
 from acp_tui.session.reduce.tools import close_open_calls
 from acp_tui.session.reduce.turns import end_turn, note_error
-from acp_tui.session.state import REQUEST_CANCELLED, Message, Process, RpcError
+from acp_tui.session.state import Message, Process, RpcError
 from acp_tui.session.text import visible_line
 
 if TYPE_CHECKING:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acp_tui.session.error_codes import REQUEST_CANCELLED
 from acp_tui.session.reduce import history
 from acp_tui.session.reduce.entries import add_entry, fact_changed, is_user_command, touch
 from acp_tui.session.reduce.kept_settings import end_restore
 from acp_tui.session.reduce.messages import begin_turn, expect_echo
 from acp_tui.session.reduce.tools import close_open_calls
-from acp_tui.session.state import REQUEST_CANCELLED, Notice, RpcError, TurnEnd, Usage, UserMessage
+from acp_tui.session.state import Notice, RpcError, TurnEnd, Usage, UserMessage
 from acp_tui.session.text import GrowingText
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 
 from acp_tui.config.sensitive_files import sensitive_reason
 from acp_tui.errors import Refusal
+from acp_tui.session.error_codes import INTERNAL_ERROR
 from acp_tui.workspace.files import refusals
 from acp_tui.workspace.files.atomic_write import write_atomically
 from acp_tui.workspace.files.descriptors import Descriptor, real_path
@@ -58,7 +59,7 @@ class FileAccess:
         except (FileNotFoundError, NotADirectoryError):
             raise refusals.not_found(path) from None
         except OSError as error:
-            raise refusals.unreadable(path, refusals.describe(error), refusals.FAILED) from None
+            raise refusals.unreadable(path, refusals.describe(error), INTERNAL_ERROR) from None
         return ReadHandle(path, real, file, inside=self.roots.contains(real), why=self._sensitive(path, real))
 
     def prepare_writing(self, path: str) -> WriteHandle:
@@ -69,7 +70,7 @@ class FileAccess:
         except UnwritableError as error:
             raise refusals.unwritable(path, str(error)) from None
         except OSError as error:
-            raise refusals.unwritable(path, refusals.describe(error), refusals.FAILED) from None
+            raise refusals.unwritable(path, refusals.describe(error), INTERNAL_ERROR) from None
         real = target.real
         with self._locks_guard:
             lock = self._locks.setdefault(real, threading.Lock())
@@ -115,7 +116,7 @@ class ReadHandle:
         except UnreadableError as error:
             raise refusals.unreadable(self.path, str(error)) from None
         except OSError as error:
-            raise refusals.unreadable(self.path, refusals.describe(error), refusals.FAILED) from None
+            raise refusals.unreadable(self.path, refusals.describe(error), INTERNAL_ERROR) from None
 
     def data(self, max_bytes: int) -> bytes:
         """Return the first bytes of the file. Blocks: call it in a thread."""
@@ -129,7 +130,7 @@ class ReadHandle:
                     parts.append(chunk)
                     position += len(chunk)
         except OSError as error:
-            raise refusals.unreadable(self.path, refusals.describe(error), refusals.FAILED) from None
+            raise refusals.unreadable(self.path, refusals.describe(error), INTERNAL_ERROR) from None
         return b"".join(parts)
 
     @property
@@ -194,7 +195,7 @@ class WriteHandle:
         except UnwritableError as error:
             raise refusals.unwritable(self.path, str(error)) from None
         except OSError as error:
-            raise refusals.unwritable(self.path, refusals.describe(error), refusals.FAILED) from None
+            raise refusals.unwritable(self.path, refusals.describe(error), INTERNAL_ERROR) from None
 
     def close(self) -> None:
         """Close the directory. May be called again."""

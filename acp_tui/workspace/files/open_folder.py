@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from acp_tui.errors import Refusal
+from acp_tui.session.error_codes import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
 from acp_tui.workspace.files.descriptors import DIRECTORY_FLAGS, Descriptor, real_path
-from acp_tui.workspace.files.refusals import FAILED, INVALID_PARAMS, NOT_FOUND, describe
+from acp_tui.workspace.files.refusals import describe
 from acp_tui.workspace.files.roots import require_absolute
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ class OpenFolder:
                 return
             found = self.real.stat()
             if (found.st_dev, found.st_ino) != self.identity:
-                raise Refusal(FAILED, f"the working directory {self.path} was replaced", {"path": self.path})
+                raise Refusal(
+                    INTERNAL_ERROR, f"the working directory {self.path} was replaced", {"path": self.path}
+                )
             yield str(self.real)
 
     def close(self) -> None:
@@ -65,12 +68,16 @@ def open_folder(path: str) -> OpenFolder:
     try:
         return OpenFolder(path, Descriptor(os.open(path, DIRECTORY_FLAGS)))
     except NotADirectoryError:
-        raise Refusal(NOT_FOUND, f"the working directory {path} is not a directory", {"path": path}) from None
+        raise Refusal(
+            RESOURCE_NOT_FOUND, f"the working directory {path} is not a directory", {"path": path}
+        ) from None
     except FileNotFoundError:
-        raise Refusal(NOT_FOUND, f"the working directory {path} does not exist", {"path": path}) from None
+        raise Refusal(
+            RESOURCE_NOT_FOUND, f"the working directory {path} does not exist", {"path": path}
+        ) from None
     except OSError as error:
         why = f"the working directory {path} cannot be opened: {describe(error)}"
-        raise Refusal(FAILED, why, {"path": path}) from None
+        raise Refusal(INTERNAL_ERROR, why, {"path": path}) from None
 
 
 def path_identity(path: str) -> tuple[int, int] | None:

@@ -6,8 +6,7 @@ import errno
 from pathlib import Path
 
 from acp_tui.errors import Refusal
-
-INVALID_PARAMS, FAILED, NOT_FOUND = -32602, -32603, -32002
+from acp_tui.session.error_codes import INVALID_PARAMS, RESOURCE_NOT_FOUND
 
 _SENTENCES = {
     errno.EACCES: "permission denied",
@@ -26,7 +25,9 @@ _SENTENCES = {
 
 def not_found(path: str) -> Refusal:
     """Return the error that the protocol defines for a missing file."""
-    return Refusal(NOT_FOUND, f"Resource not found: {path}", {"path": path, "uri": Path(path).as_uri()})
+    return Refusal(
+        RESOURCE_NOT_FOUND, f"Resource not found: {path}", {"path": path, "uri": Path(path).as_uri()}
+    )
 
 
 def unreadable(path: str, why: str, code: int = INVALID_PARAMS) -> Refusal:

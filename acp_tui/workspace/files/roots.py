@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from acp_tui.errors import Refusal, UserError
+from acp_tui.session.error_codes import INVALID_PARAMS
 from acp_tui.workspace.files.descriptors import DIRECTORY_FLAGS, real_path
-from acp_tui.workspace.files.refusals import INVALID_PARAMS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

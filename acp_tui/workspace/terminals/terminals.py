@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.errors import Refusal
+from acp_tui.session.error_codes import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
 from acp_tui.workspace.files.open_folder import OpenFolder, open_folder
 from acp_tui.workspace.terminals.environment import terminal_environment
 from acp_tui.workspace.terminals.pty_process import ExitStatus, PtyProcess
@@ -19,7 +20,6 @@ from acp_tui.workspace.terminals.terminal_emulator import HEIGHT, WIDTH, Termina
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND = -32603, -32602, -32002
 DEFAULT_LIMIT = 1024 * 1024
 """Bytes of output kept for the agent when it names no limit."""
 MAX_LIMIT = 16 * 1024 * 1024
@@ -182,7 +182,7 @@ class Terminals:
             return terminal
         known = 0 < self._number(terminal_id) <= self._made
         sentence = f"the terminal {terminal_id!r} was released" if known else f"no terminal {terminal_id!r}"
-        raise Refusal(NOT_FOUND, sentence, {"terminalId": terminal_id})
+        raise Refusal(RESOURCE_NOT_FOUND, sentence, {"terminalId": terminal_id})
 
     def _number(self, terminal_id: str) -> int:
         number = terminal_id.removeprefix(self._prefix)
@@ -282,7 +282,7 @@ def _program(
     if "/" in command and path.exists():
         why = "is a directory" if path.is_dir() else "is not executable"
         raise Refusal(INVALID_PARAMS, f"{command} {why}", {"command": command})
-    raise Refusal(NOT_FOUND, f"the command {command!r} was not found", {"command": command})
+    raise Refusal(RESOURCE_NOT_FOUND, f"the command {command!r} was not found", {"command": command})
 
 
 def user_shell(cwd: str) -> str:
