@@ -1,4 +1,4 @@
-"""What the launcher offers, as plain data: the known agents and the sessions that can be resumed."""
+"""What the launcher offers, as plain data: known agents, and sessions that can be resumed."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from acp_tui.store.stored_sessions import StoredSession
 
 MAX_SESSIONS = 50
-"""Sessions offered from this folder, and as many from others; `acp-tui sessions` lists all."""
+"""Sessions offered from the current folder, and as many from others. `acp-tui sessions` lists all."""
 MAX_TITLE_CHARACTERS = 200
-"""Longer titles are cut: a title may be a prompt of many pages."""
+"""Longer titles are truncated: a title may be a whole prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +36,17 @@ class AgentChoice:
     name: str
     title: str
     about: str
-    state: Literal["installed", "fetched", "missing"]
-    how: str  # the state in a word or two
-    install: str | None  # the command that installs it
-    missing: str  # why it cannot be started, in a sentence; empty when it can
-    tried: bool  # tested with acp-tui, or the user's own command
-    used: bool  # in a recorded session
+    state: Literal["installed", "downloaded", "missing"]  # downloaded: by a runner such as npx, on start
+    state_label: str
+    install_command: str | None
+    missing_reason: str  # a sentence; empty unless the agent is missing
+    is_tested: bool  # with acp-tui, or the user's own command
+    was_used: bool  # in a recorded session
 
     @property
-    def near(self) -> bool:
+    def is_ready(self) -> bool:
         """Whether the agent probably starts without a download."""
-        return self.state == "installed" or (self.state == "fetched" and self.used)
+        return self.state == "installed" or (self.state == "downloaded" and self.was_used)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,9 @@ class SessionChoice:
     title: str
     agent: str
     folder: str
-    there: bool  # the folder still exists
-    when: str
-    here: bool = False  # in the folder that acp-tui was started in
+    folder_exists: bool
+    last_used: str
+    in_current_folder: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,58 +75,67 @@ def load_choices(cwd: Path) -> LauncherChoices:
     """Read the settings, PATH and the session store."""
     settings = load(cwd)
     recorded = list_sessions(paths().data)
-    used = {session.text("agent") or "": session.updated for session in reversed(recorded)}
-    agents = [_agent(known, used) for known in catalogue.known_agents(settings).values()]
-    agents.sort(key=lambda agent: _place(agent, used))
+    last_used = {session.text("agent") or "": session.updated for session in reversed(recorded)}
+    agents = [
+        _agent_choice(known, known.name in last_used) for known in catalogue.known_agents(settings).values()
+    ]
+    agents.sort(key=lambda agent: _sort_key(agent, last_used))
     problems = [str(problem) for problem in catalogue.settings_problems(settings)]
-    sessions = sorted(_sessions(recorded, cwd), key=lambda session: not session.here)
+    sessions = sorted(_session_choices(recorded, cwd), key=lambda session: not session.in_current_folder)
     return LauncherChoices(agents, sessions, problems)
 
 
-def _place(agent: AgentChoice, used: Mapping[str, float]) -> tuple[bool, float, bool, bool, bool]:
-    """Sort key: last used, then installed, then downloaded on start, then missing.
+def _sort_key(agent: AgentChoice, last_used: Mapping[str, float]) -> tuple[bool, float, bool, bool, bool]:
+    """Return a key that sorts agents: used ones, installed ones, downloaded ones, missing ones.
 
-    The demo comes last in its group, but first for users without any session: it needs no setup.
+    The demo is the last of its group, but the first of all for users without sessions: it needs no setup.
     """
     demo = agent.name == "demo"
-    last_used = -used.get(agent.name, 0.0)
-    return (agent.state == "missing", last_used, not (demo and not used), agent.state == "fetched", demo)
+    return (
+        agent.state == "missing",
+        -last_used.get(agent.name, 0.0),
+        not (demo and not last_used),
+        agent.state == "downloaded",
+        demo,
+    )
 
 
-def _agent(known: KnownAgent, used: Mapping[str, float]) -> AgentChoice:
+def _agent_choice(known: KnownAgent, was_used: bool) -> AgentChoice:
     command = known.find_command()
-    state: Literal["installed", "fetched", "missing"] = "missing"
-    how = "missing"
+    state: Literal["installed", "downloaded", "missing"] = "missing"
+    state_label = "missing"
     if command is not None:
         runner = Path(command[0]).name
-        fetched = runner in PACKAGE_RUNNERS
-        state, how = ("fetched", f"via {runner}") if fetched else ("installed", "installed")
+        if runner in PACKAGE_RUNNERS:
+            state, state_label = "downloaded", f"via {runner}"
+        else:
+            state, state_label = "installed", "installed"
     return AgentChoice(
         known.name,
         visible_line(known.title),
         visible_line(known.about),
         state,
-        how,
+        state_label,
         visible_line(redact_text(known.install)) if known.install else None,
         visible_line(missing_agent_message(known)) if command is None else "",
         bool(known.tested_version) or known.is_custom,
-        known.name in used,
+        was_used,
     )
 
 
-def _sessions(recorded: list[StoredSession], cwd: Path) -> Iterator[SessionChoice]:
-    """Yield the latest sessions of this folder and of other folders."""
-    now, here = datetime.now(UTC), os.path.realpath(cwd)
-    found = {True: 0, False: 0}
+def _session_choices(recorded: list[StoredSession], cwd: Path) -> Iterator[SessionChoice]:
+    """Yield the latest sessions of the current folder and of others."""
+    now, current_folder = datetime.now(UTC), os.path.realpath(cwd)
+    counts = {True: 0, False: 0}
     for session in recorded:
         folder = session.text("cwd") or ""
-        is_here = bool(folder) and os.path.realpath(folder) == here
-        if found[is_here] == MAX_SESSIONS:
+        in_current_folder = bool(folder) and os.path.realpath(folder) == current_folder
+        if counts[in_current_folder] == MAX_SESSIONS:
             continue
         title = session_title(session) if session.text("session_id") else ""
         if not title.strip():
             continue  # nothing to resume
-        found[is_here] += 1
+        counts[in_current_folder] += 1
         yield SessionChoice(
             session.id,
             visible_line(" ".join(title[:MAX_TITLE_CHARACTERS].split())),
@@ -134,5 +143,5 @@ def _sessions(recorded: list[StoredSession], cwd: Path) -> Iterator[SessionChoic
             visible_line(folder),
             Path(folder).is_dir(),
             format_moment(session.updated, now),
-            is_here,
+            in_current_folder,
         )

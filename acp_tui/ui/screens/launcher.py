@@ -165,10 +165,10 @@ class LauncherScreen(BaseScreen):
         if self._choices is None:
             return
         agents = self._choices.agents
-        yield "Agents", [one for one in agents if one.near]
+        yield "Agents", [one for one in agents if one.is_ready]
         yield "Resume", self._choices.sessions[:MAX_RECENT_SESSIONS]
-        far = [one for one in agents if one.state == "fetched" and not one.near]
-        yield "Downloaded on first start", far
+        downloaded = [one for one in agents if one.state == "downloaded" and not one.is_ready]
+        yield "Downloaded on first start", downloaded
         yield "Not installed", [one for one in agents if one.state == "missing"]
 
     def _matches(self) -> Iterator[tuple[str, Sequence[AgentChoice | SessionChoice]]]:
@@ -294,17 +294,17 @@ def _agent_row(agent: AgentChoice, palette: Palette, title_width: int) -> tuple[
         Segment(" " * (title_width + 2 - cell_len(agent.title))),
         Segment(agent.about, palette.dim),
     ]
-    tried = "" if agent.tried or missing else "untested · "
-    tail = [Segment(f"{tried}{agent.how}", palette.warning if missing else palette.dim)]
-    note = [Segment(agent.install, palette.faint)] if missing and agent.install else None
+    untested = "" if agent.is_tested or missing else "untested · "
+    tail = [Segment(f"{untested}{agent.state_label}", palette.warning if missing else palette.dim)]
+    note = [Segment(agent.install_command, palette.faint)] if missing and agent.install_command else None
     return text, tail, note
 
 
 def _session_row(one: SessionChoice, palette: Palette) -> tuple[Spans, Spans, Spans | None]:
     text = [Segment(one.title, palette.text)]
-    gone = "" if one.there else " (gone)"
+    gone = "" if one.folder_exists else " (gone)"
     note = [Segment(f"{one.agent} · {_display_path(one.folder)}{gone}", palette.dim)]
-    return text, [Segment(one.when, palette.dim)], note
+    return text, [Segment(one.last_used, palette.dim)], note
 
 
 def _display_path(path: str) -> str:
@@ -320,14 +320,14 @@ def _install_help(agent: AgentChoice, context: DrawContext) -> Sequence[Body]:
     from acp_tui.ui.widgets.long_text import LongText
 
     palette, width = context.palette, context.width
-    words = [*wrapped_lines(f"\n{agent.missing}.", palette.text, width, 0)]
+    words = [*wrapped_lines(f"\n{agent.missing_reason}.", palette.text, width, 0)]
     look = keys.KEYS["launcher.look"].key_names(context.keymap)
     after = [*wrapped_lines(f"\nThen press {look} in the launcher to refresh.", palette.dim, width, 0)]
-    if agent.install is None:
+    if agent.install_command is None:
         return [LinesBody([*words, *after], "")]
     blank = wrapped_lines(" ", palette.text, width, 0)
     return [
         LinesBody([*words, *blank], ""),
-        LongText(agent.install, palette.key, width),
+        LongText(agent.install_command, palette.key, width),
         LinesBody(after, ""),
     ]

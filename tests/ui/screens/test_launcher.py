@@ -75,15 +75,15 @@ def test_what_a_runner_fetches_comes_after_what_is_there(config: Path, tmp_path:
     record("mine")
     found = load_choices(tmp_path)
     assert names(found)[:3] == ["mine", "demo", "claude-code"]
-    assert [agent.how for agent in found.agents[:3]] == ["installed", "installed", "via npx"]
-    assert [agent.near for agent in found.agents[:3]] == [True, True, False]
+    assert [agent.state_label for agent in found.agents[:3]] == ["installed", "installed", "via npx"]
+    assert [agent.is_ready for agent in found.agents[:3]] == [True, True, False]
 
 
 def test_a_missing_agent_is_offered_with_what_installs_it(tmp_path: Path) -> None:
     goose = next(agent for agent in load_choices(tmp_path).agents if agent.name == "goose")
     assert goose.state == "missing"
-    assert goose.install is not None
-    assert goose.install in goose.missing
+    assert goose.install_command is not None
+    assert goose.install_command in goose.missing_reason
 
 
 def test_sessions_are_offered_by_title_or_first_prompt_if_one_can_go_on_with_them(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_sessions_are_offered_by_title_or_first_prompt_if_one_can_go_on_with_the
     found = load_choices(tmp_path).sessions
     assert [one.title for one in found] == ["A title", "Fix the ␛[31mbug"]
     assert found[0].agent == "Some agent"
-    assert (found[0].folder, found[0].there) == ("/home/me/shop", False)
+    assert (found[0].folder, found[0].folder_exists) == ("/home/me/shop", False)
 
 
 def test_sessions_of_this_folder_come_before_those_of_others(tmp_path: Path) -> None:
@@ -185,16 +185,16 @@ async def test_a_missing_agent_tells_how_to_install_it_and_gives_the_command(tmp
 async def test_it_looks_again_for_what_was_installed_meanwhile(tmp_path: Path) -> None:
     async with desk(tmp_path, wait=False) as one:
         launcher = await launched(one)
-        assert [shown.name for shown in launcher._shown if isinstance(shown, AgentChoice) and shown.near] == [
-            "demo"
-        ]
+        assert [
+            shown.name for shown in launcher._shown if isinstance(shown, AgentChoice) and shown.is_ready
+        ] == ["demo"]
         (tmp_path / "bin").mkdir()
         (tmp_path / "bin" / "goose").write_text("#!/bin/sh\n")
         (tmp_path / "bin" / "goose").chmod(0o755)
         await one.press("f5")
         await one.until(
             lambda: any(
-                isinstance(it, AgentChoice) and it.name == "goose" and it.near for it in launcher._shown
+                isinstance(it, AgentChoice) and it.name == "goose" and it.is_ready for it in launcher._shown
             )
         )
 
@@ -286,7 +286,9 @@ AGENTS = [
         True,
     ),
     AgentChoice("demo", "Demo agent", "scripted and offline", "installed", "installed", None, "", True, True),
-    AgentChoice("gemini", "Gemini CLI", "Google's coding agent", "fetched", "via npx", "x", "", False, False),
+    AgentChoice(
+        "gemini", "Gemini CLI", "Google's coding agent", "downloaded", "via npx", "x", "", False, False
+    ),
     AgentChoice(
         "goose",
         "goose",
