@@ -13,6 +13,7 @@ from acp_tui.entry_display import (
     file_change,
     format_duration,
     relative_path,
+    repeats_raw_input,
     shows_terminal,
 )
 from acp_tui.entry_kinds.blocks import Code, ContentBlock, FileDiff, FileList, Fold, Headline
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from acp_tui.entry_kinds.blocks import Block, Part
     from acp_tui.entry_kinds.kind import TextContext
-    from acp_tui.session.state import Session, ToolCall, ToolContent
+    from acp_tui.session.state import Location, Session, ToolCall, ToolContent
 
 UNFOLDED_KINDS = ("edit", "delete", "move", "execute")
 """Calls that change or run something start unfolded."""
@@ -139,17 +140,11 @@ def _changed_lines(call: ToolCall) -> tuple[int, int]:
 
 def _parts(call: ToolCall, context: TextContext) -> Iterator[Part]:
     """Yield the parts of a call. Raw input and output appear only if there is no other content."""
-    title = call_title(call, context.cwd)
-    diffs = {item.path for item in call.content if isinstance(item, Diff)}
-    files = [
-        f"{path}{f':{place.line}' if place.line is not None else ''}"
-        for place in call.locations
-        if place.path not in diffs and (path := relative_path(place.path, context.cwd)) not in title
-    ]
-    if files:
-        yield FileList(files)
+    if locations := other_locations(call, context.cwd):
+        yield FileList([location_label(place, context.cwd) for place in locations])
     command = call_command(call) if call.kind == "execute" else ""
     terminals = {item.terminal_id for item in call.content if isinstance(item, TerminalRef)}
+    title = call_title(call, context.cwd)
     if command and visible_line(command) != title and not terminals & context.session.terminals.keys():
         yield Code(command, "sh")
     shown = [part for item in call.content if (part := _part(item, call, context)) is not None]
@@ -168,9 +163,36 @@ def _part(item: ToolContent, call: ToolCall, context: TextContext) -> Part | Non
     if isinstance(item, TerminalRef):
         terminal = context.session.terminals.get(item.terminal_id)
         return terminal_part(terminal, context.cwd) if terminal is not None else None
-    if item.kind == "text" and not item.text.strip():
+    if item.kind == "text" and (not item.text.strip() or repeats_raw_input(item, call)):
         return None
     return ContentBlock(item, verbatim=True)
+
+
+# --------------------------------------------------------------------------- files
+
+
+def other_locations(call: ToolCall, cwd: str) -> list[Location]:
+    """Return the files of a call that neither its title nor a diff names."""
+    known = {item.path for item in call.content if isinstance(item, Diff)}
+    known.add(cwd)  # the directory of a command is not a file that it touches
+    return [
+        place
+        for place in call.locations
+        if place.path not in known and not title_names(call, place.path, cwd)
+    ]
+
+
+def title_names(call: ToolCall, path: str, cwd: str) -> bool:
+    """Return True if the title names the file; by its whole path if that is outside `cwd`."""
+    inside = not cwd or relative_path(path, cwd) != path or not path.startswith("/")
+    title = call_title(call, cwd)
+    return path in title or (inside and path.rstrip("/").rpartition("/")[2] in title)
+
+
+def location_label(location: Location, cwd: str) -> str:
+    """Return the path of a file, relative to `cwd` if it is below that, and the line number if known."""
+    line = f":{location.line}" if location.line is not None else ""
+    return f"{relative_path(location.path, cwd)}{line}"
 
 
 # --------------------------------------------------------------------------- actions

@@ -16,6 +16,7 @@ from acp_tui.entry_display import call_title
 from acp_tui.entry_kinds.tool_call import starts_folded
 from acp_tui.errors import UserError
 from acp_tui.export import FORMATS, export
+from acp_tui.export.as_text import transcript_lines
 from acp_tui.export.metadata import SessionMetadata
 from acp_tui.export.safe_markdown import code_block, code_span, contain, escape_markdown
 from acp_tui.session.events import TerminalCreated, TerminalExited, TerminalOutput
@@ -423,3 +424,39 @@ def test_secrets_split_between_chunks_are_redacted(form: str) -> None:
     assert secret[10:30] not in text
     assert "hunter2" not in text
     assert "and that" in text
+
+
+def test_secrets_split_between_annotated_chunks_are_redacted() -> None:
+    talk = Talk().opened()
+    prompt = talk.prompt()
+    secret = "ghp_" + "k3J9" * 9
+    for chunk in (secret[:10], secret[10:]):
+        content = {"type": "text", "text": chunk, "annotations": {"priority": 1}}
+        talk.update("agent_message_chunk", content=content)
+    talk.end(prompt)
+    assert secret not in export(talk.records, "md")
+
+
+def test_a_terminal_that_a_call_no_longer_shows_is_exported() -> None:
+    talk = Talk().opened()
+    talk.client(TerminalCreated("t1", command="make all", cwd="/w"))
+    talk.tool("c1", content=[{"type": "terminal", "terminalId": "t1"}])
+    talk.tool_update("c1", content=[])
+    assert "$ make all" in export(talk.records, "md")
+    assert "$ make all  (in /w)" in list(transcript_lines(talk.session))
+
+
+def test_a_call_lists_only_files_that_its_title_does_not_name() -> None:
+    talk = Talk().opened()
+    places = [{"path": "/w"}, {"path": "/w/src/a.py"}, {"path": "/w/b.py", "line": 3}]
+    talk.tool("c1", title="Read a.py", kind="read", locations=places)
+    text = export(talk.records, "md")
+    assert "- b.py:3" in text
+    assert "src/a.py" not in text
+
+
+def test_raw_input_that_an_agent_repeats_as_text_is_exported_once() -> None:
+    talk = Talk().opened()
+    text = {"type": "content", "content": {"type": "text", "text": '{"query": "needle"}'}}
+    talk.tool("c1", title="Ask", kind="other", rawInput={"query": "needle"}, content=[text])
+    assert export(talk.records, "md").count("needle") == 1

@@ -14,6 +14,7 @@ from acp_tui.entry_display import (
     repeats_raw_input,
     terminal_command,
 )
+from acp_tui.entry_kinds.tool_call import other_locations, title_names
 from acp_tui.session.diff_position import first_line
 from acp_tui.session.invisible import reveal_line
 from acp_tui.session.state import Diff, Terminal, TerminalRef
@@ -24,7 +25,7 @@ from acp_tui.ui.entries.tool_call.text_content import FAILURE_MESSAGE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from acp_tui.session.state import Location, ToolCall, ToolContent
+    from acp_tui.session.state import ToolCall, ToolContent
     from acp_tui.ui.drawing.body import DrawContext
 
 RESERVED_WIDTH = 24
@@ -53,7 +54,7 @@ def pieces(call: ToolCall, context: DrawContext) -> Iterator[Piece]:
     """Yield the pieces of a call. Raw input and output appear only if there is no other content."""
     if context.full and not _title_fits(call, context):
         yield Piece("title", call_title(call, context.cwd))
-    locations = _other_locations(call, context.cwd)
+    locations = other_locations(call, context.cwd)
     if locations:
         yield Piece("locations", locations)
     several = sum(isinstance(item, Diff) for item in call.content) > 1
@@ -79,7 +80,7 @@ def pieces(call: ToolCall, context: DrawContext) -> Iterator[Piece]:
 
 def _piece(item: ToolContent, call: ToolCall, context: DrawContext, *, several: bool) -> Piece | None:
     if isinstance(item, Diff):
-        named_in_title = not several and _title_names(call, item.path, context.cwd)
+        named_in_title = not several and title_names(call, item.path, context.cwd)
         label = "" if named_in_title else relative_path(item.path, context.cwd)
         if label and (change := file_change(item, call.kind)):
             label = f"{label}  ({change})"
@@ -122,21 +123,3 @@ def common_change(call: ToolCall) -> str:
     """Return `new`, `deleted` or `now empty` if that is true of all files of the call."""
     changes = {file_change(item, call.kind) for item in call.content if isinstance(item, Diff)}
     return changes.pop() if len(changes) == 1 else ""
-
-
-def _other_locations(call: ToolCall, cwd: str) -> tuple[Location, ...]:
-    """Return the files that neither the title nor a diff names."""
-    known = {item.path for item in call.content if isinstance(item, Diff)}
-    known.add(cwd)  # the directory of a command is not a file that it touches
-    return tuple(
-        place
-        for place in call.locations
-        if place.path not in known and not _title_names(call, place.path, cwd)
-    )
-
-
-def _title_names(call: ToolCall, path: str, cwd: str) -> bool:
-    """Return True if the title names the file; by its whole path if that is outside `cwd`."""
-    inside = not cwd or relative_path(path, cwd) != path or not path.startswith("/")
-    title = call_title(call, cwd)
-    return path in title or (inside and path.rstrip("/").rpartition("/")[2] in title)

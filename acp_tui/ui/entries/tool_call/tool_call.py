@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.entry_display import KIND_ICONS, OTHER_ICON, call_title, relative_path
-from acp_tui.entry_kinds.tool_call import starts_folded
+from acp_tui.entry_display import KIND_ICONS, OTHER_ICON, call_title
+from acp_tui.entry_kinds.tool_call import location_label, starts_folded
 from acp_tui.session.diff_position import first_line
 from acp_tui.session.state import Diff
 from acp_tui.ui.drawing.body import LinesBody, expander
@@ -183,12 +183,9 @@ def _command(command: str, where: str, context: DrawContext) -> LinesBody:
     )
 
 
-def _locations(locations: tuple[Location, ...], context: DrawContext) -> LinesBody:
+def _locations(locations: list[Location], context: DrawContext) -> LinesBody:
     palette = context.palette
-    texts = [
-        f"{relative_path(place.path, context.cwd)}{f':{place.line}' if place.line is not None else ''}"
-        for place in locations
-    ]
+    texts = [location_label(place, context.cwd) for place in locations]
     shown = texts if context.full else texts[:MAX_LOCATIONS]
     room = context.width - INDENT - 2
     strips = [
