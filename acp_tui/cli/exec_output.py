@@ -97,7 +97,6 @@ class TextOutput:
         self._progress.print_progress(events, changes)
 
     def flush(self) -> None:
-        """Flush the stream."""
         self._stream.flush()
 
     def end(self, result: dict[str, Any]) -> None:
@@ -145,7 +144,6 @@ class JsonOutput:
         """Do nothing: there is no buffered output."""
 
     def end(self, result: dict[str, Any]) -> None:
-        """Print the result."""
         print(as_json(result, self._stream, indent=2), file=self._stream, flush=True)
 
 
@@ -163,7 +161,6 @@ class NdjsonOutput:
             self._stream.write(as_json({"at": record.at, **to_record(event)}, self._stream) + "\n")
 
     def flush(self) -> None:
-        """Flush the stream."""
         self._stream.flush()
 
     def end(self, result: dict[str, Any]) -> None:

@@ -89,7 +89,6 @@ class OutputListener:
             self._flush_timer = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self.flush)
 
     def flush(self) -> None:
-        """Flush the output."""
         self._flush_timer = None
         if not self._stopped:
             self._print(self._output.flush)

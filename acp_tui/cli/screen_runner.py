@@ -29,7 +29,6 @@ SHUTDOWN_GRACE_SECONDS = 8.0
 
 
 def add_theme_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--theme`."""
     parser.add_argument(
         "--theme",
         metavar="NAME",

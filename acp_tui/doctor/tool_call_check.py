@@ -11,7 +11,7 @@ ACTING_KINDS = ("edit", "execute", "delete", "move")  # a tuple: a faulty kind m
 
 
 class Report(Protocol):
-    """Reports a violation."""
+    """A function that reports a violation by the name of its check."""
 
     def __call__(self, check: str, sentence: str, example: Any = None) -> None: ...
 
