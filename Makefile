@@ -1,5 +1,4 @@
-# Everything a fresh clone needs: `make demo`, `make test`, `make lint`.
-# The only requirements are Python >= 3.11, git and what pip brings.
+# For a fresh clone: `make demo`, `make test`, `make lint`. They need only Python >= 3.11, git and pip.
 
 PYTHON ?= python3
 VENV := .venv
@@ -7,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ARGS ?=
 
-# The layers without a screen and without processes, for the edit loop: half a minute.
+# The layers without a screen or processes, for the edit loop: half a minute.
 FAST := tests/session tests/protocol tests/diffing tests/permissions tests/config tests/agents tests/docs tests/test_fold.py
 
 .PHONY: demo test test-fast test-real lint format bench screenshots clean
@@ -21,18 +20,18 @@ test: $(READY)
 test-fast: $(READY)
 	$(BIN)/pytest $(FAST) $(ARGS)
 
-# Real agents, installed under $REALAGENTS_HOME by hand; skipped where they are missing.
+# Real agents, which have to be installed under $REALAGENTS_HOME; missing ones are skipped.
 test-real: $(READY)
 	$(BIN)/pytest -m real -n 2 $(ARGS)
 
-# What is measured, against the goals; takes a minute.
+# Speed compared with the goals; takes a minute.
 bench: $(READY)
 	$(BIN)/python tests/benchmarks/exec_flood.py
 	$(BIN)/python -m tests.benchmarks.export_speed
 	$(BIN)/python -m tests.benchmarks.file_menu
 	$(BIN)/python -m tests.benchmarks.replay_speed
 
-# The pictures of the README, from the real screen; to be looked at before they are committed.
+# The pictures of the README, from the real screen. Look at them before you commit them.
 screenshots: $(READY)
 	$(BIN)/python -m tests.pictures.make
 
