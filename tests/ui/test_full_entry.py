@@ -1,4 +1,4 @@
-"""All of an entry on a key: what the transcript leaves out of long diffs, output and texts."""
+"""The screen that shows one entry in full: long diffs, output and texts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def last_entry(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("what", CUT)
-async def test_a_key_shows_all_of_what_the_transcript_cuts(open_desk: Open, what: str) -> None:
+async def test_a_key_shows_everything_that_the_transcript_omits(open_desk: Open, what: str) -> None:
     step, hidden = CUT[what]
     async with open_desk(size=(100, 70)) as desk:
         await desk.send(step)
@@ -70,7 +70,7 @@ async def test_a_key_shows_all_of_what_the_transcript_cuts(open_desk: Open, what
         await desk.until(lambda: desk.app.screen is desk.screen)
 
 
-async def test_a_click_on_what_stands_for_the_rest_shows_it(open_desk: Open) -> None:
+async def test_clicking_a_marker_for_omitted_lines_shows_the_full_entry(open_desk: Open) -> None:
     async with open_desk() as desk:
         await desk.send(CUT["a diff"][0])
         await desk.ready()
@@ -82,7 +82,7 @@ async def test_a_click_on_what_stands_for_the_rest_shows_it(open_desk: Open) -> 
         await desk.sees("line 80")
 
 
-async def test_what_goes_on_is_followed(open_desk: Open, tmp_path: Path) -> None:
+async def test_a_running_call_is_followed_in_full(open_desk: Open, tmp_path: Path) -> None:
     async with open_desk() as desk:
         await desk.send(
             call(kind="execute", status="in_progress", content=[text(*numbered(80))]),
@@ -97,7 +97,7 @@ async def test_what_goes_on_is_followed(open_desk: Open, tmp_path: Path) -> None
         await desk.sees("line 90")
 
 
-async def test_a_folded_thought_is_shown_whole_while_it_grows(open_desk: Open, tmp_path: Path) -> None:
+async def test_a_growing_thought_is_followed_in_full(open_desk: Open, tmp_path: Path) -> None:
     def thought(words: str) -> list[Any]:
         content = {"type": "text", "text": words}
         return ["update", {"sessionUpdate": "agent_thought_chunk", "content": content}]
