@@ -1,4 +1,4 @@
-"""Who may import what: the rules of the house that a linter of direct imports cannot see."""
+"""Import rules that import-linter cannot check: pure packages, lazy imports and circles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(acp_tui.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-# What of the standard library does no I/O, knows no time and no chance.
+# Modules of the standard library without I/O, clock or randomness.
 PURE = frozenset(
     {
         "__future__", "abc", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses", "enum",
@@ -29,7 +29,7 @@ PURE = frozenset(
 
 
 def imports(tree: ast.AST, *, when_loaded: bool = False) -> Iterator[str]:
-    """The modules that the code imports; `when_loaded`: only those that loading it imports."""
+    """Yield the modules that the code imports; with `when_loaded` only those imported when it is loaded."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -46,22 +46,22 @@ def imports(tree: ast.AST, *, when_loaded: bool = False) -> Iterator[str]:
 
 
 def parsed(path: Path) -> ast.AST:
-    """The syntax tree of a module."""
+    """Return the syntax tree of a module."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def room(path: Path) -> str:
-    """The folder or module of the package that a file belongs to."""
+    """Return the top-level folder or module that a file belongs to."""
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
 def is_of(module: str, package: str) -> bool:
-    """Is this module the package, or inside it?"""
+    """Return True if the module is the package or inside it."""
     return module == package or module.startswith(f"{package}.")
 
 
 def name(path: Path) -> str:
-    """How a test names the file."""
+    """Return the test id for a file."""
     return str(path.relative_to(PACKAGE))
 
 
@@ -88,7 +88,7 @@ def test_the_sdk_and_textual_are_imported_only_in_their_packages(path: Path) -> 
 
 
 def test_no_other_package_imports_the_demo_agent() -> None:
-    """It is a process of its own: only it loads the SDK at once."""
+    """It is a separate program, and the only one that loads the SDK at its start."""
     for path in MODULES:
         if room(path) != "demo":
             loaded = list(imports(parsed(path), when_loaded=True))
@@ -96,7 +96,7 @@ def test_no_other_package_imports_the_demo_agent() -> None:
 
 
 def import_graph() -> dict[str, set[str]]:
-    """The modules of the package that each module imports, also in functions and under TYPE_CHECKING."""
+    """Return the modules that each module imports, also in functions and under TYPE_CHECKING."""
     paths = {
         ".".join(("acp_tui", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
             ".__init__"
@@ -117,7 +117,7 @@ def import_graph() -> dict[str, set[str]]:
 
 
 def reachable(graph: dict[str, set[str]], start: str) -> set[str]:
-    """All modules that a module imports directly or through others."""
+    """Return all modules that a module imports directly or indirectly."""
     found: set[str] = set()
     waiting = [start]
     while waiting:

@@ -1,4 +1,4 @@
-"""The session is a fold over its log: of real agents' traffic, of any frames whatever, live and again."""
+"""The session is a fold over its log: recorded traffic and generated frames fold to the same state twice."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def by_name(part: str) -> Path:
-    """The recording of that name."""
+    """Return the recording with this name."""
     return next(path for path in WIRELOGS if path.stem == part)
 
 
@@ -42,10 +42,9 @@ def by_name(part: str) -> Path:
 
 @pytest.mark.parametrize("path", WIRELOGS, ids=lambda path: path.stem)
 def test_a_recording_folds_without_anything_unrecognised(path: Path) -> None:
-    """No update, request or notification of these agents is unknown to us.
+    """Covers every update, request and notification of the recorded agents.
 
-    (Their one extension, the notification `_auth/status_update`, is only a sign of life: the protocol lets
-    clients ignore notifications of that kind, and the wire log has it.)
+    Their one extension, the notification `_auth/status_update`, is ignored, as the protocol allows.
     """
     session = fold(records(path))
     assert [entry for entry in session.entries if isinstance(entry, Unrecognised)] == []
@@ -56,7 +55,7 @@ def test_a_recording_folds_without_anything_unrecognised(path: Path) -> None:
 
 
 def displayed(session: Session) -> list[str]:
-    """Every text of the state that may be displayed; what is raw says so and is left out."""
+    """Return all texts of the state that may be displayed; raw values are left out."""
     raw = {
         "raw",
         "raw_input",
@@ -90,7 +89,7 @@ def displayed(session: Session) -> list[str]:
 
 
 def kinds(path: Path) -> set[type[Entry]]:
-    """The kinds of entries a recording gives."""
+    """Return the kinds of entries in a recording."""
     return {type(entry) for entry in fold(records(path)).entries}
 
 
@@ -119,7 +118,7 @@ def test_a_shell_command_with_output_in_meta() -> None:
 
 
 def test_a_permission_keeps_the_streamed_arguments_of_its_call() -> None:
-    """One agent replaces the streamed JSON by a sentence just when it asks; who decides must see both."""
+    """One agent replaces the streamed JSON with a sentence when it asks; the user must see both."""
     state = Fold()
     for record in records(by_name("kimi-code-zedmeta")):
         state.apply(record)
@@ -158,7 +157,7 @@ def test_folding_a_log_twice_gives_the_same_state(path: Path) -> None:
     assert fold(again) == fold(lived)
 
 
-# --------------------------------------------------------------------------- any frames whatever
+# --------------------------------------------------------------------------- generated frames
 
 
 @settings(
@@ -184,7 +183,7 @@ def test_a_conversation_with_broken_frames_folds(data: st.DataObject) -> None:
 
 
 def _broken(data: st.DataObject, value: Any) -> Any:
-    """The value with something in it replaced by anything, removed, or said twice."""
+    """Return the value with a part of it replaced, removed or duplicated."""
     if isinstance(value, dict) and value and data.draw(st.integers(0, 4)):
         name = data.draw(st.sampled_from(sorted(value)))
         if not data.draw(st.integers(0, 5)):
@@ -200,7 +199,7 @@ def _broken(data: st.DataObject, value: Any) -> Any:
 
 
 def test_the_cost_of_a_chunk_does_not_depend_on_the_length_of_the_conversation() -> None:
-    """Counted, not timed: what a chunk changes is one entry, and no text is copied to append to it."""
+    """Counts instead of measuring time: a chunk changes one entry, and appending copies no text."""
     talk = Talk().opened()
     for _ in range(300):
         prompt = talk.prompt()

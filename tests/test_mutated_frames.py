@@ -1,4 +1,4 @@
-"""Frames that are wrong in one place: everything that reads or shows them gives a result."""
+"""Frames with one wrong value: everything that reads or shows them still works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a wheel has to hold beside the package's own files."""
+"""The files in a wheel besides the package itself."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A PATH that holds gemini and npx only, and a folder to work in."""
+    """Put only gemini and npx into PATH, and change to an empty folder."""
     directory = tmp_path / "bin"
     directory.mkdir()
     for name in ("gemini", "npx"):
@@ -29,7 +29,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def rows(text: str) -> dict[str, list[str]]:
-    """The table by name; columns are two spaces apart."""
+    """Return the cells of each row by its name. Columns are at least two spaces apart."""
     table = [
         [cell.strip() for cell in line.split("  ") if cell] for line in text.split("\n\n")[0].splitlines()
     ]
@@ -61,7 +61,7 @@ def test_configured_and_default_agents_are_in_the_list(
     main(["agents"])
     out = capsys.readouterr().out
     assert rows(out)["own"] == ["Ein ␛[31m漢字 (default)", "installed", "yours"]
-    # Wide characters count twice, so that the columns stay under each other.
+    # Wide characters count twice, so that the columns stay aligned.
     header, own = out.splitlines()[0], next(line for line in out.splitlines() if line.startswith("own"))
     assert own.index("installed") + 2 == header.index("STATE")
 
@@ -88,7 +88,7 @@ def test_show_prints_how_to_install_a_missing_agent(
     assert main(["agents", "show", "goose"]) == 0
     out = capsys.readouterr().out
     assert "Command    not installed: goose acp\n" in out
-    assert "| bash\n" in out  # on one line, to be copied
+    assert "| bash\n" in out  # on one line, for copying
 
 
 def test_show_prints_source_and_problems_of_a_configured_agent(

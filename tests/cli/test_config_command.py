@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def config(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty `config.toml`, and a project to stand in."""
+    """Create an empty `config.toml`, and change to a project folder."""
     (home / "config").mkdir(parents=True)
     file = home / "config" / "config.toml"
     file.touch()

@@ -1,4 +1,4 @@
-"""Agents that misbehave: each run ends in a clear sentence, with the last stderr lines and nothing left."""
+"""Faulty agents under `exec`: each run ends with one sentence, and leaves no process behind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.fake_agents.faulty import LAST_WORDS
 from tests.support.cli import agent, execute, run, script, steps
 from tests.support.mutations import nested
 
-# What the run ends with: its exit code, and a piece of the sentence on stderr.
+# The fault, the exit code, and a part of the error.
 FAULTS: list[tuple[str, int, str]] = [
     ("dies_before_initialize", 1, "exited with code 3"),
     ("dies_mid_turn", 1, "exited with code 7"),
@@ -39,7 +39,7 @@ FAULTS: list[tuple[str, int, str]] = [
     ("notifies", 0, ""),
     ("same_id_twice", 0, ""),
 ]
-SILENT = {"ends_in_the_middle_of_a_line", "no_session_id"}  # on stderr
+SILENT = {"ends_in_the_middle_of_a_line", "no_session_id"}  # have no stderr
 
 
 @pytest.mark.parametrize(("fault", "code", "sentence"), FAULTS, ids=[fault for fault, *_ in FAULTS])
@@ -48,7 +48,7 @@ def test_a_faulty_agent_ends_the_run_with_one_sentence(
 ) -> None:
     done = execute("go", command=agent("faulty", fault), cwd=tmp_path)
     assert done.code == code, done.err
-    assert "acp_tui" not in done.err  # no traceback of ours
+    assert "acp_tui" not in done.err  # no traceback
     complaints = [line for line in done.err.splitlines() if line.startswith("acp-tui:")]
     assert len(complaints) == (code != 0)
     if code:
@@ -139,7 +139,7 @@ def test_a_missing_known_agent_is_reported_with_its_install_command(tmp_path: Pa
     assert done.err.count("\n") == 1
 
 
-# --------------------------------------------------------------------------- what is ours to survive
+# --------------------------------------------------------------------------- faults of the environment
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

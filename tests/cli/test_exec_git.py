@@ -1,4 +1,4 @@
-"""What makes git run a program is asked, whatever the policy; through real runs."""
+"""Files and folders that make git run a program: no policy or rule allows them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A repository with an ordinary folder, and one that is a bare repository of its own."""
+    """Create a repository with an ordinary folder and a folder that is a bare repository."""
     folder = tmp_path / "project"
     for place in (folder, folder / "src"):
         place.mkdir()

@@ -1,4 +1,4 @@
-"""Every option of `exec`, through real runs."""
+"""The options of `exec`, in real runs."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_a_missing_prompt_on_a_terminal_is_an_error(tmp_path: Path) -> None:
     assert b"No prompt" in done.stderr
 
 
-# --------------------------------------------------------------------------- the place
+# --------------------------------------------------------------------------- workspace
 
 
 def test_the_folder_and_further_ones_are_the_agents(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_an_unavailable_mode_or_option_is_reported_with_those_available(
     assert done.out == ""
 
 
-# --------------------------------------------------------------------------- going on
+# --------------------------------------------------------------------------- resuming
 
 
 @pytest.mark.parametrize("capabilities", [{"loadSession": True}, {"sessionCapabilities": {"resume": {}}}])
@@ -295,7 +295,7 @@ def test_an_agent_that_cannot_go_on_says_so(tmp_path: Path) -> None:
     assert "can neither resume nor load a session" in done.err
 
 
-# --------------------------------------------------------------------------- time, log, servers, sign-in
+# ---------------------------------------------------------------- timeout, log, MCP servers, sign-in
 
 
 def test_a_turn_that_takes_too_long_is_cancelled(tmp_path: Path) -> None:
@@ -385,7 +385,7 @@ def test_the_exit_code_depends_on_the_stop_reason(tmp_path: Path, reason: str, c
     assert (f"stopped: {reason}" in done.err) == (code == 3)
 
 
-# --------------------------------------------------------------------------- settings that are wrong
+# --------------------------------------------------------------------------- wrong settings
 
 
 def test_a_broken_settings_file_is_reported_and_ignored(tmp_path: Path, home: Path) -> None:

@@ -1,4 +1,4 @@
-"""What `exec` prints: the answer on stdout, everything else on stderr."""
+"""The output of `exec`: the answer on stdout, everything else on stderr."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def test_a_closed_standard_stream_is_ignored(tmp_path: Path, closed: int) -> Non
 def test_exec_works_with_a_dumb_terminal_and_the_c_locale(tmp_path: Path) -> None:
     done = execute(
         "h\u00e9 \U0001f600",
-        command=f"env -u PYTHONIOENCODING {script()}",  # the agent has the right to its own
+        command=f"env -u PYTHONIOENCODING {script()}",  # the agent keeps its own encoding
         cwd=tmp_path,
         TERM="dumb",
         LC_ALL="C",

@@ -1,4 +1,4 @@
-"""Who may do what under `exec`: policies, rules and the guard, through real runs."""
+"""Permissions under `exec`: policies, rules and the workspace, in real runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def permission(kind: str, **more: Any) -> list[Any]:
     return ["permission", {"toolCallId": f"call-{kind}", "title": kind, "kind": kind, **more}]
 
 
-# What is asked, and the policies that allow it.
+# Each request, and the policies that allow it.
 TABLE: dict[str, tuple[set[str], Any]] = {
     "read inside": (set(POLICIES), ["ask", "fs/read_text_file", {"path": "{cwd}/notes.txt"}]),
     "read outside": (set(), ["ask", "fs/read_text_file", {"path": "{outside}/other.txt"}]),
@@ -57,7 +57,7 @@ def allowed(answer: Any) -> bool:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A folder to work in, with something beside it."""
+    """Create a project folder, and a folder outside of it."""
     folder = tmp_path / "project"
     folder.mkdir()
     (folder / "notes.txt").write_text("notes\n")
@@ -73,7 +73,7 @@ def test_each_policy_answers_as_its_table_says(project: Path, policy: str) -> No
     prompt = prompt.replace("{cwd}", str(project)).replace("{outside}", str(outside))
     result = execute_json(prompt, "--policy", policy, cwd=project)
     given = {name for name, answer in zip(TABLE, answers(result), strict=True) if allowed(answer)}
-    # What was allowed a moment ago covers the same thing asked of the client.
+    # The permission covers the same request to the client.
     assert given == {name for name, (policies, _) in TABLE.items() if policy in policies}
     assert all(decision["why"] for decision in result["permissions"])
     changed = [file["path"] for file in result["changedFiles"]]
@@ -150,7 +150,7 @@ def test_a_damaged_rules_file_is_set_aside_with_a_notice(project: Path, home: Pa
 def test_a_permission_covers_the_same_request_once(project: Path) -> None:
     path = str(project / "notes.txt")
     diff = {"type": "diff", "path": path, "oldText": "notes", "newText": "words"}
-    meta = {"_meta": {"toolName": "mcp__files__edit"}}  # no rule speaks of the write
+    meta = {"_meta": {"toolName": "mcp__files__edit"}}  # no rule matches the write
     write = ["ask", "fs/write_text_file", {"path": path, "content": "words\n"}]
     prompt = steps(permission("edit", content=[diff], **meta), write, write)
     result = execute_json(prompt, "--policy", "ask", "--allow", "mcp:files", cwd=project)

@@ -1,4 +1,4 @@
-"""Being stopped: politely, at once, and in ways that leave no time; nothing outlives acp-tui."""
+"""Stopping a run by Ctrl+C, signals and SIGKILL: no process survives it."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ DEAF = steps(["say", "on it\n"], ["ignore"])
 STUBBORN = steps(["say", "on it\n"], ["wait"], ["say", "never\n"], ["ignore"])
 
 
-def gone(mark: str) -> None:
-    """Wait until there is no process of the run."""
+def wait_until_gone(mark: str) -> None:
+    """Wait until no process of the run is left."""
     wait_until(lambda: not processes_with(mark))
 
 
-def says(process: subprocess.Popen[bytes], line: bytes) -> None:
-    """Wait until the agent does."""
+def wait_for_line(process: subprocess.Popen[bytes], line: bytes) -> None:
+    """Wait until the agent has printed the line."""
     assert process.stdout is not None
     assert line in iter(process.stdout.readline, b"")
 
 
-def under_way(process: subprocess.Popen[bytes]) -> None:
-    """Wait until the turn is."""
-    says(process, b"on it\n")
+def wait_for_turn(process: subprocess.Popen[bytes]) -> None:
+    """Wait until the turn has started."""
+    wait_for_line(process, b"on it\n")
 
 
 def test_ctrl_c_asks_the_agent_to_stop(tmp_path: Path) -> None:
     with running("exec", "--command", script(), WAITING, cwd=tmp_path) as (process, mark):
-        under_way(process)
+        wait_for_turn(process)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate()
         assert process.returncode == 130
         assert err.decode() == "· stopped: cancelled\n"
-        gone(mark)
+        wait_until_gone(mark)
 
 
 def test_ctrl_c_keeps_the_output(tmp_path: Path) -> None:
@@ -71,14 +71,14 @@ def test_ctrl_c_keeps_the_output(tmp_path: Path) -> None:
 
 def test_a_second_ctrl_c_quits_at_once(tmp_path: Path) -> None:
     with running("exec", "--command", script(), STUBBORN, cwd=tmp_path) as (process, mark):
-        under_way(process)
+        wait_for_turn(process)
         process.send_signal(signal.SIGINT)
-        says(process, b"never\n")
+        wait_for_line(process, b"never\n")
         process.send_signal(signal.SIGINT)
         _, err = process.communicate()
         assert process.returncode == 130
         assert "Traceback" not in err.decode()
-        gone(mark)
+        wait_until_gone(mark)
 
 
 def test_ctrl_c_before_the_turn_ends_the_run(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_ctrl_c_before_the_turn_ends_the_run(tmp_path: Path) -> None:
         _, err = process.communicate()
         assert process.returncode == 130
         assert "Traceback" not in err.decode()
-        gone(mark)
+        wait_until_gone(mark)
 
 
 @pytest.mark.parametrize(
@@ -112,25 +112,25 @@ def test_a_hanging_git_ends_with_the_run(tmp_path: Path, command: str, number: s
         wait_until((tmp_path / "hangs").exists)
         process.send_signal(number)
         process.communicate(timeout=PATIENCE)
-        gone(mark)
+        wait_until_gone(mark)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 def test_a_signal_ends_the_run_and_its_processes(tmp_path: Path, number: signal.Signals) -> None:
     with running("exec", "--command", script(), DEAF, cwd=tmp_path) as (process, mark):
-        under_way(process)
+        wait_for_turn(process)
         process.send_signal(number)
         _, err = process.communicate()
         assert process.returncode == 128 + number
         assert err.decode() == "acp-tui: Stopped.\n"
-        gone(mark)
+        wait_until_gone(mark)
 
 
 @pytest.mark.parametrize(
     "number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], ids=lambda number: number.name
 )
 def test_no_process_outlives_the_run(tmp_path: Path, number: signal.Signals) -> None:
-    """Neither the agent, nor what it left behind, nor a terminal of ours with its daemon."""
+    """Covers the agent, its child processes, and a terminal with a daemon."""
     code = shlex.quote(DAEMON + "signal.pause()")
     command = f"{shlex.quote(sys.executable)} -c {code}; sleep 3600 & echo started; wait"
     prompt = steps(
@@ -141,11 +141,11 @@ def test_no_process_outlives_the_run(tmp_path: Path, number: signal.Signals) -> 
         ["ignore"],
     )
     with running("exec", "--command", script(), prompt, "--policy", "yolo", cwd=tmp_path) as (process, mark):
-        under_way(process)
+        wait_for_turn(process)
         assert len(processes_with(mark)) >= 9
         process.send_signal(number)
         process.communicate()
-        gone(mark)
+        wait_until_gone(mark)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
@@ -153,7 +153,7 @@ def test_no_process_outlives_the_run(tmp_path: Path, number: signal.Signals) -> 
     "number", [None, signal.SIGTERM, signal.SIGKILL], ids=["at its end", "SIGTERM", "SIGKILL"]
 )
 def test_no_daemon_of_a_terminal_outlives_the_run(tmp_path: Path, number: signal.Signals | None) -> None:
-    """Not even one that left its group, its session and its environment."""
+    """Covers a daemon with its own process group, session and environment."""
     name = uuid.uuid4().hex
     (tmp_path / name).symlink_to(which("sleep") or "")
     command = f"env -i setsid -f sh -c 'echo started; exec {tmp_path / name} 4323'; exec cat"
@@ -165,19 +165,19 @@ def test_no_daemon_of_a_terminal_outlives_the_run(tmp_path: Path, number: signal
         ["ignore"] if number else ["wait"],
     )
     with running("exec", "--command", script(), prompt, "--policy", "yolo", cwd=tmp_path) as (process, mark):
-        under_way(process)
+        wait_for_turn(process)
         wait_until(lambda: processes_with(f"{name}\0004323"))
         process.send_signal(number or signal.SIGINT)
         process.communicate()
-        gone(f"{name}\0004323")
-        gone(mark)
+        wait_until_gone(f"{name}\0004323")
+        wait_until_gone(mark)
 
 
 def test_an_agent_that_does_not_exit_is_killed_at_the_end_of_the_run(tmp_path: Path) -> None:
     with running("exec", "--command", agent("faulty", "will_not_end"), "go", cwd=tmp_path) as (process, mark):
         process.communicate()
         assert process.returncode == 0
-        gone(mark)
+        wait_until_gone(mark)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a process waits for")
@@ -191,25 +191,25 @@ def test_a_run_with_a_blocked_output_can_be_ended(
 ) -> None:
     prompt = steps(["say", "on it\n"], ["repeat", 5000, "x" * 1000], ["ignore"])
     with running("exec", "--command", script(), prompt, cwd=tmp_path) as (process, mark):
-        under_way(process)
-        wait_until(lambda: writing_waits(process.pid))
+        wait_for_turn(process)
+        wait_until(lambda: is_blocked_writing(process.pid))
         for _ in range(times):
-            process.send_signal(number)  # two of the same at once are one
-            wait_until(lambda: process.poll() is not None or not signal_waits(process.pid))
+            process.send_signal(number)  # pending signals of one kind are merged
+            wait_until(lambda: process.poll() is not None or not has_pending_signal(process.pid))
         assert process.wait() == code
-        gone(mark)
+        wait_until_gone(mark)
 
 
-def writing_waits(pid: int) -> bool:
-    """Is the process stuck in writing to a pipe that is full?"""
+def is_blocked_writing(pid: int) -> bool:
+    """Return True if the process is blocked in writing to a full pipe."""
     return "pipe" in Path(f"/proc/{pid}/wchan").read_text()
 
 
-def signal_waits(pid: int) -> bool:
-    """Has the process a signal that it has not taken yet?"""
+def has_pending_signal(pid: int) -> bool:
+    """Return True if a signal of the process is pending."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:  # it is gone, or this is not Linux
+    except OSError:  # the process has exited, or this is not Linux
         return False
     pending = [line.split()[1] for line in status.splitlines() if line.startswith(("SigPnd", "ShdPnd"))]
     return any(int(mask, 16) for mask in pending)

@@ -1,4 +1,4 @@
-"""`acp-tui export`: which session, in which form, and where to."""
+"""`acp-tui export`: the session, the format and the output file."""
 
 from __future__ import annotations
 

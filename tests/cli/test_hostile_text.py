@@ -1,4 +1,4 @@
-"""No command writes a control character, wherever its text comes from: stand-ins are shown."""
+"""No command writes control characters, wherever its text comes from."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ CASES: dict[str, list[Case]] = {
 
 
 def leaves() -> Iterator[str]:
-    """Every command and every action of one, as argparse knows them."""
+    """Yield every command and every action of a command from the parsers."""
     for name in cli.COMMANDS:
         parser = _choices(cli._parser([name]))[name]
         yield name
@@ -116,7 +116,7 @@ def test_no_command_writes_control_characters_to_a_terminal(command: str, world:
         assert b"Traceback" not in on_terminal
         assert_no_control(on_terminal)
         shown += on_terminal
-    assert MARKER.encode() in shown  # it was hostile, and it was shown
+    assert MARKER.encode() in shown  # the hostile text was shown
 
 
 @pytest.mark.parametrize("command", sorted(set(CASES) - {"run", "exec", "doctor", "export"}))
@@ -144,7 +144,7 @@ def _argument(word: str, world: World) -> str:
 
 
 def written(words: list[str], world: World, *, terminal: bool = False) -> bytes:
-    """All that the command writes, to stdout and stderr."""
+    """Run the command and return what it writes to stdout and stderr."""
     reader, writer = pty.openpty() if terminal else os.pipe()
     with subprocess.Popen(
         [PROGRAM, *words],
@@ -165,5 +165,5 @@ def written(words: list[str], world: World, *, terminal: bool = False) -> bytes:
 def _read(reader: int) -> bytes:
     try:
         return os.read(reader, 65536)
-    except OSError:  # on Linux, the end
+    except OSError:  # the end, on Linux
         return b""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def config(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Three servers in `config.toml`."""
+    """Write three servers to `config.toml`."""
     (home / "config").mkdir(parents=True)
     file = home / "config" / "config.toml"
     file.write_text(

@@ -1,4 +1,4 @@
-"""`acp-tui sessions` lists, shows, finds and removes what was recorded."""
+"""`acp-tui sessions`: list, show, path and prune."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def frame(method: str, params: Any, number: int) -> dict[str, Any]:
 def record(
     agent: str = "claude-code", at: float = NOON, prompt: str = "Say hello", **meta: Any
 ) -> SessionFolder:
-    """A session with one turn."""
+    """Record a session with one turn."""
     folder = create_session_folder(
         paths().data, agent=agent, title=agent.title(), cwd="/home/me/shop", command=["x"], clock=lambda: at
     )

@@ -1,4 +1,4 @@
-"""What the command line says about itself."""
+"""`--version`, `--help` and unknown options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents for one test, each gone without a trace at its end."""
+"""Clients of scripted agents, which are closed after each test."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class MakeClient(Protocol):
-    """Takes the module in `tests/fake_agents` and its arguments."""
+    """Creates a client for a module in `tests/fake_agents` and its arguments."""
 
     def __call__(self, module: str, *args: str, **env: str) -> Client: ...
 
 
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncIterator[MakeClient]:
-    """Makes clients; nothing of their agents may live when the test is over."""
+    """Create clients, and check at the end that no process of their agents is left."""
     made: list[Client] = []
 
     def make(module: str, *args: str, **env: str) -> Client:

@@ -1,4 +1,4 @@
-"""Every call, as the agent gets it; and what is not offered is not asked for."""
+"""The calls to an agent: parameters, results, and calls that the agent does not support."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every way an agent can fail ends in a clear sentence, and leaves nothing behind."""
+"""Faulty agents: each fault is reported in one sentence and leaves no process behind."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 IN_A_SENTENCE = f"Last line on stderr: {LAST_WORDS}"
 
-# --------------------------------------------------------------------------- it does not start
+# --------------------------------------------------------------------------- start
 
 
 def not_found(folder: Path) -> str:
@@ -104,7 +104,7 @@ async def test_a_missing_working_directory_is_reported(tmp_path: Path) -> None:
         await client.start()
 
 
-# --------------------------------------------------------------------------- it ends
+# --------------------------------------------------------------------------- exit
 
 
 async def test_an_exit_before_initialize_is_reported_with_the_end_of_stderr(client: MakeClient) -> None:
@@ -134,7 +134,7 @@ async def test_the_agents_exit_ends_the_turn(client: MakeClient, behaviour: str,
         await connection.prompt(SESSION, text("go"))
     assert str(caught.value) == f"Scripted Agent {sentence}. {IN_A_SENTENCE}"
     assert agent.exits == [caught.value.exit]
-    with pytest.raises(AgentGone, match=sentence):  # and so does all that is tried later
+    with pytest.raises(AgentGone, match=sentence):  # later calls fail as well
         await connection.prompt(SESSION, text("again"))
     with pytest.raises(AgentGone, match=sentence):
         await connection.cancel(SESSION)
@@ -201,7 +201,7 @@ async def test_pending_calls_fail_after_the_exit_was_reported(client: MakeClient
     assert told[-1] == 1
 
 
-# --------------------------------------------------------------------------- it does not answer, or badly
+# --------------------------------------------------------------------------- answers
 
 
 async def test_initialize_times_out(client: MakeClient) -> None:
@@ -363,7 +363,7 @@ async def test_other_tasks_run_during_a_flood(client: MakeClient) -> None:
     assert max(later - earlier for earlier, later in itertools.pairwise(turns)) < 20_000
 
 
-# --------------------------------------------------------------------------- out of order
+# --------------------------------------------------------------------------- order of messages
 
 
 async def test_updates_before_the_session_are_observed_before_its_answer(client: MakeClient) -> None:
@@ -399,7 +399,7 @@ async def test_answers_with_unknown_ids_are_ignored(client: MakeClient) -> None:
     assert [frame["id"] for frame in agent.frames("received")][2:4] == [4711, "text"]
 
 
-# --------------------------------------------------------------------------- what it leaves behind
+# --------------------------------------------------------------------------- child processes
 
 
 async def test_grandchildren_and_daemons_end_with_the_agent(client: MakeClient) -> None:
@@ -414,7 +414,7 @@ async def test_grandchildren_and_daemons_end_with_the_agent(client: MakeClient) 
 async def test_a_cancelled_start_leaves_no_process(client: MakeClient, steps: int) -> None:
     agent = client("faulty", "never_answers")
     starting = asyncio.ensure_future(agent.start())
-    for _ in range(steps):  # of the loop: amid whatever it is
+    for _ in range(steps):  # cancel at each step of the start
         await asyncio.sleep(0)
     starting.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -1,4 +1,4 @@
-"""What is slow to import is imported after the first frame."""
+"""Modules that are slow to import are imported after the first frame."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 
 def imported(modules: str, unwanted: set[str]) -> set[str]:
-    """Which of the unwanted modules are loaded by these."""
+    """Return the unwanted modules that importing these loads."""
     script = f"import sys, {modules}; print(*{unwanted} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     return set(done.stdout.split())

@@ -1,4 +1,4 @@
-"""Requests of the agent: each gets one answer, also when it is taken back or we leave."""
+"""Requests from the agent: each gets exactly one answer, even if it is withdrawn or the connection closes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOT_ALLOWED: dict[str, Any] = {"outcome": {"outcome": "cancelled"}}
 
 
 async def answer_to(client: Client, method: str, params: Any, request_id: Any = "one") -> dict[str, Any]:
-    """What the agent gets for a request."""
+    """Return the answer that the agent gets to a request."""
     connection = await client.open()
     await connection.prompt(SESSION, text(json.dumps({"method": method, "params": params, "id": request_id})))
     answer: dict[str, Any] = client.heard()
@@ -107,7 +107,7 @@ async def test_a_request_withdrawn_later_is_answered_once(client: MakeClient) ->
     connection = await agent.open()
     turn = asyncio.ensure_future(connection.prompt(SESSION, text("go")))
     await until(lambda: agent.served)
-    await connection.cancel(SESSION)  # the agent takes it back on hearing this
+    await connection.cancel(SESSION)  # the agent then withdraws its request
     assert await turn == "end_turn"
     assert agent.heard() == {"jsonrpc": "2.0", "id": 5, "result": {"action": "cancel"}}
     assert [frame["id"] for frame in agent.frames("sent") if "method" not in frame] == [5]
@@ -131,7 +131,7 @@ async def test_a_duplicate_id_gets_one_answer_and_can_be_reused_afterwards(clien
 
 
 async def pending(agent: Client, file: Path) -> asyncio.Future[str]:
-    """Four requests that wait."""
+    """Start a turn with four pending requests."""
     connection = await agent.open()
     turn = asyncio.ensure_future(connection.prompt(SESSION, text(str(file))))
     await until(lambda: len(agent.served) == 4)

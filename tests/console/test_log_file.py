@@ -20,7 +20,7 @@ ROOT = logging.getLogger()
 
 @pytest.fixture(autouse=True)
 def root_logger() -> Iterator[None]:
-    """As it was, afterwards."""
+    """Restore the root logger after the test."""
     root = ROOT
     handlers, level, raising = root.handlers[:], root.level, logging.raiseExceptions
     root.handlers[:] = []

@@ -1,1 +1,1 @@
-"""The documentation is checked against the program."""
+"""Checks the documentation against the program."""

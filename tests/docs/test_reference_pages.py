@@ -1,4 +1,4 @@
-"""The pages in docs/ name everything the program has, and nothing it does not have."""
+"""The reference pages describe every setting, key, option and exit code, and no others."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ ROW = re.compile(r"^\| (`[^|]*?`|\d+) \|", re.MULTILINE)
 
 
 def page(name: str) -> str:
-    """The text of a page."""
+    """Return the text of a page."""
     return (PROJECT / name).read_text(encoding="utf-8")
 
 
 def section(text: str, title: str) -> str:
-    """The part of a page below a heading, up to the next one."""
+    """Return the text below a heading, up to the next heading."""
     _, _, rest = text.partition(f"## {title}\n")
     assert rest, f"no section {title}"
     return re.split(r"^#+ ", rest, maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def first_column(text: str) -> list[str]:
-    """What the rows of a table begin with, without the quotes."""
+    """Return the first cell of each table row, without backticks."""
     return [cell.strip("`") for cell in ROW.findall(text)]
 
 

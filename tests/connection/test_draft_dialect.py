@@ -1,4 +1,4 @@
-"""The 0.1.0 draft: prompts are plain strings, and a notification ends the turn."""
+"""The 0.1.0 draft dialect: prompts are plain strings, and a notification ends the turn."""
 
 from __future__ import annotations
 

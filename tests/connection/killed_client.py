@@ -1,6 +1,6 @@
-"""A client to be killed: `python -m tests.connection.lonely_client`. Prints one line when all is running.
+"""A client for tests that kill it: `python -m tests.connection.killed_client`. Prints "running" when it is ready.
 
-It talks to an agent that leaves processes behind, and has a terminal whose command left a daemon behind.
+Its agent starts child processes, and it has a terminal whose command started a daemon.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ async def main() -> None:
     await client.open()
     reaper = Reaper()
     daemon = f"{sys.executable} -c '{DAEMON}signal.pause()'"
-    terminal = subprocess.Popen(  # noqa: ASYNC220  # as short as it is
+    terminal = subprocess.Popen(  # noqa: ASYNC220  # blocks only briefly
         ["sh", "-c", f"{daemon}; sleep 3600 & echo; wait"],
         env={**os.environ, **reaper.environment},
         stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Lines are cut from blocks of any size."""
+"""`LineSplitter` and `LineRing`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing outlives the client, however it ends."""
+"""No process survives a client that is killed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def test_no_process_survives_a_killed_client(tmp_path: Path, number: signa
     client = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
-        "tests.connection.lonely_client",
+        "tests.connection.killed_client",
         stdout=asyncio.subprocess.PIPE,
         cwd=tmp_path,
         env={**os.environ, MARK: mark, "PYTHONPATH": str(REPOSITORY)},
@@ -35,7 +35,7 @@ async def test_no_process_survives_a_killed_client(tmp_path: Path, number: signa
     assert client.stdout is not None
     try:
         assert await client.stdout.readline() == b"running\n"
-        # it, two watchers, the agent, the terminal, and what those two started
+        # the client, two watchers, the agent, the terminal, and the child processes of both
         await until(lambda: len(processes_with(mark)) == 11)
     finally:
         client.send_signal(number)
