@@ -1,4 +1,4 @@
-"""A client for tests that kill it: `python -m tests.connection.killed_client`. Prints "running" when it is ready.
+"""A client for a test that kills it: `python -m tests.connection.killed_client`. Prints "running" when ready.
 
 Its agent starts child processes, and it has a terminal whose command started a daemon.
 """
