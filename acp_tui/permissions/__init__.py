@@ -1,5 +1,5 @@
 """Permissions: the subject of a request, the rules, and the decision.
 
-Everything here but `rule_store` is pure: the same question with the same rules gets the same answer, and
-the answer says in words where it comes from.
+Except for `rule_store`, everything here is a pure function of the request, the rules and the file system.
+Each decision names the rule or policy it comes from.
 """

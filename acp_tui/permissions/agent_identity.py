@@ -16,28 +16,28 @@ if TYPE_CHECKING:
     from acp_tui.agents.launch import Launch
 
 AD_HOC = "command:"
-"""What identities of commands begin with; ids of the catalogue do not."""
+"""The prefix of ids that stand for a command. No id of the catalogue has it."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentIdentity:
-    """An agent as rules know it."""
+    """An agent, as rules refer to it. The last three fields are set for a command only."""
 
-    id: str  # of the catalogue, or `command:` and a digest of the arguments, which may hold secrets
-    line: str = ""  # of a command: for display, without secrets
-    name: str | None = None  # of a command: what the agent calls itself
-    program: str | None = None  # of a command: what rules of earlier versions knew it by
+    id: str  # its catalogue id, or `command:` and a digest of its arguments, which may contain secrets
+    line: str = ""  # the command without secrets, for display
+    name: str | None = None  # the name that the agent reports
+    program: str | None = None  # the program's name, by which rules of earlier versions refer to it
 
     @property
     def label(self) -> str:
-        """The identity for a person."""
+        """The agent for display."""
         if not self.line:
             return self.id
         return f"{self.name} (`{self.line}`)" if self.name else f"`{self.line}`"
 
 
 def identity_of(launch: Launch, own_name: str | None = None) -> AgentIdentity:
-    """Return who is started so. `own_name`: what it said in its answer to `initialize`."""
+    """Return the identity of a launched agent. `own_name` is the name in its answer to `initialize`."""
     if not launch.ad_hoc:
         return AgentIdentity(launch.name)
     return identity_of_command(launch.command, own_name, program=launch.name)
@@ -46,6 +46,6 @@ def identity_of(launch: Launch, own_name: str | None = None) -> AgentIdentity:
 def identity_of_command(
     command: Sequence[str], own_name: str | None = None, *, program: str | None = None
 ) -> AgentIdentity:
-    """Return the identity of an agent that is in no catalogue."""
+    """Return the identity of an agent that is started by a command, not from the catalogue."""
     digest = hashlib.sha256(json.dumps(list(command)).encode()).hexdigest()[:32]
     return AgentIdentity(f"{AD_HOC}{digest}", redact_text(shlex.join(command)), own_name, program)

@@ -1,4 +1,4 @@
-"""The decision about a request: rules first, then the policy, otherwise the user is asked."""
+"""Decides about a request: rules come first, then the policy, and the user is asked about the rest."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.config.policies import POLICIES, Policy
-from acp_tui.permissions.rules import applies, describe_rule, matches, obstacle, strongest
+from acp_tui.permissions.rule_matching import applies, find_obstacle, matches, strongest
+from acp_tui.permissions.rules import describe_rule
 from acp_tui.session.invisible import reveal_line
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 Action = Literal["allow", "reject", "ask"]
 
-# What each policy does, in the order of POLICIES.
+# What each policy does with each kind of request, in the order of POLICIES.
 _TABLE: dict[str, tuple[Action, ...]] = {
     "served read": ("allow", "allow", "allow", "allow", "allow"),
     "reading": ("reject", "allow", "ask", "allow", "allow"),
@@ -42,7 +43,7 @@ _REMEMBERING = frozenset({"ask", "accept-edits", "yolo"})
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The answer and, in `why`, the rule or policy it comes from."""
+    """An answer; `why` names the rule or policy it comes from."""
 
     answer: Action
     by: Literal["rule", "policy"]
@@ -68,7 +69,7 @@ def decide(
     """
     decision = _decide(subject, policy, [*run_rules], [*rules], agent, project)
     if decision.answer == "ask" and not interactive:
-        return Decision("reject", decision.by, f"{decision.why}, but nobody can be asked here", decision.rule)
+        return Decision("reject", decision.by, f"{decision.why}, but there is nobody to ask", decision.rule)
     return decision
 
 
@@ -98,9 +99,9 @@ def _decide(
 
 
 def _with_obstacle(by_policy: Decision, in_force: Sequence[Rule], subject: Subject) -> Decision:
-    """Name the rule that matches the command's words, and why it does not apply all the same."""
+    """If a rule matches the words of the command, say why it does not apply."""
     for rule in in_force:
-        if why := obstacle(rule, subject):
+        if why := find_obstacle(rule, subject):
             sentence = f'{by_policy.why}; rule "{describe_rule(rule)}" does not apply: {why}'
             return Decision("ask", "policy", reveal_line(sentence))
     return by_policy
@@ -143,7 +144,7 @@ def _row(subject: Subject) -> str:
 
 
 def _reason(subject: Subject) -> str | None:
-    """Return why this request is more than the usual one of its kind, as a clause."""
+    """Return why this request needs more care than others of its kind, as a clause."""
     if subject.concerns:
         return reveal_line(", and ".join(subject.concerns))
     return None if subject.certain else f"it is unclear what it does: {subject.doubt}"

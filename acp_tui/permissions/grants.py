@@ -1,7 +1,7 @@
-"""Grants: a permission covers the same action when the agent then asks the client to do it.
+"""Grants: permissions that cover the request to carry out what was just allowed.
 
 Some agents ask for permission to run a command or change a file, and then have the client do it. That is one
-action and one question. The request is covered where it is exactly what was allowed, and once.
+action, so the user is asked once. A grant covers a request for exactly what was allowed, and covers it once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def covers(allowed: Subject, asked: Subject) -> bool:
-    """Return True if `asked`, a request to the client, is what was allowed as a permission."""
+    """Return True if `asked`, a request to the client, is exactly what a permission `allowed`."""
     if not (allowed.certain and asked.certain and asked.served):
         return False
     if asked.kind == "execute":
@@ -47,25 +47,28 @@ def _same_contents(allowed: Subject, asked: Subject) -> bool:
 
 
 def _same_text(shown: str, written: str) -> bool:
-    """`shown` is what the user saw: line ends as `\\n`, and some agents leave out the last one."""
+    """Compare what the user saw with what is written.
+
+    What is shown has `\\n` as its line ends. Some agents leave out the last one.
+    """
     plain = written.replace("\r\n", "\n")
-    if visible(plain) != plain:  # it holds characters that looked like something else
+    if visible(plain) != plain:  # it contains characters that are displayed as others
         return False
     return plain == shown or plain.removesuffix("\n") == shown.removesuffix("\n")
 
 
 @dataclass(slots=True)
 class Grants:
-    """The permissions of the current turn that have not been used up."""
+    """The unused permissions of the current turn."""
 
     _open: list[tuple[Subject, ToolCall | None]] = field(default_factory=list)
 
     def add(self, subject: Subject, call: ToolCall | None) -> None:
-        """Remember what was allowed; it is void when its call has ended."""
+        """Add what was allowed. The grant ends with its tool call."""
         self._open.append((subject, call))
 
     def use(self, asked: Subject) -> bool:
-        """Return True if this is covered; it is not covered again."""
+        """Return True if a grant covers this request, and use it up."""
         for number, (allowed, call) in enumerate(self._open):
             if (call is None or not call.done) and covers(allowed, asked):
                 self._open[number : number + 1] = _left(allowed, asked, call)
@@ -78,7 +81,7 @@ class Grants:
 
 
 def _left(allowed: Subject, asked: Subject, call: ToolCall | None) -> list[tuple[Subject, ToolCall | None]]:
-    """The other files of a permission for several."""
+    """Return the grant for the files that are left of a permission for several."""
     targets = tuple(target for target in allowed.targets if target.real not in asked.paths)
     if asked.kind == "execute" or not targets:
         return []

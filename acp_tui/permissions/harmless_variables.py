@@ -1,8 +1,8 @@
-"""Environment variables that cannot change what a command does, beyond how its output looks.
+"""Environment variables that change at most how the output of a command looks.
 
-This is an allow-list. Lists of dangerous variables are never complete: `CC` runs a program under `make`,
-`GIT_TRACE` writes a file, `XDG_CONFIG_HOME` makes git read another configuration. Every variable that is not
-harmless keeps narrow rules from matching, is part of what is decided on, and is shown.
+This is an allow-list, because a list of dangerous variables is never complete: `CC` runs a program under
+`make`, `GIT_TRACE` writes a file, `XDG_CONFIG_HOME` makes git read another configuration. Every other
+variable is significant: it is shown, and rules that name a command do not match.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Values hold no slash: some programs take a path in `TERM`, `LANG` or `LANGUAGE`.
+# Values contain no slash: some programs take a path in `TERM`, `LANG` or `LANGUAGE`.
 _VALUE = re.compile(r"[\w.@:,+=-]{0,64}", re.ASCII)
 _NAMES = re.compile(
     r"TERM|COLORTERM|COLUMNS|LINES|LANG|LANGUAGE|LC_\w+|NO_COLOR|FORCE_COLOR|CLICOLOR(?:_FORCE)?"
@@ -22,7 +22,7 @@ _NAMES = re.compile(
 _TIME_ZONE = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*")
 _SHELL = re.compile(r"(?:/usr)?/bin/(?:ba|z|da|k|fi)?sh")
 
-# Programs, unless the value says that none is to be started: agents keep pagers and editors from opening.
+# These name programs. Agents set them to values that start none, so that no pager or editor opens.
 _PROGRAMS = re.compile(
     r"(?:GIT_|GH_|AWS_|MAN|SYSTEMD_|BAT_)?PAGER|(?:GIT_|GIT_SEQUENCE_)?EDITOR|VISUAL|GIT_ASKPASS|SSH_ASKPASS"
 )
@@ -40,8 +40,8 @@ def is_harmless(name: str, value: str) -> bool:
     return _NAMES.fullmatch(name) is not None and _VALUE.fullmatch(value) is not None
 
 
-def significant(wanted: Mapping[str, str], usual: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return the variables that matter, sorted. `usual`: what the command would get anyway."""
+def significant_variables(wanted: Mapping[str, str], usual: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return the variables that are not harmless, sorted. `usual` is what the command would get anyway."""
     return tuple(
         sorted(
             (name, value)

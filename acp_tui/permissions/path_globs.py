@@ -8,7 +8,11 @@ import unicodedata
 
 
 def compile_glob(pattern: str, base: str, *, fold: bool = False) -> re.Pattern[str]:
-    """The pattern as an expression over absolute paths. `*` stays in its folder, `**` does not."""
+    """Compile a pattern to match absolute paths.
+
+    `*` matches within a folder, `**` across folders. A relative pattern counts from `base`. `fold` compiles
+    it for paths that went through `fold_case`.
+    """
     text = pattern if pattern.startswith("/") else posixpath.join(escape(base), pattern)
     if fold:
         text = fold_case(text)
@@ -48,15 +52,15 @@ def _character_class(content: str) -> str:
 
 
 def escape(path: str) -> str:
-    """A pattern that matches this path only."""
+    """Return a pattern that matches this path only."""
     return re.sub(r"([*?\[])", r"[\1]", path)
 
 
 def unescape(pattern: str) -> str:
-    """The path back from `escape`."""
+    """Reverse `escape`."""
     return re.sub(r"\[([*?\[])\]", r"\1", pattern)
 
 
 def fold_case(path: str) -> str:
-    """Some file systems take `Secrets` and `secrets`, or two spellings of `é`, for one name."""
+    """Normalise a path as some file systems do: `Secrets` is `secrets`, and both encodings of `é` are one."""
     return unicodedata.normalize("NFC", path).casefold()

@@ -1,8 +1,8 @@
-"""Rules of earlier versions, which knew an agent that is in no catalogue by the name of its program.
+"""Migrates rules of earlier versions, which identified an agent started by a command by its program's name.
 
-`python3 launch.py claude-code` and `python3 launch.py kimi-code` were both "launch.py". A rule moves to the
-command where all recorded sessions of that name had the same one. Else an allow rule is no longer used,
-which is said, and a reject rule goes on to count for every command with that program.
+`python3 launch.py claude-code` and `python3 launch.py kimi-code` were both "launch.py". If all recorded
+sessions of that name have the same command, the rule moves to that command. Otherwise an allow rule is no
+longer used, which is reported, and a reject rule still applies to every command with that program.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 def names_agent_by_program(rule: Rule, known: Collection[str]) -> bool:
-    """Return True if the rule names an agent as earlier versions did. `known`: ids of the catalogue."""
+    """Return True if the rule identifies its agent by a program. `known` are the ids of the catalogue."""
     return rule.agent is not None and rule.agent not in known and not rule.agent.startswith(AD_HOC)
 
 
 def migrate(rule: Rule, sessions: Iterable[Mapping[str, Any]]) -> Rule | None:
-    """Return the rule for the one command that the sessions' meta data has for its agent, if it is one."""
+    """Return the rule for the command that the sessions record for its agent; None if that is ambiguous."""
     held = [meta for meta in sessions if meta.get("agent") == rule.agent]
-    if any(meta.get("ad_hoc") is False for meta in held):  # an agent that the settings no longer have
+    if any(meta.get("ad_hoc") is False for meta in held):  # an agent that is no longer in the settings
         return None
     commands = {_command(meta) for meta in held}
     command = commands.pop() if len(commands) == 1 else None
@@ -37,7 +37,7 @@ def migrate(rule: Rule, sessions: Iterable[Mapping[str, Any]]) -> Rule | None:
 
 
 def _command(meta: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """The arguments that were recorded; None when they are not known for certain."""
+    """Return the recorded arguments; None if there are none or some were redacted."""
     command = meta.get("command")
     if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
         return None

@@ -1,4 +1,4 @@
-"""The rule that the permission dialog offers with "always"."""
+"""Proposes the rule that the permission dialog offers as "always"."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.wrappers import runs_others
 from acp_tui.permissions.path_globs import escape
-from acp_tui.permissions.rules import Rule, matches
+from acp_tui.permissions.rule_matching import matches
+from acp_tui.permissions.rules import Rule
 from acp_tui.permissions.subject import PATH_KINDS
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def narrowest_rule(
     agent: AgentIdentity | None = None,
     project: str | None = None,
 ) -> Rule | None:
-    """Return the narrowest rule that would have answered this; None if only a very wide one could."""
+    """Return the narrowest rule that would have answered this; None if only a very wide rule would have."""
     if not subject.certain:
         return None
     for candidate in _candidates(subject, Rule(decision=decision, kind=subject.kind), project):
@@ -58,9 +59,9 @@ def _candidates(subject: Subject, rule: Rule, project: str | None) -> Iterator[R
 
 
 def _commands(subject: Subject, rule: Rule) -> Iterator[Rule]:
-    """Yield a rule for exactly this command, then for fewer leading words.
+    """Yield a rule for exactly this command, then rules for fewer leading words.
 
-    There is none for the leading words of a program that can run anything.
+    For a program that can run anything, only the exact rule is proposed.
     """
     found = subject.command_words
     if not found:
@@ -73,7 +74,7 @@ def _commands(subject: Subject, rule: Rule) -> Iterator[Rule]:
 
 
 def _files(subject: Subject, rule: Rule, project: str | None) -> Iterator[Rule]:
-    """Yield a rule for the file, then for its folder."""
+    """Yield a rule for the file, then one for its folder."""
     if len(subject.targets) == 1:
         yield rule.evolve(path=_pattern(subject.targets[0], project))
     folder = posixpath.commonpath([posixpath.dirname(path) for path in subject.paths])

@@ -1,4 +1,4 @@
-"""Rules as they are typed: `--allow edit:src/**`, `--reject 'execute:git push'`."""
+"""Parses rules from the command line: `--allow edit:src/**`, `--reject 'execute:git push'`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from acp_tui.permissions.rules import RuleDecision
 
 GRAMMAR = """\
-KIND             everything of a kind
+KIND             every request of a kind
 KIND:GLOB        read, search, edit, delete, move: files; relative to the folder, ** crosses folders
 execute:WORDS    commands that begin with these words, whatever follows: 'execute:git status'
 mcp:SERVER       every tool of an MCP server; mcp:SERVER/TOOL one of them"""
 
 
 def parse_spec(text: str, decision: RuleDecision) -> Rule:
-    """The rule of `--allow TEXT` or `--reject TEXT`; a `UserError` says what is wrong with it."""
+    """Parse the text of `--allow` or `--reject`. Raises `UserError`."""
     kind, colon, pattern = text.partition(":")
     kind, pattern = kind.strip(), pattern.strip()
     if kind not in KINDS:
@@ -35,7 +35,7 @@ def parse_spec(text: str, decision: RuleDecision) -> Rule:
         )
     if colon and not pattern:
         raise _invalid(
-            decision, text, "nothing follows the colon; leave it out to mean everything of the kind."
+            decision, text, "nothing follows the colon; leave it out for every request of this kind."
         )
     rule = Rule(decision=decision, kind=kind, scope="run", origin=f"--{decision} {text}")
     if not pattern:
@@ -47,16 +47,16 @@ def parse_spec(text: str, decision: RuleDecision) -> Rule:
     if kind == "mcp":
         server, _, tool = pattern.partition("/")
         if not server or "*" in server or (tool != "*" and "*" in tool):
-            raise _invalid(decision, text, "an MCP tool is named mcp:SERVER or mcp:SERVER/TOOL.")
+            raise _invalid(decision, text, "write mcp:SERVER or mcp:SERVER/TOOL.")
         return rule.evolve(server=server, tool=None if tool in ("", "*") else tool)
     raise _invalid(decision, text, f"{kind} takes no pattern; write {kind} alone.")
 
 
 def _path(pattern: str, text: str, decision: RuleDecision) -> str:
     if pattern.startswith("~"):
-        raise _invalid(decision, text, "write the whole path instead of ~.")
+        raise _invalid(decision, text, "write the full path instead of ~.")
     if ".." in pattern.split("/"):
-        raise _invalid(decision, text, "a pattern cannot go up with `..`; write the whole path.")
+        raise _invalid(decision, text, "a pattern cannot contain `..`; write the full path.")
     below = pattern.endswith("/")
     normal = posixpath.normpath(pattern)
     return "**" if normal == "." else normal + "/**" * below
@@ -66,9 +66,7 @@ def _words(pattern: str, text: str, decision: RuleDecision) -> tuple[str, ...]:
     try:
         return plain_words(pattern.removesuffix(" *"))
     except NotPlainError as reason:
-        raise _invalid(
-            decision, text, f"only plain words can be compared with a command, and {reason}."
-        ) from None
+        raise _invalid(decision, text, f"a rule for commands takes plain words only, but {reason}.") from None
 
 
 def _invalid(decision: RuleDecision, text: str, why: str) -> UserError:

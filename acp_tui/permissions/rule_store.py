@@ -1,7 +1,7 @@
-"""The rules on disk. The only part of permissions that touches files.
+"""The saved rules of a user.
 
-Several acp-tui may run at once. Every change is: take the lock, read what is there now, change it,
-replace the file; a reader needs no lock, because the file is only ever replaced as a whole.
+Several instances of acp-tui may run at once. A change takes the lock, reads the file again, and replaces it.
+Readers need no lock, because the file is only ever replaced as a whole.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from acp_tui.permissions.rules import Rule
 
 VERSION = 1
-_LOCK_TIMEOUT_SECONDS = 3.0  # seconds
+_LOCK_TIMEOUT_SECONDS = 3.0
 
 
 class _CorruptError(Exception):
-    """The file does not hold what we write."""
+    """The file is not one that acp-tui wrote."""
 
 
 class RuleStore:
@@ -40,15 +40,15 @@ class RuleStore:
     def __init__(self, path: Path | None = None) -> None:
         self.path = path if path is not None else paths().state / "permissions.json"
         self.notices: list[str] = []
-        """What went wrong so far, one sentence each, none twice."""
+        """Problems so far, one sentence each, without duplicates."""
         self.catalogue: Callable[[], Collection[str]] | None = None
-        """Gives the ids of the known agents, by which rules of earlier versions are told; None: not known."""
+        """Returns the ids of known agents. Rules of earlier versions are migrated only if this is set."""
         self._asked_sessions = False
         self._seen: tuple[int, int, int] | None = None
         self._rules: list[Rule] = []
 
     def rules(self) -> list[Rule]:
-        """The rules as they are on disk now, in the order they were made."""
+        """Return the rules that are on disk now, oldest first."""
         try:
             status = self.path.stat()
         except FileNotFoundError:
@@ -66,7 +66,7 @@ class RuleStore:
         return list(self._rules)
 
     def is_unused(self, rule: Rule) -> bool:
-        """Return True for an allow rule whose agent is not known for certain: see `migration`."""
+        """Return True for an allow rule whose agent is ambiguous: see `rule_migration`."""
         return rule.decision == "allow" and names_agent_by_program(
             rule, self.catalogue() if self.catalogue else []
         )
@@ -74,7 +74,7 @@ class RuleStore:
     # ----------------------------------------------------------------- rules of earlier versions
 
     def _migrate(self) -> bool:
-        """Move rules by the name of a program to its command, once; True if the file has changed."""
+        """Migrate rules of earlier versions, once. Return True if the file has changed."""
         if self.catalogue is None or self._asked_sessions:
             return False
         known = self.catalogue()
@@ -96,9 +96,9 @@ class RuleStore:
         try:
             with self._changing() as entries:
                 for rule, new in moved:
-                    place = next(n for n, entry in enumerate(entries) if from_dict(entry) == rule)
-                    entries[place] = to_dict(new)
-        except (UserError, StopIteration) as error:  # StopIteration: it was revoked just now
+                    index = next(n for n, entry in enumerate(entries) if from_dict(entry) == rule)
+                    entries[index] = to_dict(new)
+        except (UserError, StopIteration) as error:  # StopIteration: another instance revoked it
             if isinstance(error, UserError):
                 self._notice(str(error))
             return False
@@ -107,7 +107,7 @@ class RuleStore:
         return True
 
     def add(self, rule: Rule) -> Rule:
-        """Remember a rule; the same one is not remembered twice. Returns it with its id."""
+        """Save a rule, unless an equal one is saved already. Return the saved rule, which has an id."""
         with self._changing() as entries:
             for known in self._known(entries):
                 if known.same_as(rule):
@@ -117,7 +117,7 @@ class RuleStore:
         return rule
 
     def revoke(self, which: int | str) -> Rule:
-        """Forget a rule, by its number in `rules()` counted from 1 or by its id. Returns it."""
+        """Delete a rule and return it. `which` is its id, or its number in `rules()` counted from 1."""
         with self._changing() as entries:
             known = self._known(entries)
             if isinstance(which, int):
@@ -125,25 +125,23 @@ class RuleStore:
             else:
                 rule = next((each for each in known if each.id == which), None)
             if rule is None:
-                raise UserError(
-                    f"There is no remembered answer {which}; `acp-tui permissions list` shows them."
-                )
+                raise UserError(f"There is no rule {which}; `acp-tui permissions list` shows all rules.")
             entries.remove(next(entry for entry in entries if from_dict(entry) == rule))
         return rule
 
     # ----------------------------------------------------------------- reading
 
     def _known(self, entries: list[Any]) -> list[Rule]:
-        """The entries this version understands; the others stay in the file."""
+        """Return the rules that this version understands; the others stay in the file."""
         read = [from_dict(entry) for entry in entries]
         if None in read:
             self._notice(
-                f"{self.path} holds rules that this version does not understand; they are left alone."
+                f"{self.path} contains rules that this version does not understand; they are ignored."
             )
         return [rule for rule in read if rule is not None]
 
     def _read(self) -> list[Any]:
-        """All entries. A corrupt file is set aside, an unreadable or newer one only spoken of."""
+        """Return all entries. A corrupt file is renamed; one that is unreadable or newer is only reported."""
         try:
             with contextlib.suppress(_CorruptError):
                 return self._entries(self._content())
@@ -154,7 +152,7 @@ class RuleStore:
             return []
 
     def _content(self) -> dict[str, Any]:
-        """The file, decoded."""
+        """Return the content of the file."""
         try:
             content = json.loads(self.path.read_bytes())
         except FileNotFoundError:
@@ -169,16 +167,14 @@ class RuleStore:
 
     def _entries(self, content: dict[str, Any]) -> list[Any]:
         if content["version"] > VERSION:
-            raise UserError(
-                f"{self.path} was written by a newer acp-tui; its rules are neither read nor changed here."
-            )
+            raise UserError(f"{self.path} was written by a newer version of acp-tui; its rules are not used.")
         entries = content.get("rules")
         if not isinstance(entries, list):
             raise _CorruptError
         return entries
 
     def _read_or_set_aside(self) -> list[Any]:
-        """With the lock held: read once more (another process may have repaired it), else move it away."""
+        """Read the file again with the lock held, in case it was replaced. Rename it if it is corrupt."""
         try:
             return self._entries(self._content())
         except _CorruptError:
@@ -187,16 +183,16 @@ class RuleStore:
                 self.path.replace(aside)
             except OSError as error:
                 raise UserError(
-                    f"{self.path} is corrupt and cannot be set aside: {error.strerror}."
+                    f"{self.path} is corrupt and could not be renamed: {error.strerror}."
                 ) from None
-            self._notice(f"The remembered answers could not be understood; the file is now {aside}.")
+            self._notice(f"The file of remembered rules was corrupt; it was renamed to {aside}.")
             return []
 
     # ----------------------------------------------------------------- changing
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[list[Any]]:
-        """The entries, to be changed; written when the block ends without an error."""
+        """Yield the entries to be changed, and write them if the block ends without an error."""
         with self._lock():
             entries = self._read_or_set_aside()
             before = json.dumps(entries)
@@ -207,13 +203,11 @@ class RuleStore:
             try:
                 write_private(self.path, json.dumps(content, indent=2) + "\n")
             except OSError as error:
-                raise UserError(
-                    f"The answer cannot be remembered in {self.path}: {error.strerror}."
-                ) from None
+                raise UserError(f"The rule could not be saved in {self.path}: {error.strerror}.") from None
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
-        """Keep other acp-tui from changing the file meanwhile; the lock ends with its process."""
+        """Keep other instances from changing the file. The lock ends with the process that holds it."""
         name = self.path.with_name(f"{self.path.name}.lock")
         try:
             private_directory(self.path.parent)
@@ -227,7 +221,7 @@ class RuleStore:
             os.close(descriptor)
 
     def _wait_for_lock(self, descriptor: int) -> None:
-        """Others hold it for moments only; one that was stopped just then must not stop us too."""
+        """Wait a few seconds at most: a suspended process may hold the lock."""
         patience = time.monotonic() + _LOCK_TIMEOUT_SECONDS
         while True:
             try:

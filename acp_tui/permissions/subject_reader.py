@@ -1,8 +1,8 @@
-"""What is asked, read from what the agent sent: one permission request or guard question.
+"""Reads the subject of a request from what the agent sent.
 
-An agent tells the same thing in several places: the raw input, JSON in the text, diffs, locations. Where
-they disagree, or say nothing, the subject is *uncertain*: then no narrow rule can match it, and a person
-is asked. A title is never a source, except for suspicion.
+An agent says the same thing in several places: the raw input, JSON in the text, diffs, locations. Where these
+disagree or say nothing, the subject is *uncertain*: no narrow rule matches it, and the user is asked. A title
+is never a source. It can only raise suspicion.
 """
 
 from __future__ import annotations
@@ -32,19 +32,20 @@ if TYPE_CHECKING:
     from acp_tui.session.state import ToolCall
 
 
-# Kinds that are judged by their command or files, also when a tool of an MCP server does it. That such a
-# tool only searches or thinks is the server's word: it stays a tool of that server.
+# Kinds that are judged by their command or files, even if a tool of an MCP server does it. A tool that claims
+# only to search or to think is judged as a tool of its server.
 _SERIOUS = frozenset({"read", "edit", "delete", "move", "execute"})
 _CHANGING = frozenset({"edit", "delete", "move", "execute"})
-_LONGEST_VALUE = 60
+MAX_SHOWN_VALUE = 60
 MAX_SHOWN_COMMAND = 10_000
-"""Characters of a command in a decision's line."""
+"""Characters of a command in the description of a subject."""
 
 
-def subject_of_call(call: ToolCall, place: PathContext) -> Subject:
-    """What a permission request asks, from its merged tool call.
+def subject_of_call(call: ToolCall, context: PathContext) -> Subject:
+    """Read a permission request from its merged tool call.
 
-    The kind is the agent's word: a command makes any request an execute, a diff makes it an edit at least.
+    The agent's word about the kind is not trusted: a command makes any request an execute, a diff at least an
+    edit.
     """
     tool = mcp_tool_of(call)
     found = commands_of(call)
@@ -55,15 +56,15 @@ def subject_of_call(call: ToolCall, place: PathContext) -> Subject:
         kind = "edit"
     if (tool.name or tool.doubt) and kind not in _SERIOUS:
         words = f"use `{tool.name}` of the MCP server {tool.server}" if tool.name else _use(call)
-        subject = Subject(kind="mcp", words=reveal_line(words))
+        subject = Subject(kind="mcp", description=reveal_line(words))
     elif kind == "execute":
-        subject = _execution(call, found, place)
+        subject = _execution(call, found, context)
     elif kind in PATH_KINDS:
-        subject = _files(call, kind, place)
+        subject = _files(call, kind, context)
     else:
         subject = _anything_else(call, kind)
     known = subject.command is not None or subject.argv is not None
-    if not known and not subject.dangerous and kind not in FILE_KINDS:  # files may be full of such texts
+    if not known and not subject.dangerous and kind not in FILE_KINDS:  # files often contain such texts
         suspicion = next((why for text in texts_of(call) if (why := find_danger_in_talk(text))), None)
         subject = subject.evolve(dangerous=suspicion)
     return subject.evolve(server=tool.server, tool=tool.name, doubt=subject.doubt or tool.doubt)
@@ -72,14 +73,14 @@ def subject_of_call(call: ToolCall, place: PathContext) -> Subject:
 def subject_of_read(
     path: str, *, inside: bool, sensitive: str | None = None, real: str | None = None
 ) -> Subject:
-    """`fs/read_text_file`, as the workspace found the file."""
+    """Return the subject of `fs/read_text_file`, for a file as the workspace found it."""
     return _served("read", Target(path, real or path, inside, sensitive))
 
 
 def subject_of_write(
     path: str, *, inside: bool, sensitive: str | None = None, real: str | None = None, content: str = ""
 ) -> Subject:
-    """`fs/write_text_file`, likewise, with what the file will hold."""
+    """Return the subject of `fs/write_text_file`; `content` is what the file will contain."""
     subject = _served("edit", Target(path, real or path, inside, sensitive))
     return subject.evolve(contents=((real or path, content),))
 
@@ -90,87 +91,101 @@ def subject_of_command(
     *,
     cwd: str | Target | None = None,
     env: Mapping[str, str] | None = None,
-    place: PathContext,
+    context: PathContext,
     served: bool = True,
     is_line: bool | None = None,
     follow_cd: bool = True,
 ) -> Subject:
-    """`terminal/create`: with arguments a program of its own, without them a line for the shell.
+    """Return the subject of `terminal/create`.
 
-    `is_line` says so where it is known; `cwd` is a target where the folder has been opened.
+    Args:
+        command: A line for the shell, or a program if there are `args`.
+        args: The program's arguments.
+        cwd: Where it runs: a path, or a target if the folder was opened.
+        env: Variables that are set for it.
+        context: The folders of the conversation.
+        served: Whether acp-tui would run it.
+        is_line: Whether `command` is a line for the shell, if that is known.
+        follow_cd: Whether a leading `cd` is replaced by the directory it leads to.
     """
     program = bool(args) if is_line is None else not is_line
     given: str | tuple[str, ...] = (command, *args) if program else command
     read = read_command(
-        given, place, cwd=cwd, env=env or {}, shell_free=served and program, follow_cd=follow_cd
+        given, context, cwd=cwd, env=env or {}, shell_free=served and program, follow_cd=follow_cd
     )
-    return _of_command(read, place, served=served)
+    return _of_command(read, context, served=served)
 
 
 def subject_of_kind(
     kind: str,
     paths: Sequence[str] = (),
     *,
-    place: PathContext,
+    context: PathContext,
     server: str | None = None,
     tool: str | None = None,
 ) -> Subject:
-    """A request of a kind about some files or an MCP tool, as a person would name it."""
-    targets = tuple(place.target(path) for path in paths)
+    """Return the subject of a request that a user describes: a kind, with files or an MCP tool."""
+    targets = tuple(context.target(path) for path in paths)
     if kind in PATH_KINDS:
         doubt = "it names no file" if not targets and kind != "search" else None
-        return Subject(kind=kind, words=_about_files(kind, targets, place), doubt=doubt, targets=targets)
+        return Subject(
+            kind=kind, description=_about_files(kind, targets, context), doubt=doubt, targets=targets
+        )
     words = f"use `{tool}` of the MCP server {server}" if server else _PLAIN_WORDS.get(kind, kind)
-    return Subject(kind=kind, words=reveal_line(words), server=server, tool=tool)
+    return Subject(kind=kind, description=reveal_line(words), server=server, tool=tool)
 
 
 # --------------------------------------------------------------------------- commands
 
 
-def _execution(call: ToolCall, found: FoundCommands, place: PathContext) -> Subject:
+def _execution(call: ToolCall, found: FoundCommands, context: PathContext) -> Subject:
     named = [location.path for location in call.locations]
-    if call.kind != "execute":  # what else it is about counts as well
+    if call.kind != "execute":  # then its files count as well
         named += [path for source in paths_of(call) for path in source]
-    targets = tuple({target.real: target for target in map(place.target, named)}.values())
-    read = [read_command(given, place, cwd=found.cwd, env=found.env) for given in found.commands]
+    targets = tuple({target.real: target for target in map(context.target, named)}.values())
+    read = [read_command(given, context, cwd=found.cwd, env=found.env) for given in found.commands]
     doubt = found.doubt
     if doubt is None and len({command.key for command in read}) > 1:
         doubt = "its sources name different commands"
     if doubt is None and read:
-        return _of_command(read[0], place, targets=targets)
+        return _of_command(read[0], context, targets=targets)
     return Subject(
         kind="execute",
-        words=reveal_line(f'run a command it did not state clearly ("{call.permission_title}")'),
+        description=reveal_line(f'run a command it did not state clearly ("{call.permission_title}")'),
         doubt=doubt or "only the title names a command",
         targets=targets,
-        cwd=place.folder(found.cwd) if found.cwd else None,
-        names=tuple(dict.fromkeys(name for command in read for name in command.names)),
+        cwd=context.folder(found.cwd) if found.cwd else None,
+        sensitive_names=tuple(dict.fromkeys(name for command in read for name in command.sensitive_names)),
         dangerous=next((command.dangerous for command in read if command.dangerous), None),
         too_long=any(command.too_long for command in read),
     )
 
 
 def _of_command(
-    command: Command, place: PathContext, *, served: bool = False, targets: tuple[Target, ...] = ()
+    command: Command, context: PathContext, *, served: bool = False, targets: tuple[Target, ...] = ()
 ) -> Subject:
     text = command.line if command.line is not None else shlex.join(command.argv or ())
-    where = "" if command.cwd.real == place.target(place.cwd).real else f" in {place.shown(command.cwd)}"
+    where = (
+        ""
+        if command.cwd.real == context.target(context.cwd).real
+        else f" in {context.display_path(command.cwd)}"
+    )
     return Subject(
         kind="execute",
-        words=reveal_line(f"run `{_shortened(text)}`{where}{_with(command.variables)}"),
+        description=reveal_line(f"run `{_shortened(text)}`{where}{_with(command.variables)}"),
         served=served,
         targets=targets,
         command=command.line,
         argv=command.argv,
         command_text=text,
         command_words=command.words,
-        reservations=command.reservations,
+        argument_risks=command.argument_risks,
         composite=command.composite,
         cwd=command.cwd,
         run=command.run,
         environment=command.environment,
         variables=command.variables,
-        names=command.names,
+        sensitive_names=command.sensitive_names,
         dangerous=command.dangerous,
         too_long=command.too_long,
         parsed=command.parsed,
@@ -186,11 +201,11 @@ def _shortened(command: str) -> str:
 
 
 def _with(variables: Sequence[tuple[str, str]]) -> str:
-    """The variables in words; the dialog shows long values whole."""
+    """Return the variables in words. Long values are cut here; the dialog shows them in full."""
     if not variables:
         return ""
     shown = [
-        f"{name}={value if len(value) <= _LONGEST_VALUE else value[:_LONGEST_VALUE] + '…'}"
+        f"{name}={value if len(value) <= MAX_SHOWN_VALUE else value[:MAX_SHOWN_VALUE] + '…'}"
         for name, value in variables
     ]
     return f" with {', '.join(shown)}"
@@ -201,26 +216,26 @@ def _with(variables: Sequence[tuple[str, str]]) -> str:
 _VERBS = {"read": "read", "search": "search in", "edit": "edit", "delete": "delete", "move": "move"}
 
 
-def _files(call: ToolCall, kind: str, place: PathContext) -> Subject:
-    sources = [[place.target(path) for path in source] for source in paths_of(call)]
+def _files(call: ToolCall, kind: str, context: PathContext) -> Subject:
+    sources = [[context.target(path) for path in source] for source in paths_of(call)]
     targets = tuple({target.real: target for source in sources for target in source}.values())
     doubt = None
     if len({frozenset(target.real for target in source) for source in sources}) > 1:
         doubt = "its sources name different files"
     elif not targets and kind != "search":
         doubt = "it names no file"
-    return Subject(kind=kind, words=_about_files(kind, targets, place), doubt=doubt, targets=targets)
+    return Subject(kind=kind, description=_about_files(kind, targets, context), doubt=doubt, targets=targets)
 
 
 def _served(kind: str, target: Target) -> Subject:
     words = reveal_line(f"{_VERBS[kind]} {target.path}")
-    return Subject(kind=kind, words=words, served=True, targets=(target,))
+    return Subject(kind=kind, description=words, served=True, targets=(target,))
 
 
-def _about_files(kind: str, targets: tuple[Target, ...], place: PathContext) -> str:
-    names = [place.shown(target) for target in targets]
+def _about_files(kind: str, targets: tuple[Target, ...], context: PathContext) -> str:
+    names = [context.display_path(target) for target in targets]
     if not names:
-        return "search" if kind == "search" else f"{_VERBS[kind]} a file that is not named"
+        return "search" if kind == "search" else f"{_VERBS[kind]} a file that it does not name"
     if len(names) > 3:
         names = [*names[:2], f"{len(names) - 2} more files"]
     last = names.pop()
@@ -246,7 +261,7 @@ def _anything_else(call: ToolCall, kind: str) -> Subject:
         words = _use(call)
     elif call.permission_title:
         words += f' ("{call.permission_title}")'
-    return Subject(kind=kind, words=reveal_line(words))
+    return Subject(kind=kind, description=reveal_line(words))
 
 
 def _use(call: ToolCall) -> str:

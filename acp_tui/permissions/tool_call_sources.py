@@ -1,4 +1,4 @@
-"""Where a tool call tells what it is about: every source is read, so that they can be compared."""
+"""Reads what a tool call is about from each of its sources, so that they can be compared."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 MAX_NESTING = 4
 _EDITOR_COMMANDS = frozenset({"view", "create", "str_replace", "insert", "undo_edit"})
-"""What Anthropic's text editor tool (OpenHands' `file_editor`) calls its `command`, beside a `path`."""
+"""Values of `command`, beside a `path`, in Anthropic's text editor tool (OpenHands' `file_editor`)."""
 FILE_KINDS = frozenset({"read", "edit", "delete", "move"})
-"""Kinds whose text may be the content of a file."""
+"""Kinds of calls whose text may be the content of a file."""
 
 
 @dataclass(slots=True)
 class FoundCommands:
-    """Every command a tool call tells, and where it would run."""
+    """The commands that a tool call names, and where they would run."""
 
     commands: list[str | tuple[str, ...]] = field(default_factory=list)
     cwd: str | None = None
@@ -41,7 +41,7 @@ class FoundCommands:
 
 @dataclass(frozen=True, slots=True)
 class FoundTool:
-    """The MCP server and tool; both None when it is none."""
+    """An MCP server and its tool; both are None for any other tool."""
 
     server: str | None = None
     name: str | None = None
@@ -49,39 +49,39 @@ class FoundTool:
 
 
 def commands_of(call: ToolCall) -> FoundCommands:
-    """The commands in the raw input and in complete JSON in the text.
+    """Return the commands in the raw input, and in text that is complete JSON.
 
-    The kind only decides where a "command" cannot be one: files that are read or edited may hold JSON,
-    and editor tools call what they do a command.
+    The kind only excludes what cannot be a command: a file that is read or edited may contain JSON, and
+    editor tools name their operations `command`.
     """
     found = FoundCommands()
     about_files = call.kind in FILE_KINDS
     inputs = [
-        told
-        for told in _nested(_raw_inputs(call) if about_files else _inputs(call))
-        if call.kind == "execute" or not _is_editor_command(told)
+        source
+        for source in _nested(_raw_inputs(call) if about_files else _inputs(call))
+        if call.kind == "execute" or not _is_editor_command(source)
     ]
-    for told in inputs:
-        _add_commands(found, told)
-    if found.commands or call.kind == "execute":  # elsewhere `env` and `directory` may mean anything
-        for told in inputs:
-            _add_directory(found, told)
-            _add_environment(found, told)
+    for source in inputs:
+        _add_commands(found, source)
+    if found.commands or call.kind == "execute":  # otherwise `env` and `directory` may mean anything
+        for source in inputs:
+            _add_directory(found, source)
+            _add_environment(found, source)
     return found
 
 
-def _add_commands(found: FoundCommands, told: Mapping[str, Any]) -> None:
+def _add_commands(found: FoundCommands, source: Mapping[str, Any]) -> None:
     for key in COMMAND_KEYS:
-        value = told.get(key)
+        value = source.get(key)
         if value in (None, "", []):
             continue
-        command = _command(value, told.get("args"))
+        command = _command(value, source.get("args"))
         if command is None:
             found.doubt = f"`{key}` of its raw input is neither a string nor a list of strings"
         else:
             found.commands.append(command)
     for key in COMMAND_LIST_KEYS:
-        value = told.get(key)
+        value = source.get(key)
         if value in (None, "", []):
             continue
         if isinstance(value, list) and all(isinstance(one, str) for one in value):
@@ -90,10 +90,10 @@ def _add_commands(found: FoundCommands, told: Mapping[str, Any]) -> None:
             found.doubt = f"`{key}` of its raw input is not a list of strings"
 
 
-def _add_environment(found: FoundCommands, told: Mapping[str, Any]) -> None:
-    """`{"A": "1"}`, or `[{"name": "A", "value": "1"}]` as the protocol's own requests have it."""
+def _add_environment(found: FoundCommands, source: Mapping[str, Any]) -> None:
+    """Read `{"A": "1"}`, or `[{"name": "A", "value": "1"}]` as in the protocol's own requests."""
     for key in ENVIRONMENT_KEYS:
-        value = told.get(key)
+        value = source.get(key)
         pairs: Iterable[tuple[object, object]] = ()
         if isinstance(value, dict):
             pairs = value.items()
@@ -104,23 +104,23 @@ def _add_environment(found: FoundCommands, told: Mapping[str, Any]) -> None:
         found.env |= {str(name): str(content) for name, content in pairs}
 
 
-def _is_editor_command(told: Mapping[str, Any]) -> bool:
-    command = told.get("command")
+def _is_editor_command(source: Mapping[str, Any]) -> bool:
+    command = source.get("command")
     if not isinstance(command, str) or command not in _EDITOR_COMMANDS:
         return False
-    return any(isinstance(told.get(key), str) for key in PATH_KEYS)
+    return any(isinstance(source.get(key), str) for key in PATH_KEYS)
 
 
 def paths_of(call: ToolCall) -> list[list[str]]:
-    """The paths each source names; sources that name none are left out."""
+    """Return the paths that each source names, without sources that name none."""
     diffs = [part.path for part in call.content if isinstance(part, Diff)]
     locations = [location.path for location in call.locations]
-    inputs = [list(dict.fromkeys(_paths(told))) for told in _inputs(call)]
+    inputs = [list(dict.fromkeys(_paths(source))) for source in _inputs(call)]
     return [source for source in (diffs, locations, *inputs) if source]
 
 
 def mcp_tool_of(call: ToolCall) -> FoundTool:
-    """The tool of an MCP server, from the call's name or what `_meta` says of it."""
+    """Return the tool of an MCP server that the call's name or `_meta` names."""
     names = {name for name in (call.name, *_names_in(call.meta)) if name}
     found = {name for name in names if name.startswith("mcp__")}
     if not found:
@@ -130,18 +130,18 @@ def mcp_tool_of(call: ToolCall) -> FoundTool:
         return FoundTool(doubt="its sources name different tools")
     parts = full.removeprefix("mcp__").split("__")
     if len(parts) != 2 or not all(parts):
-        return FoundTool(doubt="the name of its tool cannot be told from that of the server")
+        return FoundTool(doubt="the name of its tool cannot be told apart from the server's")
     return FoundTool(*parts)
 
 
 def url_of(call: ToolCall) -> str | None:
-    """The address a fetch names."""
-    urls = {told["url"] for told in _inputs(call) if isinstance(told.get("url"), str)}
+    """Return the URL of a fetch; None if there is none or more than one."""
+    urls = {source["url"] for source in _inputs(call) if isinstance(source.get("url"), str)}
     return urls.pop() if len(urls) == 1 else None
 
 
 def texts_of(call: ToolCall) -> list[str]:
-    """What may speak of a command without telling it: title, text, and raw input that is a text."""
+    """Return texts that may mention a command: the titles, the content, and raw input that is a string."""
     raw = [call.raw_input] if isinstance(call.raw_input, str) else []
     return [
         call.title,
@@ -152,30 +152,32 @@ def texts_of(call: ToolCall) -> list[str]:
 
 
 def _inputs(call: ToolCall) -> Iterator[Mapping[str, Any]]:
-    """The arguments of the call, in every place where they are complete."""
+    """Yield the arguments of the call from every source that has all of them."""
     yield from _raw_inputs(call)
     for part in call.content:
-        if isinstance(part, Content) and part.kind == "text" and (told := _object(part.text)):
-            yield told
+        if isinstance(part, Content) and part.kind == "text" and (source := _object(part.text)):
+            yield source
 
 
 def _raw_inputs(call: ToolCall) -> Iterator[Mapping[str, Any]]:
     if isinstance(call.raw_input, dict):
         yield call.raw_input
-    elif isinstance(call.raw_input, str) and (told := _object(call.raw_input)):
-        yield told
+    elif isinstance(call.raw_input, str) and (source := _object(call.raw_input)):
+        yield source
 
 
 def _nested(inputs: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The objects, and those they hold under the usual names for arguments."""
+    """Yield the objects, and the objects in them under the usual names for arguments."""
     level = list(inputs)
     for _ in range(MAX_NESTING):
         yield from level
-        level = [told[key] for told in level for key in ARGUMENT_KEYS if isinstance(told.get(key), dict)]
+        level = [
+            source[key] for source in level for key in ARGUMENT_KEYS if isinstance(source.get(key), dict)
+        ]
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    """A complete JSON object with members."""
+    """Parse a text that is a JSON object."""
     text = text.strip()
     if not (text.startswith("{") and text.endswith("}")):
         return None
@@ -196,21 +198,23 @@ def _command(value: Any, args: Any) -> str | tuple[str, ...] | None:
     return tuple(words)
 
 
-def _add_directory(found: FoundCommands, told: Mapping[str, Any]) -> None:
+def _add_directory(found: FoundCommands, source: Mapping[str, Any]) -> None:
     for key in DIRECTORY_KEYS:
-        value = told.get(key)
+        value = source.get(key)
         if isinstance(value, str) and value:
             if found.cwd not in (None, value):
                 found.doubt = "its sources name different directories"
             found.cwd = value
 
 
-def _paths(told: Mapping[str, Any]) -> Iterator[str]:
+def _paths(source: Mapping[str, Any]) -> Iterator[str]:
     for key in PATH_KEYS:
-        if isinstance(told.get(key), str) and told[key]:
-            yield told[key]
+        if isinstance(source.get(key), str) and source[key]:
+            yield source[key]
     for key in PATH_LIST_KEYS:
-        for item in told[key] if isinstance(told.get(key), (list, dict)) else ():  # a dict: by path
+        for item in (
+            source[key] if isinstance(source.get(key), (list, dict)) else ()
+        ):  # a dict has paths as keys
             if isinstance(item, str) and item:
                 yield item
             elif isinstance(item, dict):
@@ -218,7 +222,7 @@ def _paths(told: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _names_in(meta: Mapping[str, Any]) -> Iterator[str]:
-    """`_meta.toolName` and `_meta.AGENT.toolName`."""
-    for told in (meta, *meta.values()):
-        if isinstance(told, dict) and isinstance(told.get("toolName"), str):
-            yield told["toolName"]
+    """Yield `_meta.toolName` and `_meta.AGENT.toolName`."""
+    for source in (meta, *meta.values()):
+        if isinstance(source, dict) and isinstance(source.get("toolName"), str):
+            yield source["toolName"]

@@ -55,7 +55,7 @@ def test_a_rule_is_revoked_by_its_number_or_id(capsys: pytest.CaptureFixture[str
 
 def test_revoking_an_unknown_rule_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["permissions", "revoke", "7"]) == 1
-    assert capsys.readouterr().err.startswith("acp-tui: There is no remembered answer 7")
+    assert capsys.readouterr().err.startswith("acp-tui: There is no rule 7")
 
 
 def test_explain_shows_each_policys_answer_and_why(capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,7 +125,7 @@ def test_a_corrupt_rules_file_is_reported(home: Path, capsys: pytest.CaptureFixt
     (home / "state").mkdir(parents=True)
     (home / "state" / "permissions.json").write_text("{")
     assert main(["permissions"]) == 0
-    assert "could not be understood; the file is now" in capsys.readouterr().err
+    assert "was corrupt; it was renamed to" in capsys.readouterr().err
 
 
 def test_permissions_loads_neither_the_sdk_nor_textual() -> None:

@@ -224,7 +224,7 @@ async def test_a_person_is_asked_and_their_answer_is_the_agents_option(hold: Hol
     await held.prompt(["permission", CALL], ["permission", {**CALL, "toolCallId": "second"}])
     assert '"optionId": "allow_always"' in held.said()
     assert '"optionId": "reject_once"' in held.said()
-    assert person.asked[0].subject.words == "run `make`"
+    assert person.asked[0].subject.description == "run `make`"
     assert person.asked[0].why
     permissions = [entry for entry in held.session.entries if isinstance(entry, Permission)]
     assert [entry.option.kind for entry in permissions if entry.option] == ["allow_always", "reject_once"]

@@ -72,7 +72,7 @@ async def test_a_command_that_was_just_allowed_without_a_kind_runs_once_without_
     await held.open()
     await held.prompt(*KIMI_CLI, create("true it"), create("true it"))
     assert [question.kind for question in person.asked] == ["permission", "command"]
-    assert [question.subject.words for question in person.asked] == ["run `true it`"] * 2
+    assert [question.subject.description for question in person.asked] == ["run `true it`"] * 2
 
 
 async def test_a_yes_to_a_command_is_none_to_the_same_with_other_variables(hold: Hold) -> None:
@@ -81,7 +81,7 @@ async def test_a_yes_to_a_command_is_none_to_the_same_with_other_variables(hold:
     await held.open()
     ask = ["permission", {"title": "make", "kind": "execute", "rawInput": {"command": "true make"}}]
     await held.prompt(ask, create("true make", env=[{"name": "CC", "value": "evil.sh"}]))
-    assert person.asked[1].subject.words == "run `true make` with CC=evil.sh"
+    assert person.asked[1].subject.description == "run `true make` with CC=evil.sh"
 
 
 @pytest.mark.parametrize("kind", [{"kind": "edit"}, {}], ids=["with a kind", "without a kind"])

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from acp_tui.config.policies import POLICIES, Policy
 from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.decision import choose_option, decide
+from acp_tui.permissions.rule_matching import matches
 from acp_tui.permissions.rule_proposals import narrowest_rule
 from acp_tui.permissions.rule_spec import parse_spec
-from acp_tui.permissions.rules import Rule, describe_match, matches
+from acp_tui.permissions.rules import Rule, describe_match
 from acp_tui.permissions.subject import KINDS, Subject
 from acp_tui.permissions.subject_reader import subject_of_kind, subject_of_read, subject_of_write
 from acp_tui.session.state import PermissionOption
@@ -84,7 +85,7 @@ def test_each_policy_answers_as_its_table_says(subject: Subject, policy: Policy,
 def test_where_nobody_can_be_asked_ask_is_no() -> None:
     decision = decide(command("ls"), policy="ask", interactive=False)
     assert decision.answer == "reject"
-    assert decision.why == 'Policy "ask": commands need your OK, but nobody can be asked here'
+    assert decision.why == 'Policy "ask": commands need your OK, but there is nobody to ask'
 
 
 def test_what_makes_a_request_serious_is_named() -> None:
@@ -294,7 +295,7 @@ def test_a_rule_takes_the_one_option_for_this_once(
         (file("a[b]*"), "editing a[[]b][*]"),
         (file(".env"), "editing .env"),
         (file(FOREIGN), "editing /etc/hosts"),
-        (subject_of_kind("edit", ["src/a", "src/b"], place=PLACE), "editing src/**"),
+        (subject_of_kind("edit", ["src/a", "src/b"], context=PLACE), "editing src/**"),
         (asked({"name": "mcp__s__t"}), "`t` of the MCP server s"),
         (asked({"kind": "fetch"}), "fetching from the network"),
         (asked({"kind": "other"}), None),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from acp_tui.permissions.rule_matching import matches
 from acp_tui.permissions.rule_spec import parse_spec
-from acp_tui.permissions.rules import matches
 from acp_tui.permissions.subject import PathContext
 from acp_tui.permissions.subject_reader import subject_of_command
 from acp_tui.workspace.git.git_directories import find_repository_folder
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> PathContext:
+def context(tmp_path: Path) -> PathContext:
     """A repository with a plain folder `src` and another repository in `lib/x`."""
     for name in (".git", "src", "lib/x/.git"):
         (tmp_path / name).mkdir(parents=True)
@@ -40,18 +40,20 @@ def place(tmp_path: Path) -> PathContext:
         ("git --work-tree lib/x status", "no"),
     ],
 )
-def test_a_rule_for_git_does_not_cover_a_repository_within(place: PathContext, line: str, match: str) -> None:
-    subject = subject_of_command(line, place=place)
-    assert matches(parse_spec("execute:git", "allow"), subject, project=place.cwd) == match
+def test_a_rule_for_git_does_not_cover_a_repository_within(
+    context: PathContext, line: str, match: str
+) -> None:
+    subject = subject_of_command(line, context=context)
+    assert matches(parse_spec("execute:git", "allow"), subject, project=context.cwd) == match
 
 
-def test_the_reason_is_told(place: PathContext) -> None:
-    subject = subject_of_command("cd lib/x && git status", place=place)
-    assert [why for _, why in subject.reservations] == [
-        f"it runs git in {place.cwd}/lib/x, which is a repository of its own"
+def test_the_reason_is_told(context: PathContext) -> None:
+    subject = subject_of_command("cd lib/x && git status", context=context)
+    assert [why for _, why in subject.argument_risks] == [
+        f"it runs git in {context.cwd}/lib/x, which is a repository of its own"
     ]
 
 
-def test_other_programs_may_work_there(place: PathContext) -> None:
-    subject = subject_of_command("cd lib/x && make", place=place)
-    assert matches(parse_spec("execute:make", "allow"), subject, project=place.cwd) == "yes"
+def test_other_programs_may_work_there(context: PathContext) -> None:
+    subject = subject_of_command("cd lib/x && make", context=context)
+    assert matches(parse_spec("execute:make", "allow"), subject, project=context.cwd) == "yes"

@@ -55,7 +55,7 @@ def test_the_terminal_of_a_command_just_allowed_is_covered(frames: list[dict[str
     allowed = asked(*frames)
     assert covers(allowed, terminal(*KIMI_TERMINAL, env=KIMI_ENVIRONMENT))
     assert covers(allowed, terminal("touch", "one"))
-    assert covers(allowed, subject_of_command("touch one", place=PLACE))
+    assert covers(allowed, subject_of_command("touch one", context=PLACE))
 
 
 def test_a_composite_command_is_covered_by_itself() -> None:
@@ -90,8 +90,8 @@ def test_a_command_is_covered_with_the_variables_that_were_allowed() -> None:
 
 def test_a_folder_that_was_replaced_is_another_one() -> None:
     def subject(inode: int, *, served: bool) -> Subject:
-        place = replace(PLACE, identify=lambda _: (1, inode))
-        return subject_of_command("make", place=place, served=served)
+        context = replace(PLACE, identify=lambda _: (1, inode))
+        return subject_of_command("make", context=context, served=served)
 
     assert covers(subject(1, served=False), subject(1, served=True))
     assert not covers(subject(1, served=False), subject(2, served=True))

@@ -104,7 +104,7 @@ def test_a_here_document_of_the_usual_size_is_analysed() -> None:
 
 
 def test_a_decision_quotes_the_beginning_and_the_end_of_a_long_command() -> None:
-    words = command(f"echo begin {LONG} end").words
+    words = command(f"echo begin {LONG} end").description
     assert words.startswith("run `echo begin xxx")
     assert words.endswith("xxx end`")
     assert len(words) < MAX_SHOWN_COMMAND + 100
@@ -161,9 +161,9 @@ def test_paths_are_resolved_only_as_far_as_they_can_exist() -> None:
         resolved.append(path)
         return path
 
-    place = replace(PLACE, resolve=resolve)
-    subject_of_command("git", ["-C", "a"] * 16_000, place=place)
-    subject_of_command("cat", ["a/" * MAX_PATH], place=place)
+    context = replace(PLACE, resolve=resolve)
+    subject_of_command("git", ["-C", "a"] * 16_000, context=context)
+    subject_of_command("cat", ["a/" * MAX_PATH], context=context)
     assert len(resolved) < 1_000
     assert max(map(len, resolved)) <= MAX_PATH + len(PROJECT) + 1
 

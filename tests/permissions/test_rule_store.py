@@ -69,7 +69,7 @@ def test_rules_are_revoked_by_number_or_id(path: Path) -> None:
 def test_revoking_what_is_not_there_says_so(path: Path, which: int | str) -> None:
     store = RuleStore(path)
     kept = store.add(LS)
-    with pytest.raises(UserError, match="no remembered answer"):
+    with pytest.raises(UserError, match="There is no rule"):
         store.revoke(which)
     assert store.rules() == [kept]
 
@@ -125,7 +125,7 @@ def test_a_corrupt_file_is_set_aside_with_a_notice(path: Path, content: bytes) -
     assert store.rules() == []
     (aside,) = [each for each in path.parent.iterdir() if "corrupt" in each.name]
     assert aside.read_bytes() == content
-    assert store.notices == [f"The remembered answers could not be understood; the file is now {aside}."]
+    assert store.notices == [f"The file of remembered rules was corrupt; it was renamed to {aside}."]
     added = store.add(LS)
     assert store.rules() == [added]
 
@@ -145,10 +145,10 @@ def test_a_file_of_a_newer_version_is_left_alone(path: Path) -> None:
     path.write_text(content)
     store = RuleStore(path)
     assert store.rules() == []
-    with pytest.raises(UserError, match="newer acp-tui"):
+    with pytest.raises(UserError, match="newer version of acp-tui"):
         store.add(LS)
     assert path.read_text() == content
-    assert "newer acp-tui" in store.notices[0]
+    assert "newer version of acp-tui" in store.notices[0]
 
 
 def test_what_is_not_understood_is_kept(path: Path) -> None:

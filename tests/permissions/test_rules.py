@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from acp_tui.errors import UserError
 from acp_tui.permissions.decision import decide
+from acp_tui.permissions.rule_matching import matches, strongest
 from acp_tui.permissions.rule_proposals import narrowest_rule
 from acp_tui.permissions.rule_spec import parse_spec
-from acp_tui.permissions.rules import Rule, describe_rule, from_dict, matches, strongest, to_dict
+from acp_tui.permissions.rules import Rule, describe_rule, from_dict, to_dict
 from acp_tui.permissions.subject_reader import subject_of_kind
 from tests.support.permissions import PLACE, PROJECT, asked, command, file, terminal
 
@@ -269,7 +270,7 @@ def test_allow_rules_match_files_by_glob(pattern: str, path: str, allowed: bool)
 
 
 def test_an_allow_rule_must_match_every_file_a_reject_rule_any() -> None:
-    both = subject_of_kind("edit", ["src/a", "docs/b"], place=PLACE)
+    both = subject_of_kind("edit", ["src/a", "docs/b"], context=PLACE)
     assert says("allow", "edit:src/**", both) == "no"
     assert says("reject", "edit:src/**", both) == "yes"
 
@@ -432,8 +433,8 @@ def test_what_is_no_rule_is_not_read_as_one(change: dict[str, Any]) -> None:
         ("exec:ls", "did you mean execute?"),
         ("", "The kinds are read, search"),
         ("edit:", "nothing follows the colon"),
-        ("edit:../x", "cannot go up"),
-        ("edit:~/x", "whole path"),
+        ("edit:../x", "cannot contain"),
+        ("edit:~/x", "full path"),
         ("execute:git; ls", "it joins commands with `;`"),
         ("execute:git st*", "`*`"),
         ("mcp:*", "mcp:SERVER"),

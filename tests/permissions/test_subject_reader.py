@@ -148,7 +148,7 @@ def test_the_command_of_real_agents_is_known(frames: list[dict[str, Any]]) -> No
     subject = asked(*frames)
     assert subject.certain
     assert (subject.kind, subject.command_words) == ("execute", ("touch", "one"))
-    assert subject.words == "run `touch one`"
+    assert subject.description == "run `touch one`"
     assert not subject.concerns
 
 
@@ -156,7 +156,7 @@ def test_the_command_of_real_agents_is_known(frames: list[dict[str, Any]]) -> No
 def test_the_file_of_real_agents_is_known(frames: list[dict[str, Any]]) -> None:
     subject = asked(*frames)
     assert subject.certain
-    assert (subject.kind, subject.paths, subject.words) == (
+    assert (subject.kind, subject.paths, subject.description) == (
         "edit",
         ["/ws/project/README.md"],
         "edit README.md",
@@ -172,7 +172,7 @@ def test_a_file_outside_the_workspace_is_told() -> None:
 
 def test_leaving_plan_mode_is_a_change_of_mode() -> None:
     subject = asked(*CLAUDE_PLAN)
-    assert (subject.kind, subject.words) == ("switch_mode", 'change its mode ("Approve Plan")')
+    assert (subject.kind, subject.description) == ("switch_mode", 'change its mode ("Approve Plan")')
 
 
 # --------------------------------------------------------------------------- commands
@@ -182,7 +182,7 @@ def test_a_title_is_never_a_source() -> None:
     subject = asked({"kind": "execute", "title": "git status"})
     assert not subject.certain
     assert subject.command_words is None
-    assert "git status" in subject.words
+    assert "git status" in subject.description
 
 
 def test_a_title_can_raise_suspicion() -> None:
@@ -252,11 +252,11 @@ def test_what_is_not_surely_the_same_command_stays_as_it_is(line: str | list[str
 
 
 def test_the_directory_is_named_when_it_is_another() -> None:
-    assert command("ls", cwd="src").words == "run `ls` in src"
-    assert command("cd src && ls").words == "run `ls` in src"
-    assert command("ls", workdir="/ws/more").words == "run `ls` in /ws/more"
+    assert command("ls", cwd="src").description == "run `ls` in src"
+    assert command("cd src && ls").description == "run `ls` in src"
+    assert command("ls", workdir="/ws/more").description == "run `ls` in /ws/more"
     outside = command("ls", cwd="/etc")
-    assert outside.words == "run `ls` in /etc"
+    assert outside.description == "run `ls` in /etc"
     assert outside.concerns == ["/etc is outside the workspace"]
 
 
@@ -296,12 +296,12 @@ def test_sensitive_files_among_the_words_of_a_command_are_told(
     line: str | list[str], named: list[str]
 ) -> None:
     subject = command(line)
-    assert [name.split()[2].rstrip(",") for name in subject.names] == named
-    assert set(subject.names) <= set(subject.concerns)
+    assert [name.split()[2].rstrip(",") for name in subject.sensitive_names] == named
+    assert set(subject.sensitive_names) <= set(subject.concerns)
 
 
 def test_why_a_named_file_is_sensitive_is_said() -> None:
-    assert terminal("cat", ".env").names == ("it names .env, which may contain passwords and keys",)
+    assert terminal("cat", ".env").sensitive_names == ("it names .env, which may contain passwords and keys",)
 
 
 @pytest.mark.parametrize(
@@ -317,7 +317,7 @@ def test_why_a_named_file_is_sensitive_is_said() -> None:
     ],
 )
 def test_what_only_looks_like_a_sensitive_file_is_no_concern(line: str) -> None:
-    assert command(line).names == ()
+    assert command(line).sensitive_names == ()
 
 
 def test_a_program_with_arguments_is_a_list() -> None:
@@ -349,25 +349,25 @@ def test_every_variable_that_is_not_known_to_be_harmless_is_part_of_the_subject(
 ) -> None:
     subject = terminal("make", env={"CI": "1", name: value})
     assert subject.variables == ((name, value),)
-    assert subject.words == f"run `make` with {name}={value}"
+    assert subject.description == f"run `make` with {name}={value}"
 
 
 def test_harmless_variables_are_not() -> None:
     harmless = KIMI_ENVIRONMENT | {"PAGER": "cat", "GIT_EDITOR": "true", "LC_ALL": "C.UTF-8", "CI": "true"}
     harmless |= {"COLUMNS": "80", "TZ": "Europe/Berlin", "FORCE_COLOR": "0"}
     assert terminal("ls", env=harmless).variables == ()
-    assert terminal("ls", env=harmless).words == "run `ls`"
+    assert terminal("ls", env=harmless).description == "run `ls`"
 
 
 def test_a_variable_that_the_command_would_get_anyway_changes_nothing() -> None:
-    place = replace(PLACE, base_environment={"HOME": "/home/me"})
+    context = replace(PLACE, base_environment={"HOME": "/home/me"})
     for home, variables in (("/home/me", ()), ("/tmp", (("HOME", "/tmp"),))):
-        assert subject_of_command("ls", env={"HOME": home}, place=place).variables == variables
+        assert subject_of_command("ls", env={"HOME": home}, context=context).variables == variables
 
 
 def test_a_long_value_is_cut_in_the_words_only() -> None:
     subject = terminal("ls", env={"X": "y" * 500})
-    assert len(subject.words) < 100
+    assert len(subject.description) < 100
     assert subject.environment == (("X", "y" * 500),)
 
 
@@ -439,17 +439,17 @@ def test_a_path_that_cannot_be_resolved_is_outside() -> None:
     def refuse(path: str) -> str:
         raise ValueError("embedded null byte")
 
-    place = type(PLACE)(cwd=PROJECT, roots=[PROJECT], resolve=refuse)
-    assert subject_of_kind("edit", ["a\0b"], place=place).outside
+    context = type(PLACE)(cwd=PROJECT, roots=[PROJECT], resolve=refuse)
+    assert subject_of_kind("edit", ["a\0b"], context=context).outside
 
 
 def test_many_files_are_counted() -> None:
-    subject = subject_of_kind("edit", ["a", "b", "c", "d"], place=PLACE)
-    assert subject.words == "edit a, b and 2 more files"
+    subject = subject_of_kind("edit", ["a", "b", "c", "d"], context=PLACE)
+    assert subject.description == "edit a, b and 2 more files"
 
 
 def test_a_name_cannot_paint_the_screen() -> None:
-    assert file("a\x1b[31m\nb").words == "edit a␛[31m b"
+    assert file("a\x1b[31m\nb").description == "edit a␛[31m b"
 
 
 # --------------------------------------------------------------------------- tools
@@ -472,7 +472,7 @@ def test_the_tool_of_an_mcp_server_is_known(told: dict[str, Any]) -> None:
         "create_issue",
         True,
     )
-    assert subject.words == "use `create_issue` of the MCP server github"
+    assert subject.description == "use `create_issue` of the MCP server github"
 
 
 @pytest.mark.parametrize(
@@ -496,8 +496,8 @@ def test_an_mcp_tool_that_runs_commands_is_judged_by_the_command() -> None:
 
 
 def test_other_requests_are_said_by_what_they_name() -> None:
-    assert asked({"kind": "fetch", "rawInput": {"url": "https://x.y"}}).words == "fetch https://x.y"
-    assert asked({"kind": "other", "name": "Agent"}).words == "use `Agent`"
+    assert asked({"kind": "fetch", "rawInput": {"url": "https://x.y"}}).description == "fetch https://x.y"
+    assert asked({"kind": "other", "name": "Agent"}).description == "use `Agent`"
     assert asked({"kind": "dance", "title": "Tango"}).kind == "other"
 
 
@@ -519,7 +519,7 @@ JSON = st.recursive(
     st.text(max_size=9),
 )
 def test_whatever_is_sent_there_is_a_subject(raw: Any, kind: str, title: str) -> None:
-    assert subject_of_call(call_of({"kind": kind, "title": title, "rawInput": raw}), PLACE).words
+    assert subject_of_call(call_of({"kind": kind, "title": title, "rawInput": raw}), PLACE).description
 
 
 @pytest.mark.parametrize("key", PATH_KEYS)

@@ -72,7 +72,7 @@ def command(line: str | list[str], **told: Any) -> Subject:
 
 def terminal(program: str, *args: str, cwd: str = PROJECT, env: dict[str, str] | None = None) -> Subject:
     """`terminal/create`."""
-    return subject_of_command(program, args, cwd=cwd, env=env, place=PLACE)
+    return subject_of_command(program, args, cwd=cwd, env=env, context=PLACE)
 
 
 def file(path: str, kind: str = "edit") -> Subject:

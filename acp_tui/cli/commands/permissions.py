@@ -115,7 +115,7 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
 
     context = _path_context(args)
     subject = _subject(args.kind, args.subject, context)
-    print(f"Request: {subject.words}")
+    print(f"Request: {subject.description}")
     if subject.composite:
         print(f"         prefix allow rules cannot match: {subject.composite}")
     run_rules = [parse_spec(text, "allow") for text in args.allow] + [
@@ -155,17 +155,17 @@ def _subject(kind: str, text: str, context: PathContext) -> Subject:
             raise UserError(
                 "Name the command: acp-tui permissions explain execute 'git status'.", exit_code=2
             )
-        return subject_of_command(text, place=context, served=False)
+        return subject_of_command(text, context=context, served=False)
     if kind in PATH_KINDS and kind != "search" and not text:
         raise UserError(f"Name the file: acp-tui permissions explain {kind} PATH.", exit_code=2)
     if kind in PATH_KINDS:
-        return subject_of_kind(kind, [text] if text else [], place=context)
+        return subject_of_kind(kind, [text] if text else [], context=context)
     if kind == "mcp":
         server, _, tool = text.partition("/")
         if not (server and tool):
             raise UserError("Name the tool: acp-tui permissions explain mcp SERVER/TOOL.", exit_code=2)
-        return subject_of_kind(kind, place=context, server=server, tool=tool)
-    return subject_of_kind(kind, place=context)
+        return subject_of_kind(kind, context=context, server=server, tool=tool)
+    return subject_of_kind(kind, context=context)
 
 
 def _day(rule: Rule) -> str:

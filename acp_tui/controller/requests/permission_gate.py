@@ -73,7 +73,7 @@ class PermissionGate:
                 by=by,
                 why=verdict.why,
                 allowed=verdict.allowed,
-                subject=question.subject.words,
+                subject=question.subject.description,
                 waited=round(self.clock() - began, 3) if by == "you" else 0.0,
             )
         )

@@ -66,7 +66,7 @@ class RequestHandlers:
         self._gate = gate
         self._files = files
         self._cwd = str(files.roots.cwd)
-        self._place = PathContext(
+        self._path_context = PathContext(
             self._cwd,
             [str(directory) for directory in files.roots.directories],
             os.path.realpath,
@@ -111,7 +111,7 @@ class RequestHandlers:
             raise Refusal(INVALID_PARAMS, "session/request_permission: the request could not be understood")
         call = self._session.tool_calls[pending.call_id]
         asked = replace(call)  # the call as it is now: later updates do not change what is asked
-        subject = await self._analyse(partial(subject_of_call, asked, self._place))
+        subject = await self._analyse(partial(subject_of_call, asked, self._path_context))
         subject = subject.evolve(contents=await contents_after(asked, self._files))
         question = Question(params.request_id, "permission", subject, pending.options, why="", call=call)
         if self._gate.question_handler is not None:
@@ -191,7 +191,9 @@ class RequestHandlers:
             folder = stack.enter_context(await asyncio.to_thread(open_folder, cwd))
             with folder.working_directory() as directory:
                 is_line = is_command_line(command, args, directory)
-            read = partial(subject_of_command, command, args, env=env, place=self._place, is_line=is_line)
+            read = partial(
+                subject_of_command, command, args, env=env, context=self._path_context, is_line=is_line
+            )
             subject = await self._analyse(partial(read, cwd=self._target(folder)))
             named = subject.cwd
             if named is not None and named.real != str(folder.real):  # a leading `cd` leads there
@@ -247,7 +249,7 @@ class RequestHandlers:
             why = (
                 "the user rejected it" if verdict.why.startswith("you answered") else verdict.why
             )  # the agent reads it
-            raise Refusal(NOT_ALLOWED, f"not allowed to {question.subject.words}: {why}")
+            raise Refusal(NOT_ALLOWED, f"not allowed to {question.subject.description}: {why}")
 
 
 def _before_write(request_id: RequestId, old: str | None, content: str, *, exists: bool) -> FileBeforeWrite:

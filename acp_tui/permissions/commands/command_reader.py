@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from acp_tui.permissions.commands.command_line import MAX_COMMAND_LENGTH
 from acp_tui.permissions.commands.named_files import sensitive_files
 from acp_tui.permissions.commands.plain_command import NotPlainError, is_plain_argv, plain_words
-from acp_tui.permissions.commands.risky_arguments import reservations
+from acp_tui.permissions.commands.risky_arguments import find_argument_risks
 from acp_tui.permissions.commands.shell_parser import TOO_LONG, parse_argv, parse_command_line
 from acp_tui.permissions.commands.wrappers import shell_script
 from acp_tui.permissions.danger.dangerous_commands import find_danger
 from acp_tui.permissions.danger.steps import expand_steps
-from acp_tui.permissions.harmless_variables import significant
+from acp_tui.permissions.harmless_variables import significant_variables
 from acp_tui.permissions.subject import Target
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class Command:
     parsed: CommandLine
     environment: tuple[tuple[str, str], ...] = ()
     variables: tuple[tuple[str, str], ...] = ()  # those of them that are not harmless
-    reservations: tuple[tuple[int, str], ...] = ()  # see `arguments`
-    names: tuple[str, ...] = ()  # sensitive files, as clauses about "it"
+    argument_risks: tuple[tuple[int, str], ...] = ()  # see `arguments`
+    sensitive_names: tuple[str, ...] = ()  # sensitive files, as clauses about "it"
     too_long: bool = False  # only its beginning was analysed
     dangerous: str | None = None
 
@@ -71,7 +71,7 @@ class _Analysis:
 
 def read_command(
     given: str | tuple[str, ...],
-    place: PathContext,
+    context: PathContext,
     *,
     cwd: str | Target | None = None,
     env: Mapping[str, str] | None = None,
@@ -82,15 +82,15 @@ def read_command(
 
     Args:
         given: The line or the words.
-        place: The folders of the conversation.
+        context: The folders of the conversation.
         cwd: Where it runs; by default in the conversation's folder.
         env: Variables that are set for it.
         shell_free: acp-tui starts it, so its arguments reach no shell. For a list that an agent reports, this
             is not known.
         follow_cd: Whether a leading `cd` is replaced by the directory it leads to.
     """
-    directory = place.folder(cwd or place.cwd) if not isinstance(cwd, Target) else cwd
-    inner, folder, run = _unwrap(given, directory, place, follow_cd=follow_cd)
+    directory = context.folder(cwd or context.cwd) if not isinstance(cwd, Target) else cwd
+    inner, folder, run = _unwrap(given, directory, context, follow_cd=follow_cd)
     analysis = _Analysis(inner, folder.real)
     danger, too_long = analysis.danger, analysis.line.too_long
     if inner != (given.strip() if isinstance(given, str) else given):
@@ -106,16 +106,16 @@ def read_command(
         run=run,
         parsed=analysis.line,
         environment=tuple((env or {}).items()),
-        reservations=tuple(reservations(words, folder, place)) if words else (),
-        variables=significant(env or {}, place.base_environment),
-        names=tuple(sensitive_files(inner, analysis.line, analysis.steps, folder, place)),
+        argument_risks=tuple(find_argument_risks(words, folder, context)) if words else (),
+        variables=significant_variables(env or {}, context.base_environment),
+        sensitive_names=tuple(sensitive_files(inner, analysis.line, analysis.steps, folder, context)),
         too_long=too_long,
         dangerous=danger,
     )
 
 
 def _unwrap(
-    given: str | tuple[str, ...], directory: Target, place: PathContext, *, follow_cd: bool
+    given: str | tuple[str, ...], directory: Target, context: PathContext, *, follow_cd: bool
 ) -> tuple[str | tuple[str, ...], Target, str | tuple[str, ...]]:
     """Take `sh -c` around a command and `cd INSIDE &&` before it away, as often as there are any.
 
@@ -132,7 +132,7 @@ def _unwrap(
             break
         elif leading := _LEADING_CD.fullmatch(given) if follow_cd else None:
             path = leading["single"] or leading["double"] or leading["bare"]
-            target = place.folder(path, directory.path)
+            target = context.folder(path, directory.path)
             if not target.inside or _BACKGROUND.search(leading["rest"]):
                 break
             given, directory, changed = leading["rest"].strip(), target, True

@@ -20,16 +20,16 @@ MAX_FOLDERS = 20
 _FOLDER_OPTIONS = ("-C", "--git-dir", "--work-tree")
 
 
-def other_repository(words: Sequence[str], folder: str, place: PathContext) -> str | None:
+def other_repository(words: Sequence[str], folder: str, context: PathContext) -> str | None:
     """Why a git command is not about the workspace's repository; None when it is, or is no git command."""
     if not words or words[0].rpartition("/")[2].lower() not in {"git", "git.exe"}:
         return None
     folders = list(islice(_folders(words, folder), MAX_FOLDERS + 1))
     if len(folders) > MAX_FOLDERS:
         return "it changes its folder too often"
-    own = {place.repository_of(place.resolve(root)) for root in (place.cwd, *place.roots)}
+    own = {context.repository_of(context.resolve(root)) for root in (context.cwd, *context.roots)}
     for at in folders:
-        found = place.repository_of(place.resolve(at))
+        found = context.repository_of(context.resolve(at))
         if found is not None and found not in own:
             return f"it runs git in {found}, which is a repository of its own"
     return None

@@ -60,7 +60,7 @@ def sensitive_files(
     line: CommandLine,
     steps: Iterable[Step],
     directory: Target,
-    place: PathContext,
+    context: PathContext,
 ) -> Iterator[str]:
     """Yield a clause about "it" for each sensitive file that a command names.
 
@@ -69,7 +69,7 @@ def sensitive_files(
         line: The same parsed.
         steps: The commands in it.
         directory: Where it runs.
-        place: The folders of the conversation.
+        context: The folders of the conversation.
     """
     seen: set[str] = set()
     for step in steps:
@@ -78,7 +78,7 @@ def sensitive_files(
                 if path in seen or not _counts(path, step, writes=writes):
                     continue
                 seen.add(path)
-                if why := _why(path, step.folder or directory.path, place, writes=writes):
+                if why := _why(path, step.folder or directory.path, context, writes=writes):
                     yield f"it names {path}, which {why}"
                     break
         if len(seen) > _MAX_WORDS:
@@ -87,15 +87,15 @@ def sensitive_files(
         for path in islice(dict.fromkeys(_PIECES.split(given[: 64 * _MAX_PATH])), _MAX_WORDS):
             if path in seen or "." not in path or posixpath.basename(path) == ".git":
                 continue
-            if why := _why(path, directory.path, place):
+            if why := _why(path, directory.path, context):
                 yield f"it names {path}, which {why}"
 
 
-def _why(path: str, folder: str, place: PathContext, *, writes: bool = False) -> str | None:
-    if not writes and "/" not in path and place.repository_of(folder) == folder:
+def _why(path: str, folder: str, context: PathContext, *, writes: bool = False) -> str | None:
+    if not writes and "/" not in path and context.repository_of(folder) == folder:
         # In a git directory every word would be one of its files: the name alone has to tell.
         folder = "/"
-    if why := place.target(path, folder).sensitive:
+    if why := context.target(path, folder).sensitive:
         return why
     return "may stand for a sensitive file" if glob_may_match_sensitive(path) else None
 

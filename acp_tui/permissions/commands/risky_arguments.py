@@ -41,12 +41,14 @@ _SHORTEST_ABBREVIATION = 4
 _SHORT_O_IS_HARMLESS = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ls", "ps", "pgrep"})
 
 
-def reservations(words: Sequence[str], directory: Target, place: PathContext) -> Iterator[tuple[int, str]]:
+def find_argument_risks(
+    words: Sequence[str], directory: Target, context: PathContext
+) -> Iterator[tuple[int, str]]:
     """Yield position and reason, in words, of whatever a rule has to name to allow it."""
     program = words[0]
-    if "/" in program and not program.startswith("/") and directory.real != place.target(place.cwd).real:
+    if "/" in program and not program.startswith("/") and directory.real != context.target(context.cwd).real:
         yield WHOLE_COMMAND, f"{program} is another program in this folder"
-    if elsewhere := other_repository(words, directory.real, place):
+    if elsewhere := other_repository(words, directory.real, context):
         yield WHOLE_COMMAND, elsewhere
     options = True
     for position, word in enumerate(words[1:], 1):
@@ -55,7 +57,7 @@ def reservations(words: Sequence[str], directory: Target, place: PathContext) ->
             return
         options = options and word != "--"
         why = _option(program.rpartition("/")[2], word) if options and word.startswith("-") else None
-        if why := why or _path(word, directory, place) or _variable(word):
+        if why := why or _path(word, directory, context) or _variable(word):
             yield position, why
 
 
@@ -84,14 +86,14 @@ def _is_one_of(name: str, known: Sequence[str]) -> bool:
     )
 
 
-def _path(word: str, directory: Target, place: PathContext) -> str | None:
+def _path(word: str, directory: Target, context: PathContext) -> str | None:
     text = _URL.sub("", word)
     found = [] if text.startswith("-") else [text]
     if option := _PATH_IN_OPTION.fullmatch(text):
         found.append(option[1])
     found += [piece for piece in _SEPARATORS.split(text)[1:] if _SUSPECT.match(piece)]
     for path in found:
-        if path and path not in _DEVICES and not place.target(path, directory.path).inside:
+        if path and path not in _DEVICES and not context.target(path, directory.path).inside:
             return f"{path} is outside the workspace"
     return None
 

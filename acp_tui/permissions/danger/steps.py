@@ -178,8 +178,10 @@ def expand_steps(line: CommandLine, folder: str = "") -> list[Step]:
             elsewhere = None
             found.append(step)
             shell.move(part)
-            if part.name in {"env", "sudo", "doas"} and (place := step.value_of("-C", "--chdir", "-D")):
-                elsewhere = joined(place, shell.folder)
+            if part.name in {"env", "sudo", "doas"} and (
+                folder_option := step.value_of("-C", "--chdir", "-D")
+            ):
+                elsewhere = joined(folder_option, shell.folder)
     line.too_long = line.too_long or shell.room < 0
     return found
 

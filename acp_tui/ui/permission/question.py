@@ -111,7 +111,7 @@ def _title(question: Question) -> str:
 
 def _raw_title(question: Question) -> str:
     title = question.call.permission_title if question.call is not None else ""
-    return (title or question.subject.words)[:MAX_COMMAND]
+    return (title or question.subject.description)[:MAX_COMMAND]
 
 
 def _said_below(question: Question) -> bool:

@@ -87,5 +87,5 @@ def guarded_write() -> Question:
 def guarded_command() -> Question:
     """The agent has us run a program elsewhere."""
     env = {"LD_PRELOAD": "/tmp/x.so"}
-    subject = subject_of_command("make", ["install"], cwd="/usr/src", env=env, place=PLACE)
+    subject = subject_of_command("make", ["install"], cwd="/usr/src", env=env, context=PLACE)
     return Question(3, "command", subject, GUARD, "")

@@ -1,0 +1,212 @@
+"""Which rules apply to a request, and which of them decides.
+
+Matching is not symmetric:
+
+* An **allow** rule is read narrowly. It matches only a request that is certain, and must match every file of
+  it.
+
+  - By its leading words it matches only plain commands (see `plain_command`), whatever words follow: `npm
+    test` also allows `npm test -- --x`. An exact rule allows no further words.
+  - It does not match a command that sets variables which are not harmless, or has risky arguments that it
+    does not name (see `risky_arguments`).
+  - A file outside the workspace is allowed only by an absolute pattern, a sensitive file only by its own
+    path.
+  - No rule allows a dangerous command, one that is too long to be analysed, or one that runs outside the
+    workspace.
+
+* A **reject** rule is read widely. It matches if any file or any part of a command does. If that cannot be
+  known, the answer is *perhaps*, and the user is asked.
+
+Among the rules that match, reject beats allow, however narrow the allow rule is. Among rules of the same
+decision, the narrowest is named as the reason: first by what it matches, then session before project before
+everywhere, then one agent before any.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING, Literal
+
+from acp_tui.permissions.commands.risky_arguments import WHOLE_COMMAND
+from acp_tui.permissions.path_globs import compile_glob, fold_case, unescape
+from acp_tui.permissions.subject import PATH_KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from acp_tui.permissions.agent_identity import AgentIdentity
+    from acp_tui.permissions.commands.command_line import Part
+    from acp_tui.permissions.rules import Rule
+    from acp_tui.permissions.subject import Subject, Target
+
+Match = Literal["yes", "no", "perhaps"]
+
+
+def applies(rule: Rule, *, agent: AgentIdentity | None, project: str | None) -> bool:
+    """Return True if the rule is in force for this agent and this project."""
+    return (rule.scope != "project" or rule.project == project) and _is_for(rule, agent)
+
+
+def _is_for(rule: Rule, agent: AgentIdentity | None) -> bool:
+    if rule.agent is None:
+        return True
+    if agent is None:
+        return False
+    if rule.agent == agent.id:
+        return rule.agent_name in (None, agent.name)
+    return rule.decision == "reject" and rule.agent == agent.program  # see `rule_migration`
+
+
+def matches(rule: Rule, subject: Subject, *, project: str | None = None) -> Match:
+    """Say whether the rule matches. Its relative paths count from its own project, or else from `project`.
+
+    An allow rule never matches "perhaps".
+    """
+    base = rule.project or project or ""
+    if rule.decision == "allow":
+        return "yes" if _allows(rule, subject, base) else "no"
+    return _rejects(rule, subject, base)
+
+
+def strongest(rules: Iterable[Rule]) -> Rule | None:
+    """Return the rule that decides among those that match: see the module's docstring."""
+    return max(rules, key=lambda rule: (rule.decision == "reject", *rule.narrowness), default=None)
+
+
+def _allows(rule: Rule, subject: Subject, base: str) -> bool:
+    if subject.dangerous or subject.too_long or (subject.cwd and not subject.cwd.inside):
+        return False
+    if rule.server is not None:
+        return subject.certain and _is_tool(rule, subject) and _all_ordinary(subject)
+    if rule.kind != subject.kind:
+        return False
+    if rule.command is not None:
+        return (
+            subject.certain
+            and subject.command_words is not None
+            and _begins_with(rule, subject.command_words)
+            and not any(_obstacles(rule, subject))
+            and _all_ordinary(subject)
+            and (
+                rule.exact or not subject.sensitive_names
+            )  # an exact rule allows the files that its command names
+        )
+    if rule.path is not None:
+        return (
+            subject.certain
+            and bool(subject.targets)
+            and all(_allows_file(rule.path, t, base) for t in subject.targets)
+        )
+    return (
+        (subject.certain or not _needs_files(subject))
+        and _all_ordinary(subject)
+        and not subject.sensitive_names
+    )
+
+
+def _needs_files(subject: Subject) -> bool:
+    """Return True if its files must be known to say that it is inside the workspace."""
+    return subject.kind in PATH_KINDS
+
+
+def _all_ordinary(subject: Subject) -> bool:
+    """Return True if all files are inside the workspace and none is sensitive."""
+    return not subject.outside and not subject.sensitive
+
+
+def _allows_file(pattern: str, target: Target, base: str) -> bool:
+    if target.sensitive and not _is_exactly(pattern, target.real, base):
+        return False
+    if not target.inside and not pattern.startswith("/"):
+        return False
+    return compile_glob(pattern, base).fullmatch(target.real) is not None
+
+
+def _is_exactly(pattern: str, path: str, base: str) -> bool:
+    """Return True if the pattern is exactly this path."""
+    return posixpath.join(base, unescape(pattern)) == path
+
+
+def _begins_with(rule: Rule, command: Sequence[str]) -> bool:
+    wanted = rule.command or ()
+    return tuple(command[: len(wanted)]) == wanted and (not rule.exact or len(command) == len(wanted))
+
+
+def find_obstacle(rule: Rule, subject: Subject) -> str | None:
+    """Return why an allow rule that names the command does not match; None in all other cases."""
+    words = subject.command_words
+    if rule.decision != "allow" or rule.kind != subject.kind or not rule.command or words is None:
+        return None
+    return next(_obstacles(rule, subject), None) if _begins_with(rule, words) else None
+
+
+def _obstacles(rule: Rule, subject: Subject) -> Iterator[str]:
+    """Yield everything about the command that the rule would have to name."""
+    yield from (f"it sets {name}" for name, _ in subject.variables)
+    named = len(rule.command or ())
+    for position, why in subject.argument_risks:
+        if position == WHOLE_COMMAND or (position >= named and not rule.exact):
+            yield why
+
+
+def _is_tool(rule: Rule, subject: Subject) -> bool:
+    return (
+        subject.server is not None
+        and rule.server in (None, subject.server)
+        and rule.tool in (None, subject.tool)
+    )
+
+
+def _rejects(rule: Rule, subject: Subject, base: str) -> Match:
+    if rule.kind == "mcp":
+        if subject.kind == "mcp" and not subject.certain:
+            return "perhaps" if rule.server else "yes"
+        return "yes" if _is_tool(rule, subject) else "no"
+    if rule.kind != subject.kind:
+        return "no"
+    if rule.command is not None:
+        return _rejects_command(rule, subject)
+    if rule.path is not None:
+        pattern = compile_glob(rule.path, base, fold=True)
+        if any(pattern.fullmatch(fold_case(path)) for t in subject.targets for path in (t.path, t.real)):
+            return "yes"
+        return "no" if subject.certain and subject.targets else "perhaps"
+    return "yes"
+
+
+def _rejects_command(rule: Rule, subject: Subject) -> Match:
+    if not subject.certain:
+        return "perhaps"
+    line = subject.parsed
+    if line is None:
+        return "perhaps"
+    found: set[Match] = {_rejects_part(rule, part) for part in line.parts}
+    if "yes" in found:
+        return "yes"
+    return "perhaps" if "perhaps" in found or line.problem else "no"
+
+
+def _rejects_part(rule: Rule, part: Part) -> Match:
+    """Compare word by word. `/usr/bin/git` counts as `git`; options may stand between the words."""
+    if not part.words:
+        return "no"
+    wanted = rule.command or ()
+    if rule.exact and len(part.words) > len(wanted):
+        return "no"
+    for position, expected in enumerate(wanted):
+        if position >= len(part.words):
+            return "perhaps" if part.open_ended else "no"
+        word = part.words[position]
+        if not word.literal:
+            return "perhaps"
+        if word.text == expected or (position == 0 and _is_program(part, expected)):
+            continue
+        if position == 0 or not word.text.startswith("-"):
+            return "no"
+        found = expected.startswith("-") or any(given.text == expected for given in part.words)
+        return "perhaps" if found else "no"
+    return "yes"
+
+
+def _is_program(part: Part, program: str) -> bool:
+    return bool(part.name) and part.name == program.rpartition("/")[2].lower()
