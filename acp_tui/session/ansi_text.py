@@ -1,6 +1,6 @@
 """Text that keeps SGR colour escapes; all other control characters are made visible.
 
-Only for output that is parsed into styles afterwards. Never write it to a terminal directly.
+Only for output that is parsed into styles. Never write it to a terminal directly.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 
 from acp_tui.session.text import visible
 
-# Select Graphic Rendition: ESC [ parameters m. Parameters are digits, `;` and (newer) `:`.
+# Select Graphic Rendition: ESC [ parameters m. Parameters consist of digits, `;` and, in newer programs, `:`.
 SGR = re.compile("\x1b\\[([0-9;:]*)m")
 
 

@@ -1,6 +1,6 @@
 """Attachments of a prompt: file mentions (`@src/app.py:10-20`), pictures, command output.
 
-A name counts as a mention only when there is such a file: people also write `@property` and `@alice`.
+A name is a mention only if the file exists, because prompts also contain `@property` and `@alice`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class FileMention(NamedTuple):
     """A file or folder, optionally limited to a range of lines (1-based)."""
 
     token: str  # as written in the prompt
-    path: str  # as it was written: below the working directory, absolute, or with `~`
+    path: str  # as written: relative to the working directory, absolute, or with `~`
     first: int | None = None
     last: int | None = None
 
@@ -50,10 +50,10 @@ _MENTION = (
     r"""(?:"(?P<quoted>(?:[^"\\\n]|\\.)+)"(?::(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?|(?P<word>[^\s"]+))"""
 )
 _LINES = r"(?s)(.+):(\d{1,9})(?:-(\d{1,9}))?"
-_BEHIND = ".,;:!?)]}>'`"  # what follows a name in a sentence
-_BEGUN = r"""(?:^|(?<=[\s(\[{<"'`]))@(?:"(?P<quoted>(?:[^"\\]|\\.)*)|(?P<word>[^\s"]*))$"""
+_SENTENCE_MARKS = ".,;:!?)]}>'`"  # may follow a name in a sentence
+_PARTIAL_MENTION = r"""(?:^|(?<=[\s(\[{<"'`]))@(?:"(?P<quoted>(?:[^"\\]|\\.)*)|(?P<word>[^\s"]*))$"""
 _ESCAPED = r"""\\[\\"nt]|(?:\\x[0-9a-f]{2})+"""
-_ASKED_LINES = r":(\d{0,9}(?:-\d{0,9})?)$"
+_PARTIAL_LINES = r":(\d{0,9}(?:-\d{0,9})?)$"
 
 
 class Mention(NamedTuple):
@@ -75,16 +75,15 @@ def find_mentions(text: str, exists: Callable[[str], bool]) -> Iterator[Mention]
 
 
 def _quoted(found: re.Match[str], exists: Callable[[str], bool]) -> Mention | None:
-    for path in dict.fromkeys((_unescaped(found["quoted"]), found["quoted"])):
+    for path in dict.fromkeys((_unescape(found["quoted"]), found["quoted"])):
         if exists(path):
             return _mention(found.start(), found[0], path, found["first"], found["last"])
     return None
 
 
 def _word(found: re.Match[str], exists: Callable[[str], bool]) -> Mention | None:
-    """A name without quotes may end before the word does."""
-    whole = found["word"]
-    for word in dict.fromkeys((whole, whole.rstrip(_BEHIND))):
+    """Return the mention of an unquoted name, which may end before the word does."""
+    for word in dict.fromkeys((found["word"], found["word"].rstrip(_SENTENCE_MARKS))):
         lines = re.fullmatch(_LINES, word)
         if lines is not None and exists(lines[1]):
             return _mention(found.start(), f"@{word}", *lines.groups())
@@ -110,12 +109,12 @@ class PartialMention(NamedTuple):
 
 def partial_mention(before: str) -> PartialMention | None:
     """Return the incomplete mention at the end of the text before the cursor, or None."""
-    if "@" not in before or (found := re.search(_BEGUN, before)) is None:
+    if "@" not in before or (found := re.search(_PARTIAL_MENTION, before)) is None:
         return None
     if found["quoted"] is not None:
-        return PartialMention(found.start(), _unescaped(found["quoted"]), "")
+        return PartialMention(found.start(), _unescape(found["quoted"]), "")
     name: str = found["word"]
-    lines = re.search(_ASKED_LINES, name)
+    lines = re.search(_PARTIAL_LINES, name)
     return (
         PartialMention(found.start(), name[: lines.start()], lines[0])
         if lines
@@ -125,35 +124,35 @@ def partial_mention(before: str) -> PartialMention | None:
 
 def format_mention(path: str, lines: str = "") -> str:
     """Return the mention of a path as it is written in a prompt, quoted if necessary."""
-    name = _escaped(path)
-    plain = not any(char.isspace() for char in path) and path[-1:] not in _BEHIND
-    # What could be taken for lines is none of them when it stands in quotes.
-    plain = plain and (bool(lines) or not re.fullmatch(_LINES, path))
-    # Outside of quotes a backslash is a character like any other.
-    plain = plain and name.replace(r"\\", "\\") == path
-    return f"@{path}{lines}" if plain else f'@"{name}"{lines}'
+    name = _escape(path)
+    needs_quotes = any(char.isspace() for char in path) or path[-1:] in _SENTENCE_MARKS
+    # Without quotes, the end of the name would be read as a line range.
+    needs_quotes = needs_quotes or (not lines and re.fullmatch(_LINES, path) is not None)
+    # Escapes are read in quotes only. A backslash alone needs none.
+    needs_quotes = needs_quotes or name.replace(r"\\", "\\") != path
+    return f'@"{name}"{lines}' if needs_quotes else f"@{path}{lines}"
 
 
 _ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\t": r"\t"}
-_MEANT = {escape: char for char, escape in _ESCAPES.items()}
+_ESCAPED_CHARACTERS = {escape: char for char, escape in _ESCAPES.items()}
 
 
-def _escaped(path: str) -> str:
-    """A name as it stands in quotes: what cannot be written or shown is there as its bytes."""
+def _escape(path: str) -> str:
+    """Escape a name for quotes. Characters that cannot be typed or shown are written as bytes."""
     return "".join(
-        _ESCAPES.get(char) or (char if visible_line(char) == char else _bytes(char)) for char in path
+        _ESCAPES.get(char) or (char if visible_line(char) == char else _byte_escapes(char)) for char in path
     )
 
 
-def _bytes(char: str) -> str:
+def _byte_escapes(char: str) -> str:
     return "".join(rf"\x{byte:02x}" for byte in char.encode(errors="surrogateescape"))
 
 
-def _unescaped(name: str) -> str:
-    return re.sub(_ESCAPED, _meant, name) if "\\" in name else name
+def _unescape(name: str) -> str:
+    return re.sub(_ESCAPED, _unescape_match, name) if "\\" in name else name
 
 
-def _meant(found: re.Match[str]) -> str:
-    if found[0] in _MEANT:
-        return _MEANT[found[0]]
+def _unescape_match(found: re.Match[str]) -> str:
+    if found[0] in _ESCAPED_CHARACTERS:
+        return _ESCAPED_CHARACTERS[found[0]]
     return bytes.fromhex(found[0].replace(r"\x", "")).decode(errors="surrogateescape")

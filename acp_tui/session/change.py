@@ -1,4 +1,4 @@
-"""What an event changed in the session; views use it to update."""
+"""A change that an event made to the session, for views to update."""
 
 from __future__ import annotations
 
@@ -13,12 +13,8 @@ ChangeKind = Literal["added", "updated", "fact", "reset"]
 
 @dataclass(slots=True)
 class Change:
-    """One change to the session.
-
-    `added` and `updated` name the entry, `fact` the attribute of `Session` that has a new value;
-    `reset` means that the entries were replaced as a whole.
-    """
+    """A change to the session. `reset` means that all entries were replaced."""
 
     kind: ChangeKind
-    entry: Entry | None = None
-    fact: str | None = None
+    entry: Entry | None = None  # that was added or updated
+    fact: str | None = None  # the attribute of `Session` that has a new value

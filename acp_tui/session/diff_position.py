@@ -1,4 +1,4 @@
-"""The line at which a diff begins in its file. Many agents send only the changed words without a position."""
+"""Finds the line of a file where a diff starts. Many agents send only the changed text."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def _may_be_of(hunk: Hunk, diff: Diff) -> bool:
 
 def _line_by(hunk: Hunk, old: str) -> int | None:
     """Locate the hunk in the diff's old text, or the other way round."""
-    whole, part = (hunk.old + "\n", old) if len(old) <= len(hunk.old) + 1 else (old, hunk.old)
-    if whole.count(part) != 1:
+    longer, part = (hunk.old + "\n", old) if len(old) <= len(hunk.old) + 1 else (old, hunk.old)
+    if longer.count(part) != 1:
         return None
-    before = whole.count("\n", 0, whole.index(part))
+    before = longer.count("\n", 0, longer.index(part))
     line = hunk.line + before if part is old else hunk.line - before
     return line if line > 0 else None

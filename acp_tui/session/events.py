@@ -1,8 +1,11 @@
 """The events of a conversation.
 
-Events come from frames of the wire (made by `protocol`) and from what the client itself did and knows.
-They carry no time: it comes with the record. Texts of chunks and terminal output are raw (the state
-makes them safe as they grow); all other texts meant for display are safe already.
+`protocol` makes them from frames and from client records, which are written by acp-tui itself; docstrings of
+the latter start with "Client:". Events have no time, because the record has it. The names of classes and
+fields are part of the log format and of the output of `exec`.
+
+Texts for display are safe already, except fields marked as raw, which become safe when the state appends
+them.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ class Event:
     __slots__ = ()
 
 
-# --------------------------------------------------------------------------- the agent's process
+# --------------------------------------------------------------------------- process
 
 
 @dataclass(slots=True)
@@ -54,13 +57,13 @@ class AgentStarted(Event):
 
 @dataclass(slots=True)
 class AgentExited(Event):
-    """Client: the process is gone. Both None: it could not be started."""
+    """Client: the process has exited. Without exit code and signal, it could not be started."""
 
     exit_code: int | None = None
     signal: str | None = None
     stderr_tail: list[str] = field(default_factory=list)
-    expected: bool = False  # we ended it ourselves
-    reason: str | None = None  # one sentence, when it never ran or was ended for a fault
+    expected: bool = False  # acp-tui ended it
+    reason: str | None = None  # a sentence, if it could not be started or was ended because of a fault
 
 
 # --------------------------------------------------------------------------- opening
@@ -68,7 +71,7 @@ class AgentExited(Event):
 
 @dataclass(slots=True)
 class Initializing(Event):
-    """`initialize` was sent, asking for this version."""
+    """`initialize` was sent with this version."""
 
     protocol_version: int | str
 
@@ -83,17 +86,17 @@ class Initialized(Event):
 
 @dataclass(slots=True)
 class SessionOpening(Event):
-    """`session/new`, `load`, `resume` or `fork` was sent."""
+    """`session/new`, `session/load`, `session/resume` or `session/fork` was sent."""
 
     how: Literal["new", "load", "resume", "fork"]
     cwd: str
     directories: list[str] = field(default_factory=list)
-    session_id: str | None = None  # the one loaded, resumed or forked
+    session_id: str | None = None  # the session to load, resume or fork
 
 
 @dataclass(slots=True)
 class SessionOpened(Event):
-    """The opening request was answered. None: the answer did not say; the known value stays."""
+    """The opening request was answered. None stands for values missing in the answer, which do not change."""
 
     session_id: str | None = None
     how: Literal["new", "load", "resume", "fork"] = "new"
@@ -106,7 +109,7 @@ class SessionOpened(Event):
 
 @dataclass(slots=True)
 class CallFailed(Event):
-    """A request of ours, other than a prompt, was answered with an error."""
+    """A request to the agent, other than a prompt, was answered with an error."""
 
     method: str
     error: RpcError
@@ -114,7 +117,7 @@ class CallFailed(Event):
 
 @dataclass(slots=True)
 class SignedIn(Event):
-    """`authenticate` was answered without an error (which some agents do also when it failed)."""
+    """`authenticate` was answered without an error. Some agents answer so even if it failed."""
 
     method_id: str
 
@@ -139,17 +142,17 @@ class PromptSent(Event):
     """`session/prompt` was sent."""
 
     contents: list[Content]
-    raw_text: str = ""  # raw: all its text, to know the agent's echo by
+    raw_text: str = ""  # raw: all its text, to recognise the agent's echo
 
 
 @dataclass(slots=True)
 class TurnAccepted(Event):
-    """Draft dialect: the prompt was accepted; another message will end the turn."""
+    """The prompt was accepted, and another message will end the turn. Only in the draft dialect."""
 
 
 @dataclass(slots=True)
 class TurnEnded(Event):
-    """The turn is over."""
+    """The turn has ended without an error."""
 
     stop_reason: str
     tokens: dict[str, int] = field(default_factory=dict)
@@ -167,12 +170,12 @@ class CancelSent(Event):
     """`session/cancel` was sent."""
 
 
-# --------------------------------------------------------------------------- what the agent says
+# --------------------------------------------------------------------------- messages of the agent
 
 
 @dataclass(slots=True)
 class TextChunk(Event):
-    """A piece of text. The hot path: keep it small."""
+    """A part of a text message. There are many of these, so it is kept small."""
 
     speaker: Speaker
     text: str  # raw
@@ -182,7 +185,7 @@ class TextChunk(Event):
 
 @dataclass(slots=True)
 class ContentChunk(Event):
-    """Content of another kind than text."""
+    """An image or other content that is not text."""
 
     speaker: Speaker
     content: Content
@@ -191,13 +194,13 @@ class ContentChunk(Event):
 
 @dataclass(slots=True)
 class ToolCallChanged(Event):
-    """A `tool_call`, a `tool_call_update` or the tool call inside a permission request.
+    """A `tool_call`, a `tool_call_update` or the tool call in a permission request.
 
-    A patch: None leaves a field as it is. `announced` tells a `tool_call` from an update.
+    Fields that are None do not change.
     """
 
     call_id: str
-    announced: bool = False
+    announced: bool = False  # it is a `tool_call`
     title: str | None = None
     name: str | None = None
     kind: str | None = None
@@ -208,19 +211,19 @@ class ToolCallChanged(Event):
     raw_input: Any = None
     has_raw_output: bool = False
     raw_output: Any = None
-    command: str | None = None  # from here on: read from the raw values
+    command: str | None = None  # this and the following fields are read from the raw input and output
     input_paths: list[str] = field(default_factory=list)
     output: Content | None = None
     exit_code: int | None = None
     raw_failed: bool = False
     hunks: list[Hunk] = field(default_factory=list)
     meta: dict[str, Any] | None = None
-    asked: bool = False  # from a permission request: its content joins what is there
+    asked: bool = False  # from a permission request: its content is added to the known content
 
 
 @dataclass(slots=True)
 class PlanChanged(Event):
-    """A whole plan; it replaces the one before (of the same id). No items and no text: cleared."""
+    """A complete plan, which replaces the one with the same id. An empty one clears it."""
 
     items: list[PlanItem] = field(default_factory=list)
     plan_id: str | None = None
@@ -238,7 +241,7 @@ class CommandsChanged(Event):
 
 @dataclass(slots=True)
 class ModeChanged(Event):
-    """The current mode, from the agent or confirmed by the answer to `set_mode`."""
+    """The current mode, reported by the agent or confirmed by its answer to `session/set_mode`."""
 
     mode: str
 
@@ -252,7 +255,7 @@ class ConfigOptionsChanged(Event):
 
 @dataclass(slots=True)
 class ConfigOptionSet(Event):
-    """`session/set_config_option` was answered, but without the state it should carry."""
+    """`session/set_config_option` was answered without the list of options that the protocol requires."""
 
     option_id: str
     value: str | bool
@@ -260,14 +263,14 @@ class ConfigOptionSet(Event):
 
 @dataclass(slots=True)
 class ModelChanged(Event):
-    """The answer to `session/set_model`."""
+    """`session/set_model` was answered."""
 
     model: str
 
 
 @dataclass(slots=True)
 class UsageChanged(Event):
-    """Context window and cost. None leaves a value as it is."""
+    """Context window and cost. Values that are None do not change."""
 
     used: int | None = None
     size: int | None = None
@@ -276,16 +279,16 @@ class UsageChanged(Event):
 
 @dataclass(slots=True)
 class InfoChanged(Event):
-    """Title and time of the session. `clear_title`: the agent sent null."""
+    """Title and time of the last change of the session."""
 
     title: str | None = None
-    clear_title: bool = False
+    clear_title: bool = False  # the agent sent null
     updated_at: str | None = None
 
 
 @dataclass(slots=True)
 class AgentNotice(Event):
-    """The unstable `notice` update."""
+    """A `notice` update, which is unstable in the protocol."""
 
     level: Level
     text: str
@@ -294,7 +297,7 @@ class AgentNotice(Event):
 
 @dataclass(slots=True)
 class CompactionChanged(Event):
-    """The unstable `compaction_update`. None leaves a field as it is."""
+    """A `compaction_update`, which is unstable in the protocol. Fields that are None do not change."""
 
     compaction_id: str
     status: str | None = None
@@ -304,7 +307,7 @@ class CompactionChanged(Event):
 
 @dataclass(slots=True)
 class CompactionChunk(Event):
-    """The unstable `compaction_summary_chunk`."""
+    """A `compaction_summary_chunk`, which is unstable in the protocol."""
 
     compaction_id: str
     text: str  # raw
@@ -312,7 +315,7 @@ class CompactionChunk(Event):
 
 @dataclass(slots=True)
 class Unknown(Event):
-    """A message of a kind that acp-tui does not know."""
+    """A message of an unknown kind."""
 
     what: str
     raw: Any
@@ -320,7 +323,7 @@ class Unknown(Event):
 
 @dataclass(slots=True)
 class Nothing(Event):
-    """A well-formed message without effect on the state, except that the agent is alive."""
+    """A valid message that changes nothing, but shows that the agent is alive."""
 
     what: str
 
@@ -348,26 +351,26 @@ class Elsewhere(Event):
     inner: Event
 
 
-# --------------------------------------------------------------------------- what the agent asks
+# --------------------------------------------------------------------------- requests of the agent
 
 
 @dataclass(slots=True)
 class PermissionRequested(Event):
-    """`session/request_permission`. Its tool call came just before, as `ToolCallChanged`."""
+    """`session/request_permission`. The event before it is the `ToolCallChanged` of its tool call."""
 
     request_id: RequestId
     call_id: str
     options: list[PermissionOption]
-    answerable: bool = True
+    answerable: bool = True  # False for a request without an id
 
 
 @dataclass(slots=True)
 class PermissionAnswered(Event):
-    """Our answer to it was sent. Without an option: cancelled, or refused with an error."""
+    """The permission request was answered."""
 
     request_id: RequestId
     outcome: Literal["selected", "cancelled", "error"]
-    option_id: str | None = None
+    option_id: str | None = None  # if the outcome is "selected"
 
 
 @dataclass(slots=True)
@@ -384,7 +387,7 @@ class ElicitationRequested(Event):
 
 @dataclass(slots=True)
 class ElicitationAnswered(Event):
-    """Our answer to it was sent."""
+    """The elicitation was answered."""
 
     request_id: RequestId
     action: Literal["accept", "decline", "cancel", "error"]
@@ -406,31 +409,32 @@ class RequestWithdrawn(Event):
 
 @dataclass(slots=True)
 class FileServed(Event):
-    """We answered `fs/read_text_file` or `fs/write_text_file`."""
+    """`fs/read_text_file` or `fs/write_text_file` was answered."""
 
     path: str
     wrote: bool
     error: RpcError | None = None
     request_id: RequestId = None
-    line: int | None = None  # where the agent began to read
-    content: str = ""  # what was written
+    line: int | None = None  # the first line of a read
+    content: str = ""  # of a write
 
 
 @dataclass(slots=True)
 class FileBeforeWrite(Event):
-    """Client: what a file held right before the agent's `fs/write_text_file` was carried out."""
+    """Client: the content of a file right before `fs/write_text_file` replaced it."""
 
     request_id: RequestId
-    old: str | None = None  # None: there was no file
-    known: bool = True  # False: not text, or too long to be kept
-    line_ends: list[str] = field(default_factory=list)  # of old and new, where they are not the same
+    old: str | None = None  # None if there was no file
+    known: bool = True  # False if the content is not text, or too long to be kept
+    line_ends: list[str] = field(default_factory=list)  # of the old and the new content, if they differ
 
 
 @dataclass(slots=True)
 class TerminalCreated(Event):
-    """We answered `terminal/create`, or the agent reported a terminal of its own in `_meta`.
+    """A terminal appeared.
 
-    Client: the user ran something.
+    `terminal/create` was answered, or the agent reported a terminal of its own in `_meta`. Client: the user
+    ran a command.
     """
 
     terminal_id: str
@@ -441,17 +445,17 @@ class TerminalCreated(Event):
 
 @dataclass(slots=True)
 class TerminalOutput(Event):
-    """Output of a terminal, after `skipped` characters that were not kept."""
+    """Output of a terminal."""
 
     terminal_id: str
     text: str  # raw
-    skipped: int = 0
-    replace: bool = False  # the agent sent its whole output again
+    skipped: int = 0  # characters before it that were not kept
+    replace: bool = False  # the agent sent its complete output again
 
 
 @dataclass(slots=True)
 class TerminalExited(Event):
-    """The command ended."""
+    """The command of a terminal ended."""
 
     terminal_id: str
     exit_code: int | None = None
@@ -460,29 +464,29 @@ class TerminalExited(Event):
 
 @dataclass(slots=True)
 class TerminalReleased(Event):
-    """`terminal/release`: it cannot be used any more; its text stays."""
+    """The agent released a terminal. Its text stays visible."""
 
     terminal_id: str
 
 
-# --------------------------------------------------------------------------- what the client did
+# --------------------------------------------------------------------------- actions of acp-tui
 
 
 @dataclass(slots=True)
 class Decided(Event):
-    """Client: who will answer a permission or guard question, and why; before the answer is sent."""
+    """Client: a request of the agent was allowed, rejected or cancelled. It is answered after this event."""
 
     request_id: RequestId
-    by: str  # "you" | "rule" | "policy" | "turn" (cancelled) | "covered" (by an allowed request)
+    by: str  # "you" | "rule" | "policy" | "turn" (cancelled) | "covered" (by a permission given before)
     why: str
-    allowed: bool | None = None  # None: cancelled
-    subject: str | None = None  # in words: "run `pytest -q`"
-    waited: float = 0.0  # seconds that the answer took
+    allowed: bool | None = None  # None if cancelled
+    subject: str | None = None  # as text, such as "run `pytest -q`"
+    waited: float = 0.0  # seconds until the user answered
 
 
 @dataclass(slots=True)
 class DiffPlaced(Event):
-    """Client: where in its file a diff of a tool call begins, as the file was found at that time."""
+    """Client: a diff of a tool call was found in its file."""
 
     call_id: str
     index: int  # of the diff in the call's content
@@ -494,7 +498,7 @@ class DiffPlaced(Event):
 class Noticed(Event):
     """Client: a notice for the transcript.
 
-    A notice with the source `waiting` is replaced by the next one with the source `waited`.
+    The next notice with the source "waited" replaces the text of one with the source "waiting".
     """
 
     level: Level
@@ -505,30 +509,30 @@ class Noticed(Event):
 
 @dataclass(slots=True)
 class SettingsRestored(Event):
-    """Client: after a session was opened again, its settings were set as before, except for these keys."""
+    """Client: the settings of a reopened session were restored, except those with the `failed` keys."""
 
     failed: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Queued(Event):
-    """Client: a prompt was put into the queue, or the one with this id was edited."""
+    """Client: a prompt was queued, or the queued prompt with this id was edited."""
 
     id: str
     text: str
     blocks: list[dict[str, Any]] = field(default_factory=list)
-    first: bool = False  # goes to the front
+    first: bool = False  # put at the front
 
 
 @dataclass(slots=True)
 class Unqueued(Event):
-    """Client: a prompt left the queue, sent or removed."""
+    """Client: a prompt was sent from the queue, or removed."""
 
     id: str
 
 
 @dataclass(slots=True)
 class QueuePaused(Event):
-    """Client: the queue waits for the user, or goes on."""
+    """Client: the queue was paused or resumed."""
 
     paused: bool

@@ -1,7 +1,7 @@
-"""Invisible characters: in commands, paths and option names each is replaced by a visible stand-in.
+"""Replaces invisible characters in commands, paths and option names by visible stand-ins.
 
-In prose they are legitimate (joined emoji, Persian, French spaces), and `visible` leaves them alone. In what
-a user approves they can hide a tail or make two names look the same.
+In what a user approves, they can hide text or make two names look the same. In prose they are legitimate
+(joined emoji, Persian, French spaces), so `visible` does not replace them.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ _INVISIBLE = re.compile(
     "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff"
-    "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"  # spaces that are not the space
+    "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"  # spaces other than U+0020
     "]"
 )
 """Unicode's default ignorable characters, fillers, blanks, and other spaces."""
 _TAGS = range(0xE0000, 0xE0080)
 MAX_NAMED = 3
-"""How many kinds of characters are named; the rest are only counted."""
+"""Kinds of characters that are named. The others are only counted."""
 
 
 def reveal(text: str) -> str:
-    """Text that is safe to display, with a stand-in such as ‹200b› for each invisible character."""
+    """Make text safe to display, with a stand-in such as ‹200b› for each invisible character."""
     if text.isascii():
         return visible(text)
     return _INVISIBLE.sub(_stand_in, visible(text))
@@ -38,7 +38,7 @@ def reveal_line(text: str) -> str:
 
 
 def invisible_characters(*texts: str) -> str:
-    """The invisible characters in these texts by name: `ZERO WIDTH SPACE (U+200B), 12 tag characters`."""
+    """List invisible characters, as in "ZERO WIDTH SPACE (U+200B), 2 × WORD JOINER (U+2060)"."""
     counts = Counter(_name(char) for text in texts if not text.isascii() for char in _INVISIBLE.findall(text))
     named = [name if count == 1 else f"{count} × {name}" for name, count in counts.most_common(MAX_NAMED)]
     if rest := len(counts) - len(named):
@@ -53,6 +53,6 @@ def _stand_in(match: re.Match[str]) -> str:
 def _name(char: str) -> str:
     if ord(char) in _TAGS:
         return "tag character (U+E0000 block)"
-    import unicodedata  # seldom needed
+    import unicodedata  # rarely needed
 
     return f"{unicodedata.name(char, 'unassigned character')} (U+{ord(char):04X})"

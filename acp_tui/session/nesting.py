@@ -1,4 +1,4 @@
-"""Limit the nesting of JSON before recursive code walks it."""
+"""Limits the nesting of JSON before recursive code walks it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_DEPTH = 64
-"""Far more than any protocol needs, far less than Python's recursion limit."""
+"""Levels: far more than any protocol needs, far fewer than Python's recursion limit."""
 CUT = "…"
 
 

@@ -1,4 +1,4 @@
-"""An entry as plain text of its fields: the fallback when rendering or exporting it fails."""
+"""Shows the fields of an entry as plain text: the fallback when it cannot be drawn or exported."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 from acp_tui.session.text import GrowingText, visible, visible_line
 
 MAX_CHARACTERS = 20_000
-"""Limit per entry and per field."""
+"""Characters per entry and per field."""
 MAX_DEPTH = 4
-"""Entries are not deeper than this, apart from raw JSON."""
+"""Levels of nested fields. Only raw JSON is deeper."""
 
 
 def failure_note(entry: object, error: BaseException) -> str:
@@ -24,7 +24,7 @@ def raw_text(entry: object) -> str:
     """Return `name: value` for each non-empty field, safe to display and truncated."""
     try:
         text = "\n".join(_fields(entry, MAX_DEPTH))
-    except Exception as error:  # the last resort must not fail as well
+    except Exception as error:  # the fallback itself must not fail
         text = f"({type(error).__name__} while reading the entry)"
     cut = len(text) > MAX_CHARACTERS
     return visible(text[:MAX_CHARACTERS]) + (

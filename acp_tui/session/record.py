@@ -1,4 +1,4 @@
-"""One line of the wire log: the unit from which a session is folded."""
+"""A record of the wire log. A session is computed from its records."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ class Record:
 
     at: float  # seconds since the epoch
     direction: Direction
-    frame: Any  # the decoded JSON; a `str` when a received line was not JSON; a client event as a dict
+    frame: Any  # decoded JSON; a `str` if a received line was not JSON; a dict for an action of the client

@@ -6,11 +6,11 @@ from acp_tui.session.state import Choice, ConfigOption, Session, Setting
 from acp_tui.session.text import visible_line
 
 MODE, MODEL = "mode", "model"
-"""Keys of the mode and the model, and their ids with agents that offer them apart from their options."""
+"""Keys of the mode and the model, and their ids if an agent does not offer them as config options."""
 
 
 def offered_settings(session: Session) -> list[ConfigOption]:
-    """All settings that can be changed. `modes` and `models` appear as select options."""
+    """Return all settings that can be changed, including modes and models as select options."""
     found = [option for option in session.config_options if option.kind in ("select", "boolean")]
     if session.modes and session.mode_option is None:
         modes = [Choice(mode.id, mode.name, mode.description) for mode in session.modes]
@@ -23,12 +23,12 @@ def offered_settings(session: Session) -> list[ConfigOption]:
 
 
 def setting_key(option: ConfigOption) -> str:
-    """The key that stays the same when an agent offers its mode or model in another way the next time."""
+    """Return a key that does not depend on how the agent offers its mode or model."""
     return option.category if option.category in (MODE, MODEL) else f"option:{option.id}"
 
 
 def current_settings(session: Session) -> dict[str, Setting]:
-    """The values the agent has confirmed, by key. Settings without a known value are left out."""
+    """Return the settings with a confirmed value, by key."""
     return {
         setting_key(option): Setting(option.name, option.current, value_name(option))
         for option in offered_settings(session)

@@ -1,8 +1,8 @@
 """The state of one conversation.
 
 A `Session` is an ordered list of entries (what the transcript shows) and facts such as mode and usage.
-Only `reduce` changes it. All texts that may be displayed have been made safe by `protocol`
-before they come here, except `raw_*` fields and `Terminal.output`, which say so.
+Only `reduce` changes it. All texts for display have been made safe by `protocol`, except `raw_*` fields,
+`Terminal.output` and fields marked "as sent".
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ RequestId = int | str | None
 Phase = Literal["connecting", "idle", "loading", "prompting", "dead"]
 Level = Literal["info", "warning", "error"]
 TerminalOwner = Literal["client", "agent", "user"]
-"""Of a terminal: made by `terminal/create`, run by the agent itself, or a command of the user's own."""
+"""Who runs a terminal: acp-tui for `terminal/create`, the agent itself, or the user."""
 ToolStatus = str
-"""`pending`, `in_progress`, `completed`, `failed`; ours `cancelled`, `unfinished`; or what the agent said."""
+"""A word of the agent (`pending`, `in_progress`, `completed`, `failed`), or `cancelled` or `unfinished`."""
 
 DONE_STATUSES = frozenset({"completed", "failed", "cancelled", "unfinished"})
 
@@ -28,7 +28,7 @@ DONE_STATUSES = frozenset({"completed", "failed", "cancelled", "unfinished"})
 
 @dataclass(slots=True)
 class Annotations:
-    """What the sender says about a piece of content."""
+    """The annotations of a content block."""
 
     audience: tuple[str, ...] = ()
     priority: float | None = None
@@ -37,14 +37,12 @@ class Annotations:
 
 @dataclass(slots=True)
 class Content:
-    """One content block. `kind` is the protocol's word, also when we do not know it."""
+    """A content block."""
 
-    kind: str  # text | image | audio | resource_link | resource | what the agent said
-    text: str = ""  # a text block's text, or that of an embedded text resource
-    coloured: str | None = (
-        None  # the text with its SGR escapes (`session.colours`): to be parsed, never printed
-    )
-    data: str | None = None  # base64 of an image, a sound or an embedded blob
+    kind: str  # text | image | audio | resource_link | resource | any word of the agent
+    text: str = ""  # of a text block or an embedded text resource
+    coloured: str | None = None  # the text with SGR escapes (see `ansi_text`): to be parsed, never printed
+    data: str | None = None  # base64 of an image, a sound or an embedded file
     mime: str | None = None
     uri: str | None = None
     name: str | None = None
@@ -52,16 +50,16 @@ class Content:
     description: str | None = None
     size: int | None = None
     annotations: Annotations | None = None
-    raw: Any = None  # the block as sent, only for kinds we do not know
+    raw: Any = None  # the block as sent, if its kind is unknown
 
     @property
     def for_assistant_only(self) -> bool:
-        """True if the sender marked it as not meant for the user."""
+        """Whether the sender marked it as not meant for the user."""
         return self.annotations is not None and self.annotations.audience == ("assistant",)
 
 
 class AnnotatedText(GrowingText):
-    """A stretch of a message's text with annotations of its own."""
+    """A part of a message's text with annotations of its own."""
 
     __slots__ = ("annotations",)
 
@@ -71,7 +69,7 @@ class AnnotatedText(GrowingText):
 
     @property
     def for_assistant_only(self) -> bool:
-        """True if the sender marked it as not meant for the user."""
+        """Whether the sender marked it as not meant for the user."""
         return self.annotations.audience == ("assistant",)
 
 
@@ -80,19 +78,19 @@ class AnnotatedText(GrowingText):
 
 @dataclass(kw_only=True, slots=True)
 class Entry:
-    """One thing in the transcript."""
+    """An item of the transcript."""
 
-    id: int  # stable; also its position in the order of arrival
-    at: float  # when it began
+    id: int  # its index in `Session.entries`
+    at: float  # when it started
     turn: int = 0  # number of the prompt it belongs to; 0 before the first
-    version: int = 0  # grows with every change: caches compare it
-    stray: bool = False  # came out of phase (after the turn, before the session, …)
-    withdrawn: bool = False  # a refusal took it out of the agent's context
+    version: int = 0  # increases with every change, for caches
+    stray: bool = False  # came outside a turn, or before the session was open
+    withdrawn: bool = False  # no longer in the agent's context, because of a refusal
 
 
 @dataclass(kw_only=True, slots=True)
 class Message(Entry):
-    """Text and other content of one speaker; adjacent chunks are one message."""
+    """Text and other content of one speaker. Adjacent chunks form one message."""
 
     message_id: str | None = None
     parts: list[GrowingText | Content] = field(default_factory=list)
@@ -117,15 +115,15 @@ class AgentMessage(Message):
 class Thought(Message):
     """A thought of the agent."""
 
-    ended_at: float | None = None  # when something else followed
+    ended_at: float | None = None  # when the next entry came
 
 
 @dataclass(slots=True)
 class Location:
-    """A file the agent touches; lines are 1-based."""
+    """A file that a tool call reads or changes."""
 
     path: str
-    line: int | None = None
+    line: int | None = None  # 1-based
 
 
 @dataclass(slots=True)
@@ -133,20 +131,20 @@ class Diff:
     """One file changed by a tool call."""
 
     path: str
-    old: str | None  # None: a new file
-    new: str | None  # None: a deleted file
-    patch: str | None = None  # when the agent gave unified diff text instead of two versions
-    line_ends: tuple[str, str] | None = None  # of old and new, where they are not the same: LF, CRLF, mixed
-    line: int | None = None  # where `old` begins in the file, 1-based; None: not known
+    old: str | None  # None for a new file
+    new: str | None  # None for a deleted file
+    patch: str | None = None  # a unified diff, if the agent sent one instead of two versions
+    line_ends: tuple[str, str] | None = None  # of `old` and `new` if they differ: LF, CRLF, mixed
+    line: int | None = None  # the first line of `old` in the file, 1-based, if known
 
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """One hunk of a patch that came beside a diff."""
+    """A hunk of a patch that the agent sent in addition to a diff."""
 
-    path: str  # "" when the patch does not say
-    line: int  # where it begins in the old file, 1-based
-    old: str  # its context and removed lines
+    path: str  # "" if the patch does not name the file
+    line: int  # its first line in the old file, 1-based
+    old: str  # its context lines and removed lines
 
 
 @dataclass(slots=True)
@@ -167,44 +165,44 @@ class ToolCall(Entry):
     title: str = ""
     name: str | None = None
     kind: str = "other"
-    kind_given: bool = False  # False: the agent never said
+    kind_given: bool = False  # the agent sent a kind
     status: ToolStatus = "pending"
     content: list[ToolContent] = field(default_factory=list)
     locations: list[Location] = field(default_factory=list)
-    raw_input: Any = None  # as sent: not safe to display without `visible`
-    raw_output: Any = None  # likewise
-    command: str | None = None  # of the raw input, as a user would type it
-    input_paths: list[str] = field(default_factory=list)  # the files that the raw input names
-    exit_code: int | None = None  # of the raw output
-    raw_failed: bool = False  # the raw output tells of a failure, whatever the status says
-    hunks: list[Hunk] = field(default_factory=list)  # of the patches in the raw values
-    question_title: str | None = None  # of its last permission request, where that is not `title`
-    raw_content: Content | None = None  # the part of `content` that is read from the raw output
-    has_result: bool = False  # text has come as content, outside a permission request
-    meta: dict[str, Any] = field(default_factory=dict)  # all `_meta` seen, merged; as sent
-    announced: bool = False  # False: only updates or a permission request ever named it
-    served: bool = False  # no call of the agent's: a file that acp-tui read or wrote for it
+    raw_input: Any = None  # as sent
+    raw_output: Any = None  # as sent
+    command: str | None = None  # from the raw input, as a user would type it
+    input_paths: list[str] = field(default_factory=list)  # files named in the raw input
+    exit_code: int | None = None  # from the raw output
+    raw_failed: bool = False  # the raw output reports a failure
+    hunks: list[Hunk] = field(default_factory=list)  # from patches in the raw values
+    question_title: str | None = None  # of the last permission request, if it is not `title`
+    raw_content: Content | None = None  # the item of `content` that was read from the raw output
+    has_result: bool = False  # its result came as content, outside a permission request
+    meta: dict[str, Any] = field(default_factory=dict)  # all its `_meta`, merged; as sent
+    announced: bool = False  # a `tool_call` announced it, not only an update or a permission request
+    served: bool = False  # stands for a file that acp-tui read or wrote at the agent's request
     ended_at: float | None = None
-    waited: float = 0.0  # seconds of its time that passed before its permission requests were answered
+    waited: float = 0.0  # seconds that it waited for answers to permission requests
 
     @property
     def done(self) -> bool:
-        """True if no more updates are expected."""
+        """Whether no more updates are expected."""
         return self.status in DONE_STATUSES
 
     @property
     def permission_title(self) -> str:
-        """The title to show in a permission question."""
+        """The title for a permission dialog."""
         return self.question_title or self.title
 
     @property
     def paths(self) -> list[str]:
-        """Its locations, or the files named in its raw input if it has none."""
+        """The paths of its locations; if it has none, the files named in its raw input."""
         return list(dict.fromkeys(place.path for place in self.locations)) or self.input_paths
 
     @property
     def began(self) -> float:
-        """Start time for its duration: moved by the time spent waiting for answers."""
+        """The start time for its duration, which excludes the time it waited."""
         return self.at + self.waited
 
 
@@ -219,22 +217,22 @@ class PlanItem:
 
 @dataclass(kw_only=True, slots=True)
 class Plan(Entry):
-    """A plan as it was at one point; the current one is also `Session.plan`."""
+    """The plan of a turn."""
 
     plan_id: str | None = None
     items: list[PlanItem] = field(default_factory=list)
-    markdown: str | None = None  # the unstable plan variants
-    uri: str | None = None
+    markdown: str | None = None  # instead of items, in unstable variants of the protocol
+    uri: str | None = None  # likewise
     removed: bool = False
 
 
 @dataclass(slots=True)
 class PermissionOption:
-    """One answer that the agent offers."""
+    """An answer that the agent offers."""
 
     id: str
     name: str
-    kind: str  # allow_once | allow_always | reject_once | reject_always | what the agent said
+    kind: str  # allow_once | allow_always | reject_once | reject_always | any word of the agent
 
 
 @dataclass(kw_only=True, slots=True)
@@ -242,27 +240,27 @@ class Permission(Entry):
     """A permission request and its outcome."""
 
     request_id: RequestId
-    call_id: str  # its tool call is `Session.tool_calls[call_id]`; made up when the agent named none
+    call_id: str  # of its tool call in `Session.tool_calls`; generated if the agent sent none
     options: list[PermissionOption] = field(default_factory=list)
-    answerable: bool = True  # False: the request had no id
-    outcome: Literal["selected", "cancelled", "error"] | None = None  # None: pending
-    option: PermissionOption | None = None
+    answerable: bool = True  # False if the request had no id
+    outcome: Literal["selected", "cancelled", "error"] | None = None  # None while it is pending
+    option: PermissionOption | None = None  # the selected one
     by: str | None = None  # who answered: "you", "rule", "policy", "turn" …
-    why: str | None = None  # one sentence naming the rule or policy
+    why: str | None = None  # a sentence that names the rule or policy
 
 
 @dataclass(kw_only=True, slots=True)
 class Elicitation(Entry):
-    """Questions of the agent to the user. Answers are never kept."""
+    """A question of the agent to the user. The answer is never stored."""
 
     request_id: RequestId
-    mode: str  # form | url | what the agent said
+    mode: str  # form | url | any word of the agent
     message: str = ""
     url: str | None = None  # as sent
     elicitation_id: str | None = None
     schema: dict[str, Any] | None = None  # as sent
     outcome: Literal["accept", "decline", "cancel", "error"] | None = None
-    completed: bool = False  # the agent said that the page was finished
+    completed: bool = False  # the agent reported that the web form was completed
 
 
 @dataclass(kw_only=True, slots=True)
@@ -273,7 +271,7 @@ class Terminal(Entry):
     owner: TerminalOwner = "client"
     command: str | None = None
     cwd: str | None = None
-    output: TerminalText = field(default_factory=TerminalText)  # raw: only for a line model
+    output: TerminalText = field(default_factory=TerminalText)  # raw: only for the terminal emulator
     exit_code: int | None = None
     signal: str | None = None
     ended_at: float | None = None
@@ -282,21 +280,21 @@ class Terminal(Entry):
 
 @dataclass(kw_only=True, slots=True)
 class Notice(Entry):
-    """One line of ours or of the agent about something that happened."""
+    """A message of acp-tui or the agent about an event."""
 
     level: Level = "info"
     text: str = ""
-    detail: str | None = None  # the rest, on a key
+    detail: str | None = None  # shown when the entry is unfolded
     source: str = "client"  # "client" | "agent" | "rule" | "policy" | "protocol"
 
 
 @dataclass(kw_only=True, slots=True)
 class TurnEnd(Entry):
-    """The end of a turn, in the agent's word or as an error."""
+    """The end of a turn."""
 
-    stop_reason: str | None = None  # None: it failed
+    stop_reason: str | None = None  # the agent's word; None if the turn failed
     error: RpcError | None = None
-    empty: bool = False  # nothing came back at all
+    empty: bool = False  # the agent sent nothing
 
 
 @dataclass(kw_only=True, slots=True)
@@ -313,7 +311,7 @@ class Compaction(Entry):
 class Unrecognised(Entry):
     """A message of an unknown kind, shown as raw JSON."""
 
-    what: str  # e.g. "session update 'foo'"
+    what: str  # such as "session update 'foo'"
     raw: Any = None  # as sent
 
 
@@ -322,29 +320,29 @@ class Unrecognised(Entry):
 
 @dataclass(slots=True)
 class RpcError:
-    """A JSON-RPC error: its most readable text, and the whole of it."""
+    """A JSON-RPC error."""
 
     code: int
     message: str
-    detail: str | None = None  # what `data` and odd shapes said beyond the message
+    detail: str | None = None  # from `data`, or from errors that do not follow the protocol
     raw: Any = None  # as sent
     auth_required: bool = False
-    auth_methods: list[AuthMethod] = field(default_factory=list)  # when the error itself named them
+    auth_methods: list[AuthMethod] = field(default_factory=list)  # if the error lists them
 
 
 @dataclass(slots=True)
 class AuthMethod:
-    """One way to sign in."""
+    """A way to sign in."""
 
     id: str
     name: str
     description: str | None = None
-    kind: str = "agent"  # agent | terminal | env_var (removed; shown, never sent) | what the agent said
+    kind: str = "agent"  # agent | terminal | env_var (obsolete: shown, never sent) | any word of the agent
     args: list[str] = field(default_factory=list)
     env: dict[str, str] = field(default_factory=dict)
     command: str | None = None  # only from `_meta["terminal-auth"]`
     label: str | None = None
-    vars: list[str] = field(default_factory=list)  # env_var: the names it wants
+    vars: list[str] = field(default_factory=list)  # the variables that an env_var method needs
 
 
 @dataclass(slots=True)
@@ -355,14 +353,14 @@ class Agent:
     title: str | None = None
     version: str | None = None
     protocol_version: int | str | None = None
-    capabilities: dict[str, Any] = field(default_factory=dict)  # as sent; ask through `can`
+    capabilities: dict[str, Any] = field(default_factory=dict)  # as sent; to be read with `can`
     auth_methods: list[AuthMethod] = field(default_factory=list)
     meta: dict[str, Any] = field(default_factory=dict)
 
     def can(self, *path: str) -> bool:
-        """Is this capability advertised? `can("sessionCapabilities", "fork")`, `can("loadSession")`.
+        """Return True if a capability is advertised, as in `can("sessionCapabilities", "fork")`.
 
-        An object counts as yes, also when it is empty; `false` and null as no.
+        Any object counts as advertised, even an empty one; `false` and null do not.
         """
         found: Any = self.capabilities
         for name in path:
@@ -373,13 +371,13 @@ class Agent:
 
     @property
     def can_resume(self) -> bool:
-        """True if its sessions can be resumed later."""
+        """Whether its sessions can be resumed."""
         return self.can("sessionCapabilities", "resume") or self.can("loadSession")
 
 
 @dataclass(slots=True)
 class Mode:
-    """One of the agent's modes."""
+    """A mode of the agent."""
 
     id: str
     name: str
@@ -388,7 +386,7 @@ class Mode:
 
 @dataclass(slots=True)
 class Choice:
-    """One value of a config option, or one model."""
+    """A value of a config option, or a model."""
 
     value: str
     name: str
@@ -398,11 +396,11 @@ class Choice:
 
 @dataclass(slots=True)
 class ConfigOption:
-    """One setting the agent offers. Unknown types are kept, and cannot be set."""
+    """A setting that the agent offers. One of an unknown kind cannot be set."""
 
     id: str
     name: str
-    kind: str  # select | boolean | what the agent said
+    kind: str  # select | boolean | any word of the agent
     current: str | bool | None = None
     description: str | None = None
     category: str | None = None
@@ -411,7 +409,7 @@ class ConfigOption:
 
 @dataclass(slots=True)
 class Setting:
-    """The value of a mode, model or config option, with the names to show for it."""
+    """The value of a mode, model or config option, with the names to display."""
 
     name: str
     value: str | bool
@@ -420,7 +418,7 @@ class Setting:
 
 @dataclass(slots=True)
 class SlashCommand:
-    """One slash command of the agent."""
+    """A slash command of the agent."""
 
     name: str
     description: str = ""
@@ -437,21 +435,21 @@ class Cost:
 
 @dataclass(slots=True)
 class Usage:
-    """The context window, the cost, and the tokens of the last turn that reported them."""
+    """Context window, cost and tokens."""
 
-    used: int | None = None
-    size: int | None = None
+    used: int | None = None  # tokens in the context window
+    size: int | None = None  # tokens that fit into it
     cost: Cost | None = None
-    tokens: dict[str, int] = field(default_factory=dict)  # of the last prompt answer, the protocol's names
+    tokens: dict[str, int] = field(default_factory=dict)  # of the last turn that reported any
 
 
 @dataclass(slots=True)
 class QueuedPrompt:
-    """A prompt that waits for the agent."""
+    """A prompt in the queue."""
 
     id: str
     text: str
-    blocks: list[dict[str, Any]] = field(default_factory=list)  # what will be sent, when it is more than text
+    blocks: list[dict[str, Any]] = field(default_factory=list)  # the content to send, if it is not only text
 
 
 @dataclass(slots=True)
@@ -471,45 +469,45 @@ class Process:
 
 @dataclass(slots=True)
 class FileBefore:
-    """What a file held right before the agent wrote to it."""
+    """The content of a file right before the agent wrote to it; see `events.FileBeforeWrite`."""
 
-    old: str | None  # None: there was no file
-    known: bool  # False: not text, or too long to be kept
-    line_ends: list[str]  # of old and new, if they differ
+    old: str | None
+    known: bool
+    line_ends: list[str]
 
 
 @dataclass(slots=True)
 class Replay:
     """A history that the agent replays or may still replay (see `reduce.history`)."""
 
-    into: Session | None  # collects the replay; None: it goes into our session, which was empty
-    other: bool  # it is the history of another session than ours
-    expected: bool  # `session/load` is not answered yet: all messages are history
-    held: list[str]  # the prompts our session held when the replay was requested
+    into: Session | None  # collects the replay; None if it goes into the session itself, which was empty
+    other: bool  # the replay belongs to another session
+    expected: bool  # `session/load` is not answered yet, so all messages are history
+    held: list[str]  # the prompts in the session when the replay was requested
     began: bool = False
-    unchecked: bool = False  # a prompt was replayed since the last comparison with ours
-    last_at: float = 0.0  # when the last piece came
+    unchecked: bool = False  # a prompt was replayed since the last comparison with `held`
+    last_at: float = 0.0  # when the last event of the replay came
 
 
 @dataclass(slots=True)
 class ReducerState:
-    """What `reduce` remembers from one event to the next. Only the reducer writes it."""
+    """What the reducer remembers from one event to the next. Nothing else uses it."""
 
-    message: Message | None = None  # the one that grows: nothing of another kind came since
+    message: Message | None = None  # the one that the next chunk of its kind extends
     by_message_id: dict[tuple[type[Message], str], Message] = field(default_factory=dict)  # of this turn
     turn_began: int = 0  # index of the turn's first entry
-    prompts: int = 0  # sent and not answered; more than one only in logs of other clients
+    prompts: int = 0  # unanswered prompts; more than one only in logs of other clients
     open_calls: dict[str, ToolCall] = field(default_factory=dict)
-    echo: str = ""  # the prompt's text, which the agent may repeat
-    echo_at: int | None = None  # how much of it has been repeated; None: no echo is expected
-    opening: str | None = None  # `new`, `load` … until it is answered
-    phase_before: Phase = "connecting"  # … and the phase to return to if it fails
-    restoring: bool = False  # the session was reopened: `settings` still holds the earlier values
+    echo: str = ""  # the text of the prompt, which the agent may repeat
+    echo_at: int | None = None  # characters of `echo` repeated so far; None if no echo is expected
+    opening: str | None = None  # the kind of an unanswered opening request: `new`, `load` …
+    phase_before: Phase = "connecting"  # the phase to return to if that request fails
+    restoring: bool = False  # the session was reopened, and `settings` has the values from before
     replay: Replay | None = None  # until the first prompt after a load or resume
-    waiting: Notice | None = None  # the line that says what is being waited for
+    waiting: Notice | None = None  # the last notice with the source "waiting"
     before_write: dict[RequestId, FileBefore] = field(default_factory=dict)
-    written: set[tuple[int, str]] = field(default_factory=set)  # (call, path) whose write the call shows
-    repeated: dict[str, tuple[Notice, int]] = field(default_factory=dict)  # of this turn, with their counts
+    written: set[tuple[int, str]] = field(default_factory=set)  # entry id and path of writes shown by a call
+    repeated: dict[str, tuple[Notice, int]] = field(default_factory=dict)  # counted notices of this turn
     foreign: set[str] = field(default_factory=set)  # other sessions that were already reported
     rejected: set[RequestId] = field(default_factory=set)  # requests whose rejection is already shown
     elicitations: dict[str, Elicitation] = field(default_factory=dict)  # by the agent's id
@@ -524,10 +522,9 @@ class ReducerState:
 class Session:
     """One conversation."""
 
-    # what is shown, in order
     entries: list[Entry] = field(default_factory=list)
 
-    # who and where
+    # identity
     session_id: str | None = None
     cwd: str | None = None
     directories: list[str] = field(default_factory=list)
@@ -537,59 +534,52 @@ class Session:
     title: str | None = None
     updated_at: str | None = None
 
-    # what is going on
+    # activity
     phase: Phase = "connecting"
     cancelling: bool = False
     turn: int = 0
-    replayed: int = 0  # turns of a history that was loaded: what happened in them is known in part only
-    replaying: bool = False  # what came last belongs to a history that the agent replays
-    history_complete: bool = True  # False: more of it may follow the answer to `session/load`
+    replayed: int = 0  # turns of a loaded history, which is incomplete
+    replaying: bool = False  # the last event belongs to a history that the agent replays
+    history_complete: bool = True  # False if more of it may follow the answer to `session/load`
     turn_started: float | None = None
-    heard_at: float | None = None  # the last word of the agent
-    heard: str | None = None  # … and what it was
+    heard_at: float | None = None  # when the last event came from the agent
+    heard: str | None = None  # … and what it was, for the status line
     auth_required: bool = False
-    stop_reason: str | None = None  # of the last turn; None when it failed
+    stop_reason: str | None = None  # of the last turn; None if it failed
     last_error: RpcError | None = None
 
-    # what the agent offers and says
+    # settings and other facts reported by the agent
     modes: list[Mode] = field(default_factory=list)
     mode: str | None = None
     config_options: list[ConfigOption] = field(default_factory=list)
-    models: list[Choice] = field(default_factory=list)  # only where `session/set_model` is offered
+    models: list[Choice] = field(default_factory=list)  # only if `session/set_model` is offered
     model: str | None = None
-    settings: dict[str, Setting] = field(default_factory=dict)  # confirmed values; survive a restart
+    settings: dict[str, Setting] = field(default_factory=dict)  # confirmed values, kept over a restart
     commands: list[SlashCommand] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
-    plan: Plan | None = None  # the current one; an empty update clears it
+    plan: Plan | None = None  # the current one
     queue: list[QueuedPrompt] = field(default_factory=list)
     queue_paused: bool = False
 
-    # the same entries by the agent's names
+    # entries by the agent's ids
     tool_calls: dict[str, ToolCall] = field(default_factory=dict)
     terminals: dict[str, Terminal] = field(default_factory=dict)
-    terminal_calls: dict[str, ToolCall] = field(default_factory=dict)  # by terminal: the call that shows it
-    permissions: dict[RequestId, Permission] = field(default_factory=dict)  # pending ones only
-    elicitations: dict[RequestId, Elicitation] = field(default_factory=dict)  # pending ones only
+    terminal_calls: dict[str, ToolCall] = field(default_factory=dict)  # the call that shows each terminal
+    permissions: dict[RequestId, Permission] = field(default_factory=dict)  # pending
+    elicitations: dict[RequestId, Elicitation] = field(default_factory=dict)  # pending
 
     reducer_state: ReducerState = field(default_factory=ReducerState, repr=False, compare=False)
 
     @property
     def working(self) -> bool:
-        """True while a prompt is being answered."""
+        """Whether a turn is running."""
         return self.phase == "prompting"
 
     @property
     def mode_option(self) -> ConfigOption | None:
-        """The config option that holds the mode. When there is one, `modes` and `mode` mirror it, and the
-        mode is set through it."""
-        return next(
-            (
-                option
-                for option in self.config_options
-                if option.category == "mode" and option.kind == "select"
-            ),
-            None,
-        )
+        """The config option for the mode, if there is one. It determines `modes` and `mode`."""
+        options = (option for option in self.config_options if option.category == "mode")
+        return next((option for option in options if option.kind == "select"), None)
 
     @property
     def active_locations(self) -> list[Location]:

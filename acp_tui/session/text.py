@@ -1,7 +1,7 @@
-"""Make text safe to display, and accumulate it without copying.
+"""Makes text safe to display, and accumulates it without copying.
 
-Terminals interpret control characters, so text from agents must never reach one unchanged.
-The result does not depend on how the text was split into chunks.
+Terminals interpret control characters, so text from agents must never reach one unchanged. The result does
+not depend on how the text was split into chunks.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 from acp_tui.session.nesting import limit_depth
 
-# Everything that could move the cursor, start an escape sequence, reorder the line (bidi controls),
-# break it where nobody counts (line and paragraph separators) or is half a character (surrogates).
+# Characters that move the cursor, start an escape sequence, reorder the line (bidi controls), break it (line
+# and paragraph separators) or are half a character (surrogates).
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
@@ -23,7 +23,7 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 def _stand_in(match: re.Match[str]) -> str:
-    """A visible character, or a few, for one that must not be shown as it is."""
+    """Return a visible stand-in for a dangerous character."""
     code = ord(match[0])
     if code < 0x20:
         return chr(0x2400 + code)  # ␛, ␍, …
@@ -35,7 +35,7 @@ def _stand_in(match: re.Match[str]) -> str:
 
 
 def visible(text: str) -> str:
-    """The text with every dangerous character replaced by a visible stand-in; line ends become `\\n`."""
+    """Replace dangerous characters by visible stand-ins, and line ends by `\\n`."""
     if not _UNSAFE.search(text):
         return text
     text = _LINE_BREAKS.sub("\n", _pair(text))
@@ -49,17 +49,17 @@ def visible_line(text: str) -> str:
 
 
 def visible_row(text: str) -> str:
-    """Like `visible`, for one row of a screen, where a tab or newline would move the cursor."""
+    """Like `visible`, for one row of a screen, where tabs and newlines are shown as signs."""
     text = visible(text)
     return text.replace("\n", "␊").replace("\t", "␉") if "\n" in text or "\t" in text else text
 
 
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
-"""Whole escape sequences (colours, titles, links), so that no part of them remains."""
+"""Complete escape sequences: colours, titles, links."""
 
 
 def strip_controls(text: str) -> str:
-    """The text without dangerous characters: for what the user pastes and will send as it is shown."""
+    """Remove dangerous characters and escape sequences: for pasted text, which is sent as it is shown."""
     text = _pair(text).replace("\r\n", "\n").replace("\r", "\n")
     return _UNSAFE.sub("", _SEQUENCE.sub("", text) if "\x1b" in text else text)
 
@@ -70,9 +70,9 @@ _UNSAFE_IN_JSON = re.compile(
 
 
 def escape_json(text: str) -> str:
-    """JSON text with every dangerous character as an escape: printing it is safe, and it means the same.
+    """Escape dangerous characters in JSON text, so that it is safe to print and has the same meaning.
 
-    C0 controls need nothing: in strings JSON allows them only as escapes.
+    C0 controls are not handled, because JSON does not allow them in strings.
     """
     if text.isascii() and "\x7f" not in text:
         return text
@@ -80,17 +80,17 @@ def escape_json(text: str) -> str:
 
 
 def json_text(value: Any, *, ascii_only: bool = False, indent: int | None = None) -> str:
-    """Any JSON value as text that is safe to print."""
+    """Return a JSON value as text that is safe to print."""
     return escape_json(json.dumps(value, indent=indent, ensure_ascii=ascii_only))
 
 
 def visible_json(value: Any) -> str:
-    """Any JSON value, indented and safe to display."""
+    """Return a JSON value as indented text that is safe to display."""
     return visible(json.dumps(limit_depth(value), indent=2, ensure_ascii=False))
 
 
 def visible_excerpt(value: Any, length: int) -> str:
-    """The beginning of any JSON value on one line, at no more cost than that, however large or deep it is."""
+    """Return the beginning of a JSON value on one line. The cost does not depend on the size of the value."""
     pieces: list[str] = []
     size = 0
     try:
@@ -109,36 +109,34 @@ _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 def _pair(text: str) -> str:
-    """Two halves of a character that came as two escapes become the character."""
+    """Combine surrogate pairs, which come from two JSON escapes."""
     return _PAIR.sub(
         lambda pair: chr(0x10000 + ((ord(pair[0][0]) - 0xD800) << 10) + ord(pair[0][1]) - 0xDC00), text
     )
 
 
-# --------------------------------------------------------------------------- growth
+# --------------------------------------------------------------------------- growing texts
 
 
 CHUNKS_PER_PART = 256
-"""Number of chunks that are joined into one string, to save memory."""
+"""Chunks that are joined into one string, to save memory."""
 
 
 class GrowingText:
-    """A safe text that grows by appending; what is there is never copied.
+    """A safe text that grows by appending, without being copied.
 
-    What the end of a chunk leaves open (a CR that may be half a line end, half of a surrogate pair) is
-    held back until the next one, and shown by its stand-in meanwhile.
+    A CR or half of a surrogate pair at the end of a chunk is held back until the next chunk, because its
+    meaning depends on what follows.
     """
 
     __slots__ = ("_carry", "_large", "_parts", "length")
 
     def __init__(self, text: str = "") -> None:
         self._parts: list[str] = []
-        self._large = (
-            0  # how many parts are made of many; the small ones behind them take more room than text
-        )
+        self._large = 0  # the number of parts made of many chunks, at the beginning of `_parts`
         self._carry = ""
         self.length = 0
-        """Characters that are final: `since(length)` is what comes later."""
+        """The number of final characters. `since(length)` later returns what was appended."""
         if text:
             self.append(text)
 
@@ -159,7 +157,7 @@ class GrowingText:
                 self._large += 1
 
     def since(self, position: int) -> str:
-        """The final text from a position on; costs what it returns."""
+        """Return the final text from a position on. The cost depends on what is returned."""
         if position <= 0:
             return self._joined()
         missing = self.length - position
@@ -173,7 +171,7 @@ class GrowingText:
 
     @property
     def pending(self) -> str:
-        """The stand-in for held-back characters, usually empty."""
+        """The stand-in for a character that is held back; usually empty."""
         return visible(self._carry) if self._carry else ""
 
     def _joined(self) -> str:
@@ -198,13 +196,13 @@ class GrowingText:
 
 
 MAX_KEPT_PER_END = 256 * 1024
-"""Characters kept of a terminal's beginning, and again of its end."""
+"""Characters kept of the beginning of a terminal's output, and of its end."""
 
 
 class TerminalText:
-    """Raw terminal output, bounded: the head and the last part, and how much was left out between.
+    """Raw terminal output. If it is long, only its beginning and its end are kept.
 
-    Not safe to display: only a line model reads it.
+    It is not safe to display, but input for the terminal emulator.
     """
 
     __slots__ = ("_head", "_head_length", "_skipped", "_tail", "_tail_length", "total")
@@ -216,7 +214,7 @@ class TerminalText:
         self._tail_length = 0
         self._skipped = 0
         self.total = 0
-        """Characters ever written."""
+        """The number of characters written, including those that were not kept."""
 
     def append(self, text: str) -> None:
         """Append output."""
@@ -252,18 +250,18 @@ class TerminalText:
 
     @property
     def tail(self) -> str:
-        """The kept end of the output, if it is longer than the head."""
+        """The kept end of the output; empty if all of it is in the head."""
         text = "".join(self._tail)
         return text[-MAX_KEPT_PER_END:] if len(text) > MAX_KEPT_PER_END else text
 
     def since(self, position: int) -> tuple[str, int, str]:
-        """What came after so many characters: of the head, how many are not kept, and of the end.
+        """Return what was written after `position`: text of the head, omitted characters, text of the end.
 
-        Costs what it returns, when that is at the end.
+        Near the end of the output, the cost depends on what is returned.
         """
         head_end = self._head_length
         before = self.head[position:] if position < head_end else ""
-        missing = self.total - max(position, head_end)  # of the tail and what was skipped before it
+        missing = self.total - max(position, head_end)  # in the tail and the skipped part before it
         if missing > self._tail_length:
             return before, missing - self._tail_length, "".join(self._tail)
         found: list[str] = []
@@ -276,7 +274,7 @@ class TerminalText:
 
     @property
     def skipped(self) -> int:
-        """Characters left out between head and tail."""
+        """The number of characters omitted between head and tail."""
         return self._skipped + max(0, self._tail_length - MAX_KEPT_PER_END)
 
     def __eq__(self, other: object) -> bool:

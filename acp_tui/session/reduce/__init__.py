@@ -1,7 +1,8 @@
 """The reducer: the only code that changes a session.
 
-It is synchronous and has no clock: the same events with the same times give the same state. The cost of an
-event does not depend on how long the conversation is (but for the end of a turn, which looks at that turn).
+It is synchronous and has no clock: the same events at the same times give the same state. The cost of an
+event does not depend on the length of the conversation; that of the end of a turn depends on the length of
+the turn.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from acp_tui.session.reduce import (
     facts,
     files,
     history,
-    kept_settings,
+    lifecycle,
     messages,
     notices,
-    opening,
     plans,
     requests,
+    stored_settings,
     terminals,
-    tools,
+    tool_calls,
     turns,
 )
 
@@ -34,17 +35,17 @@ if TYPE_CHECKING:
 
 
 class EventRule(NamedTuple):
-    """What an event does to the session."""
+    """How a kind of event is applied."""
 
     handler: Handler
-    heard: str | None = None  # what the status line says was last heard; None: not from the agent
+    heard: str | None = None  # what was heard from the agent, for the status line; None for other events
     in_history: bool = False  # may be part of a history that the agent replays
 
 
 HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.TextChunk: EventRule(messages.text_chunk, "message text", in_history=True),
     ev.ContentChunk: EventRule(messages.content_chunk, "message text", in_history=True),
-    ev.ToolCallChanged: EventRule(tools.tool_call_changed, "a tool call", in_history=True),
+    ev.ToolCallChanged: EventRule(tool_calls.tool_call_changed, "a tool call", in_history=True),
     ev.PlanChanged: EventRule(plans.plan_changed, "a plan", in_history=True),
     ev.CompactionChanged: EventRule(plans.compaction_changed, "a context compaction", in_history=True),
     ev.CompactionChunk: EventRule(plans.compaction_chunk, "a context compaction", in_history=True),
@@ -57,27 +58,27 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.ConfigOptionsChanged: EventRule(facts.config_options_changed, "its options"),
     ev.ConfigOptionSet: EventRule(facts.config_option_set, "its options"),
     ev.ModelChanged: EventRule(facts.model_changed, "its model"),
-    ev.SettingsRestored: EventRule(kept_settings.settings_restored),
+    ev.SettingsRestored: EventRule(stored_settings.settings_restored),
     ev.UsageChanged: EventRule(facts.usage_changed, "its usage"),
     ev.InfoChanged: EventRule(facts.info_changed, "the session's title"),
     ev.Queued: EventRule(facts.queued),
     ev.Unqueued: EventRule(facts.unqueued),
     ev.QueuePaused: EventRule(facts.queue_paused),
     ev.PromptSent: EventRule(turns.prompt_sent),
-    ev.TurnAccepted: EventRule(notices.nothing, "prompt accepted"),
+    ev.TurnAccepted: EventRule(notices.ignore, "prompt accepted"),
     ev.TurnEnded: EventRule(turns.turn_ended, "end of turn"),
     ev.TurnFailed: EventRule(turns.turn_failed, "an error"),
     ev.CancelSent: EventRule(turns.cancel_sent),
-    ev.AgentStarted: EventRule(opening.agent_started),
-    ev.AgentExited: EventRule(opening.agent_exited),
-    ev.Initializing: EventRule(opening.initializing),
-    ev.Initialized: EventRule(opening.initialized, "its answer to initialize"),
-    ev.SessionOpening: EventRule(opening.session_opening),
-    ev.SessionOpened: EventRule(opening.session_opened, "session opened"),
-    ev.SessionClosed: EventRule(opening.session_closed, "session closed"),
-    ev.SignedIn: EventRule(opening.signed_in, "signed in"),
-    ev.SignedOut: EventRule(opening.signed_out, "signed out"),
-    ev.CallFailed: EventRule(opening.call_failed, "an error"),
+    ev.AgentStarted: EventRule(lifecycle.agent_started),
+    ev.AgentExited: EventRule(lifecycle.agent_exited),
+    ev.Initializing: EventRule(lifecycle.initializing),
+    ev.Initialized: EventRule(lifecycle.initialized, "its answer to initialize"),
+    ev.SessionOpening: EventRule(lifecycle.session_opening),
+    ev.SessionOpened: EventRule(lifecycle.session_opened, "session opened"),
+    ev.SessionClosed: EventRule(lifecycle.session_closed, "session closed"),
+    ev.SignedIn: EventRule(lifecycle.signed_in, "signed in"),
+    ev.SignedOut: EventRule(lifecycle.signed_out, "signed out"),
+    ev.CallFailed: EventRule(lifecycle.call_failed, "an error"),
     ev.PermissionRequested: EventRule(requests.permission_requested, "a permission request"),
     ev.PermissionAnswered: EventRule(requests.permission_answered),
     ev.ElicitationRequested: EventRule(requests.elicitation_requested, "a question"),
@@ -85,18 +86,18 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.ElicitationCompleted: EventRule(requests.elicitation_completed, "a completed web form"),
     ev.RequestWithdrawn: EventRule(requests.request_withdrawn, "a withdrawn request"),
     ev.Decided: EventRule(requests.decided),
-    ev.DiffPlaced: EventRule(tools.diff_placed),
+    ev.DiffPlaced: EventRule(tool_calls.diff_placed),
     ev.Noticed: EventRule(notices.noticed),
     ev.AgentNotice: EventRule(notices.agent_notice, "a notice"),
     ev.FileBeforeWrite: EventRule(files.file_before_write),
     ev.FileServed: EventRule(files.file_served),
     ev.Unknown: EventRule(notices.unknown, "an unknown message"),
-    ev.Nothing: EventRule(notices.nothing, "something"),
+    ev.Nothing: EventRule(notices.ignore, "something"),
     ev.ProtocolFault: EventRule(notices.protocol_fault, "a malformed message"),
     ev.Noise: EventRule(notices.noise, "a line that is not a message"),
     ev.Elsewhere: EventRule(notices.elsewhere, "an update for another session"),
 }
-"""A new event needs a row here, and nothing else in the reducer."""
+"""The rule of each event. A new event needs a row here and a handler."""
 
 
 def reduce(session: Session, event: ev.Event, at: float) -> list[Change]:
@@ -108,6 +109,6 @@ def reduce(session: Session, event: ev.Event, at: float) -> list[Change]:
     replay = session.reducer_state.replay
     if replay is not None:
         if in_history and history.is_history(session, replay, event, at):
-            return history.take(session, replay, handler, event, at)
+            return history.add(session, replay, handler, event, at)
         session.replaying = False
     return handler(session, event, at)

@@ -1,4 +1,4 @@
-"""Putting entries into the session and marking them as changed."""
+"""Adds entries to the session and marks them as changed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def add_entry(session: Session, entry: Entry, at: float) -> list[Change]:
-    """Append an entry. Whatever grew before has ended, unless this one is none of the agent's doing."""
+    """Append an entry. If it comes from the agent, it ends the message that is growing."""
     changes: list[Change] = []
     if not (isinstance(entry, (Notice, Unrecognised)) or is_user_command(entry)):
         changes = end_message(session, at)
@@ -36,7 +36,7 @@ def touch(entry: Entry) -> Change:
 
 
 def end_message(session: Session, at: float) -> list[Change]:
-    """End the message that is growing: what comes next is not part of it."""
+    """End the message that is growing, so that the next chunk starts a new one."""
     message = session.reducer_state.message
     session.reducer_state.message = None
     if isinstance(message, Thought) and message.ended_at is None:
@@ -46,7 +46,7 @@ def end_message(session: Session, at: float) -> list[Change]:
 
 
 def out_of_phase(session: Session) -> bool:
-    """Return True if the agent has nothing to answer: no prompt and no load is in progress."""
+    """Return True if no turn is running and no session is loading."""
     return session.phase not in ("prompting", "loading")
 
 

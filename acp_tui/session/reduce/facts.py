@@ -1,11 +1,11 @@
-"""What the agent offers and says about the session, and the queue."""
+"""Facts that the agent reports about the session, and the queue."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from acp_tui.session.reduce.entries import add_notice, fact_changed
-from acp_tui.session.reduce.kept_settings import update_settings
+from acp_tui.session.reduce.stored_settings import update_settings
 from acp_tui.session.settings import value_name
 from acp_tui.session.state import Mode, QueuedPrompt, Usage
 from acp_tui.session.text import visible_line
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def commands_changed(session: Session, event: ev.CommandsChanged, _at: float) -> list[Change]:
-    """A complete list."""
+    """Replace the slash commands."""
     session.commands = event.commands
     return [fact_changed("commands")]
 
 
 def info_changed(session: Session, event: ev.InfoChanged, _at: float) -> list[Change]:
-    """Title and time."""
+    """Update the title and the time of the last change."""
     if event.title is not None or event.clear_title:
         session.title = event.title
     if event.updated_at is not None:
@@ -32,7 +32,7 @@ def info_changed(session: Session, event: ev.InfoChanged, _at: float) -> list[Ch
 
 
 def usage_changed(session: Session, event: ev.UsageChanged, _at: float) -> list[Change]:
-    """Context window and cost; what it does not say stays."""
+    """Update the context window and the cost."""
     before = session.usage
     session.usage = Usage(
         used=before.used if event.used is None else event.used,
@@ -47,7 +47,7 @@ def usage_changed(session: Session, event: ev.UsageChanged, _at: float) -> list[
 
 
 def mode_changed(session: Session, event: ev.ModeChanged, at: float) -> list[Change]:
-    """The current mode, told or confirmed; often both, so only a new one is worth a line."""
+    """Update the mode. Add a notice unless the mode is known, since agents often report and confirm it."""
     if event.mode == session.mode:
         return []
     session.mode = event.mode
@@ -60,7 +60,7 @@ def mode_changed(session: Session, event: ev.ModeChanged, at: float) -> list[Cha
 
 
 def config_options_changed(session: Session, event: ev.ConfigOptionsChanged, at: float) -> list[Change]:
-    """The complete list of options; a line for each that has another value."""
+    """Replace the config options, and add a notice for each changed value."""
     before = {option.id: option.current for option in session.config_options}
     changes = set_options(session, event.options)
     update_settings(session)
@@ -71,7 +71,7 @@ def config_options_changed(session: Session, event: ev.ConfigOptionsChanged, at:
 
 
 def config_option_set(session: Session, event: ev.ConfigOptionSet, at: float) -> list[Change]:
-    """One option was set, as far as the agent lets us know."""
+    """Set the value of a config option that the agent confirmed without sending the list of options."""
     option = next((option for option in session.config_options if option.id == event.option_id), None)
     if option is None or option.current == event.value:
         return []
@@ -82,7 +82,7 @@ def config_option_set(session: Session, event: ev.ConfigOptionSet, at: float) ->
 
 
 def model_changed(session: Session, event: ev.ModelChanged, at: float) -> list[Change]:
-    """`session/set_model` was answered."""
+    """Update the model."""
     if event.model == session.model:
         return []
     session.model = event.model
@@ -92,7 +92,7 @@ def model_changed(session: Session, event: ev.ModelChanged, at: float) -> list[C
 
 
 def set_options(session: Session, options: list[ConfigOption]) -> list[Change]:
-    """Options beat modes: when one of them is the mode, `modes` mirror it; so for the model."""
+    """Store config options. If there is one for the mode or the model, it replaces `modes` or `models`."""
     session.config_options = options
     changes = [fact_changed("config_options")]
     option = session.mode_option
@@ -107,7 +107,7 @@ def set_options(session: Session, options: list[ConfigOption]) -> list[Change]:
 
 
 def set_modes(session: Session, modes: list[Mode] | None, mode: str | None) -> list[Change]:
-    """The modes of an answer that opens a session."""
+    """Store the modes from the answer to an opening request, unless a config option has the mode."""
     if session.mode_option is not None or (modes is None and mode is None):
         return []
     if modes is not None:
@@ -117,7 +117,7 @@ def set_modes(session: Session, modes: list[Mode] | None, mode: str | None) -> l
 
 
 def _setting_notice(session: Session, at: float, what: str, value: str) -> list[Change]:
-    """A line for a new value, unless a history is replayed or the values from before are being set."""
+    """Add a notice about a new value, unless a history is replayed or earlier values are being restored."""
     if session.phase == "loading" or session.reducer_state.restoring:
         return []
     return add_notice(session, at, f"{what}: {visible_line(value)}")  # an id stands in for a missing name
@@ -127,11 +127,11 @@ def _setting_notice(session: Session, at: float, what: str, value: str) -> list[
 
 
 def queued(session: Session, event: ev.Queued, _at: float) -> list[Change]:
-    """A prompt waits, or was edited while it did."""
+    """Add a prompt to the queue, or replace the one with the same id."""
     prompt = QueuedPrompt(event.id, event.text, event.blocks)
-    place = next((index for index, known in enumerate(session.queue) if known.id == event.id), None)
-    if place is not None:
-        session.queue[place] = prompt
+    index = next((index for index, known in enumerate(session.queue) if known.id == event.id), None)
+    if index is not None:
+        session.queue[index] = prompt
     elif event.first:
         session.queue.insert(0, prompt)
     else:
@@ -140,7 +140,7 @@ def queued(session: Session, event: ev.Queued, _at: float) -> list[Change]:
 
 
 def unqueued(session: Session, event: ev.Unqueued, _at: float) -> list[Change]:
-    """A prompt was sent or removed."""
+    """Remove a prompt from the queue."""
     session.queue = [prompt for prompt in session.queue if prompt.id != event.id]
     if not session.queue:
         session.queue_paused = False
@@ -148,13 +148,13 @@ def unqueued(session: Session, event: ev.Unqueued, _at: float) -> list[Change]:
 
 
 def queue_paused(session: Session, event: ev.QueuePaused, _at: float) -> list[Change]:
-    """The queue waits for the user, or goes on."""
+    """Pause or resume the queue."""
     session.queue_paused = event.paused
     return [fact_changed("queue")]
 
 
-def reset_offers(session: Session) -> list[Change]:
-    """A new session starts: what the old one offered is no longer true."""
+def reset_facts(session: Session) -> list[Change]:
+    """Forget what the agent reported about the old session, because a new one starts."""
     session.modes, session.mode, session.config_options = [], None, []
     session.models, session.model, session.commands = [], None, []
     session.usage, session.plan, session.title = Usage(), None, None

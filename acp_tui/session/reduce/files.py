@@ -1,7 +1,7 @@
-"""Files that the agent reads and writes through the client.
+"""Files that the agent reads and writes through acp-tui.
 
-Most agents announce a tool call for it, which shows enough. A read or write that no call of the turn has
-shown gets an entry of its own, so that it is seen in the transcript, in the Files pane and in exports.
+Most agents announce a tool call that shows the file. Other reads and writes get an entry of their own, so
+that they appear in the transcript, in the Files pane and in exports.
 """
 
 from __future__ import annotations
@@ -22,69 +22,73 @@ if TYPE_CHECKING:
     from acp_tui.session.change import Change
     from acp_tui.session.state import Session
 
-MAX_LOOKED_AT = 50
-"""Entries of the turn that are looked at for a call that shows the same file."""
+MAX_RECENT_ENTRIES = 50
+"""Entries that are searched for a call that shows the same file."""
 
 
 def file_before_write(session: Session, event: ev.FileBeforeWrite, _at: float) -> list[Change]:
-    """What the file held is needed when the write has succeeded."""
+    """Remember the old content of a file for the diff."""
     session.reducer_state.before_write[event.request_id] = FileBefore(event.old, event.known, event.line_ends)
     return []
 
 
 def file_served(session: Session, event: ev.FileServed, at: float) -> list[Change]:
-    """A file was read or written for the agent, or that was refused.
+    """Show that a file was read or written, or that it failed.
 
-    What was rejected by an answer, a rule or the policy has a line that says so (`requests.decided`).
+    Rejections by the user, a rule or the policy have a notice already (see `requests.decided`).
     """
     before = session.reducer_state.before_write.pop(event.request_id, None)
-    already_told = event.request_id in session.reducer_state.rejected
+    is_reported = event.request_id in session.reducer_state.rejected
     session.reducer_state.rejected.discard(event.request_id)
     if event.error is None:
-        return _written(session, event, before, at) if event.wrote else _read(session, event, at)
+        return _add_write(session, event, before, at) if event.wrote else _add_read(session, event, at)
     if event.error.code == RESOURCE_NOT_FOUND and not event.wrote:
-        return []  # that a file is missing is routine
-    if already_told and event.error.code == NOT_ALLOWED:
+        return []  # agents often try files that may not exist
+    if is_reported and event.error.code == NOT_ALLOWED:
         return []
     verb = "write" if event.wrote else "read"
     text = f"Could not {verb} {event.path}: {visible_line(event.error.message)}"
     return add_notice(session, at, text, level="warning", detail=event.error.detail)
 
 
-def _read(session: Session, event: ev.FileServed, at: float) -> list[Change]:
+def _add_read(session: Session, event: ev.FileServed, at: float) -> list[Change]:
     if next(_calls_about(session, event.path), None) is not None:
         return []
-    place = Location(event.path, event.line)
+    location = Location(event.path, event.line)
     last = session.entries[-1] if session.entries else None
     if not (isinstance(last, ToolCall) and last.served and last.kind == "read" and last.turn == session.turn):
-        return _add(session, "read", place, at)
-    others = [known for known in last.locations if known.path != place.path]
-    last.locations = [*others, place]
+        return _add_call(session, "read", location, at)
+    others = [known for known in last.locations if known.path != location.path]
+    last.locations = [*others, location]
     last.title = f"Read {len(last.locations):,} files" if others else last.title
     last.ended_at = at
     return [touch(last)]
 
 
-def _written(session: Session, event: ev.FileServed, before: FileBefore | None, at: float) -> list[Change]:
+def _add_write(session: Session, event: ev.FileServed, before: FileBefore | None, at: float) -> list[Change]:
     diff = None
     if before is not None and before.known and (before.line_ends or before.old != event.content):
         ends = (before.line_ends[0], before.line_ends[1]) if len(before.line_ends) == 2 else None
         diff = Diff(event.path, before.old, event.content, line_ends=ends)
     for call in _calls_about(session, event.path):
-        shown = [part for part in call.content if isinstance(part, Diff) and _same(session, part.path, event)]
+        shown = [
+            part for part in call.content if isinstance(part, Diff) and _is_file_of(session, part.path, event)
+        ]
         key = (call.id, event.path)
         if any(_shows(part, event.content) for part in shown) and key not in session.reducer_state.written:
-            session.reducer_state.written.add(key)  # one call shows one write
+            session.reducer_state.written.add(key)  # a second write of the file needs another call
             return []
         if diff is not None and not shown and not call.done and call.kind == "edit":
             session.reducer_state.written.add(key)
             call.content = [*call.content, diff]
             return [touch(call)]
-    return _add(session, "edit", Location(event.path), at, diff)
+    return _add_call(session, "edit", Location(event.path), at, diff)
 
 
-def _add(session: Session, kind: str, place: Location, at: float, diff: Diff | None = None) -> list[Change]:
-    path = place.path
+def _add_call(
+    session: Session, kind: str, location: Location, at: float, diff: Diff | None = None
+) -> list[Change]:
+    path = location.path
     shown = path.removeprefix(f"{session.cwd}/") if session.cwd else path
     call = ToolCall(
         id=0,
@@ -95,7 +99,7 @@ def _add(session: Session, kind: str, place: Location, at: float, diff: Diff | N
         kind_given=True,
         status="completed",
         content=[] if diff is None else [diff],
-        locations=[place],
+        locations=[location],
         announced=True,
         served=True,
         ended_at=at,
@@ -105,26 +109,26 @@ def _add(session: Session, kind: str, place: Location, at: float, diff: Diff | N
 
 
 def _calls_about(session: Session, path: str) -> Iterator[ToolCall]:
-    """The agent's own calls that name the file: those that are open, and the latest of this turn."""
+    """Yield the agent's own calls of this turn that name the file: open ones, then recent ones."""
     wanted = _absolute(session, path)
     seen: set[int] = set()
-    latest = islice(reversed(session.entries), MAX_LOOKED_AT)
-    for call in (*session.reducer_state.open_calls.values(), *latest):
+    recent = islice(reversed(session.entries), MAX_RECENT_ENTRIES)
+    for call in (*session.reducer_state.open_calls.values(), *recent):
         if not isinstance(call, ToolCall) or call.served or call.turn != session.turn or call.id in seen:
             continue
         seen.add(call.id)
-        if any(_absolute(session, named) == wanted for named in _named(call)):
+        if any(_absolute(session, named) == wanted for named in _possible_paths(call)):
             yield call
 
 
-def _named(call: ToolCall) -> Iterator[str]:
-    yield from (place.path for place in call.locations)
+def _possible_paths(call: ToolCall) -> Iterator[str]:
+    yield from (location.path for location in call.locations)
     yield from (part.path for part in call.content if isinstance(part, Diff))
     if isinstance(call.raw_input, dict):
         yield from (value for value in call.raw_input.values() if isinstance(value, str))
 
 
-def _same(session: Session, path: str, event: ev.FileServed) -> bool:
+def _is_file_of(session: Session, path: str, event: ev.FileServed) -> bool:
     return _absolute(session, path) == _absolute(session, event.path)
 
 
@@ -133,5 +137,5 @@ def _absolute(session: Session, path: str) -> str:
 
 
 def _shows(diff: Diff, content: str) -> bool:
-    """Return True if what was written is what the diff showed; many show only the words they replace."""
+    """Return True if the diff shows the written content. Many diffs contain only the replaced words."""
     return diff.patch is not None or (diff.new or "") in content

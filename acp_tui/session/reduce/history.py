@@ -1,12 +1,12 @@
-"""A history that the agent replays when a session is opened again.
+"""A history that the agent replays when a session is reopened.
 
-By the specification `session/load` replays and `session/resume` does not. Gemini answers `session/load` after
-one chunk and replays the rest afterwards; fast-agent replays on `session/resume`. So pieces of a history are
-expected from the request until the next prompt is sent.
+According to the protocol, `session/load` replays and `session/resume` does not. But Gemini answers
+`session/load` after one chunk and replays the rest afterwards, and fast-agent replays after `session/resume`.
+So a replay is expected from the request until the next prompt is sent.
 
-Where we hold the conversation already (the agent was restarted, or the session comes from our log), the
-replay is folded into a session of its own. Ours stays, because it knows more (permissions, notices, times),
-unless the replay has further prompts.
+If the conversation is known already (the agent was restarted, or the session was read from its log), the
+replay is collected in a session of its own. It replaces the known entries only if it has more prompts,
+because they contain more (permissions, notices, times).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 from acp_tui.session import events as ev
 from acp_tui.session.change import Change
 from acp_tui.session.reduce.entries import end_message, fact_changed
-from acp_tui.session.reduce.tools import close_open_calls
+from acp_tui.session.reduce.tool_calls import close_open_calls
 from acp_tui.session.state import AnnotatedText, Message, Replay, Session, UserMessage
 from acp_tui.session.text import GrowingText
 
 LATE_PAUSE = 2.0
-"""Seconds: what the agent says so long after the last prompt we know was replayed is new."""
+"""Seconds without an event after which, once the last known prompt was replayed, the next event is new."""
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 def begin(session: Session, how: str, session_id: str | None) -> None:
-    """`session/load` or `session/resume` was sent."""
-    holds = any(isinstance(entry, Message) for entry in session.entries)
+    """Expect a replay: `session/load` or `session/resume` was sent."""
+    has_messages = any(isinstance(entry, Message) for entry in session.entries)
     session.reducer_state.replay = Replay(
-        into=Session(phase="loading") if holds else None,
-        other=holds and session.session_id is not None and session.session_id != session_id,
+        into=Session(phase="loading") if has_messages else None,
+        other=has_messages and session.session_id is not None and session.session_id != session_id,
         expected=how == "load",
         held=_prompts(session),
     )
@@ -44,15 +44,15 @@ def begin(session: Session, how: str, session_id: str | None) -> None:
 
 def is_history(session: Session, replay: Replay, event: Event, at: float) -> bool:
     """Return True if an event that may be part of a history is part of the replay."""
-    if _happens_now(session, event):
+    if _is_live(session, event):
         return False
-    if replay.expected or _is_users(event):  # nobody has sent a prompt since
+    if replay.expected or _is_of_user(event):  # no prompt was sent since, so it is an old one
         return True
     return replay.began and not (session.history_complete and at - replay.last_at > LATE_PAUSE)
 
 
-def _happens_now(session: Session, event: Event) -> bool:
-    """Return True for a request of the agent, the user's own command, and a terminal that still runs."""
+def _is_live(session: Session, event: Event) -> bool:
+    """Return True for a permission request, the user's own command, and a terminal that still runs."""
     if isinstance(event, ev.ToolCallChanged):
         return event.asked
     if isinstance(event, ev.TerminalCreated) and event.owner == "user":
@@ -63,27 +63,27 @@ def _happens_now(session: Session, event: Event) -> bool:
     return False
 
 
-def _is_users(event: Event) -> bool:
+def _is_of_user(event: Event) -> bool:
     return isinstance(event, (ev.TextChunk, ev.ContentChunk)) and event.speaker == "user"
 
 
-def take(session: Session, replay: Replay, handler: Handler, event: Event, at: float) -> list[Change]:
-    """A piece of the replayed history."""
+def add(session: Session, replay: Replay, handler: Handler, event: Event, at: float) -> list[Change]:
+    """Apply an event of the replay."""
     replay.began, replay.last_at = True, at
     session.replaying = True
     if replay.into is None:
-        return _show(session, handler, event, at)
-    changes = _take_plan(session, replay.into, handler, event, at)
-    if _is_users(event):
-        replay.unchecked = True  # more of it may come
+        return _apply_as_loading(session, handler, event, at)
+    changes = _apply_to_replay(session, replay.into, handler, event, at)
+    if _is_of_user(event):
+        replay.unchecked = True  # the prompt may not be complete yet
     elif replay.unchecked and not replay.expected:
         replay.unchecked = False
-        changes += _choose(session, replay)
+        changes += _replace_if_longer(session, replay)
     return changes
 
 
-def _show(session: Session, handler: Handler, event: Event, at: float) -> list[Change]:
-    """We hold nothing: the piece goes into our session, in the same way before and after the answer."""
+def _apply_as_loading(session: Session, handler: Handler, event: Event, at: float) -> list[Change]:
+    """Apply an event to the session itself, in the same way before and after the answer."""
     phase, session.phase = session.phase, "loading"
     changes = handler(session, event, at)
     session.phase = phase
@@ -91,8 +91,10 @@ def _show(session: Session, handler: Handler, event: Event, at: float) -> list[C
     return changes
 
 
-def _take_plan(session: Session, into: Session, handler: Handler, event: Event, at: float) -> list[Change]:
-    """The replayed plan is a fact, and facts always apply."""
+def _apply_to_replay(
+    session: Session, into: Session, handler: Handler, event: Event, at: float
+) -> list[Change]:
+    """Apply an event to the collected replay. The plan applies to the session too, because it is a fact."""
     plan = into.plan
     handler(into, event, at)
     if into.plan is plan:
@@ -102,7 +104,7 @@ def _take_plan(session: Session, into: Session, handler: Handler, event: Event, 
 
 
 def answered(session: Session) -> list[Change]:
-    """The load or resume was answered; more of the history may follow."""
+    """Handle the answer to the load or resume. More of the history may follow."""
     replay = session.reducer_state.replay
     if replay is None:
         return []
@@ -112,35 +114,35 @@ def answered(session: Session) -> list[Change]:
     if replay.into is None:
         session.replayed = session.turn
         return []
-    return _choose(session, replay)
+    return _replace_if_longer(session, replay)
 
 
-def _choose(session: Session, replay: Replay) -> list[Change]:
-    """Take the replay if it knows more than we do."""
+def _replace_if_longer(session: Session, replay: Replay) -> list[Change]:
+    """Replace the entries by those of the replay if it has more prompts."""
     assert replay.into is not None
-    last, ahead = _compare(replay.held, _prompts(replay.into))
-    session.history_complete = session.history_complete or last
-    if not (replay.other or ahead):
+    has_last, has_more = _compare(replay.held, _prompts(replay.into))
+    session.history_complete = session.history_complete or has_last
+    if not (replay.other or has_more):
         return []
     into, replay.into = replay.into, None
-    _take_over(session, into)
+    _replace_entries(session, into)
     return [Change("reset"), fact_changed("turn")]
 
 
 def _compare(held: list[str], replayed: list[str]) -> tuple[bool, bool]:
-    """Was our last prompt replayed, and does the replay have further ones?
+    """Return whether the last known prompt was replayed, and whether the replay has more prompts.
 
-    Some agents do not replay all prompts, or not in the same words.
+    Some agents do not replay all prompts, or change their text.
     """
-    place, found = 0, False
+    start, found = 0, False
     for text in held:
-        found = text in replayed[place:]
+        found = text in replayed[start:]
         if found:
-            place = replayed.index(text, place) + 1
-    return found, len(replayed) > (place if found else len(held))
+            start = replayed.index(text, start) + 1
+    return found, len(replayed) > (start if found else len(held))
 
 
-def _take_over(session: Session, replay: Session) -> None:
+def _replace_entries(session: Session, replay: Session) -> None:
     memory = session.reducer_state
     session.entries = replay.entries
     session.tool_calls = replay.tool_calls
@@ -157,7 +159,7 @@ def _take_over(session: Session, replay: Session) -> None:
 
 
 def close(session: Session, at: float) -> list[Change]:
-    """End the replay: a prompt was sent."""
+    """End the replay, because a prompt was sent."""
     replay, session.reducer_state.replay = session.reducer_state.replay, None
     session.replaying, session.history_complete = False, True
     if replay is None or replay.into is not None or not replay.began:
@@ -166,13 +168,13 @@ def close(session: Session, at: float) -> list[Change]:
 
 
 def give_up(session: Session) -> None:
-    """Drop the replay: the load failed, or the agent is gone."""
+    """Drop the replay, because the load failed or the agent exited."""
     session.reducer_state.replay = None
     session.replaying, session.history_complete = False, True
 
 
 def _prompts(session: Session) -> list[str]:
-    """The texts of all prompts that a person wrote, without differences in white space."""
+    """Return the texts of all prompts, with normalised whitespace."""
     messages = (entry for entry in session.entries if isinstance(entry, UserMessage))
     return [" ".join(_visible_text(message).split()) for message in messages]
 

@@ -1,4 +1,4 @@
-"""Messages: chunks are appended, without a copy of what is there."""
+"""Messages of the user and the agent, which grow chunk by chunk."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ENTRY: dict[str, type[Message]] = {"agent": AgentMessage, "thought": Thought, "
 
 
 def text_chunk(session: Session, event: TextChunk, at: float) -> list[Change]:
-    """The hot path: a piece of text goes to the message it belongs to."""
+    """Append text to its message. The usual case comes first, because there are many chunks."""
     kind = _ENTRY[event.speaker]
     message = session.reducer_state.message
     message_id = event.message_id
@@ -42,8 +42,8 @@ def text_chunk(session: Session, event: TextChunk, at: float) -> list[Change]:
         return [Change("updated", message)]
     text = event.text
     if kind is UserMessage:
-        text = _without_echo(session, text)
-    if not text:  # usual: an empty chunk that carries only `_meta`
+        text = _remove_echo(session, text)
+    if not text:  # agents send empty chunks for their `_meta`
         return []
     message, changes = _message(session, kind, message_id, at)
     _text_part(message, event.annotations).append(text)
@@ -51,7 +51,7 @@ def text_chunk(session: Session, event: TextChunk, at: float) -> list[Change]:
 
 
 def content_chunk(session: Session, event: ContentChunk, at: float) -> list[Change]:
-    """An image, a link … within a message."""
+    """Append an image, a link or other content to its message."""
     kind = _ENTRY[event.speaker]
     if kind is UserMessage and _echoes_content(session, event.content):
         return []
@@ -68,7 +68,7 @@ def _changed(message: Message, changes: list[Change]) -> list[Change]:
 
 
 def _text_part(message: Message, annotations: Annotations | None) -> GrowingText:
-    """The part that text with these annotations goes to."""
+    """Return the part of the message for text with these annotations."""
     last = message.parts[-1] if message.parts else None
     if annotations is None:
         if type(last) is GrowingText:
@@ -85,7 +85,7 @@ def _text_part(message: Message, annotations: Annotations | None) -> GrowingText
 def _message(
     session: Session, kind: type[Message], message_id: str | None, at: float
 ) -> tuple[Message, list[Change]]:
-    """The message a chunk belongs to: by the agent's id within the turn, else by kind and adjacency."""
+    """Return the message of a chunk: the one with its id in this turn, or the last one of its kind."""
     memory = session.reducer_state
     message = memory.message
     if type(message) is kind and message_id in (None, message.message_id):
@@ -94,18 +94,19 @@ def _message(
         known = memory.by_message_id.get((kind, message_id))
         if known is not None:
             changes = end_message(session, at)
-            _take_up(session, known)
+            _resume(session, known)
             return known, changes
     if kind is UserMessage and session.phase == "loading":
         begin_turn(session, at)
     message = kind(id=0, at=at, message_id=message_id)
     message.stray = out_of_phase(session)
     changes = add_entry(session, message, at)
-    _take_up(session, message)
+    _resume(session, message)
     return message, changes
 
 
-def _take_up(session: Session, message: Message) -> None:
+def _resume(session: Session, message: Message) -> None:
+    """Make a message the one that grows."""
     memory = session.reducer_state
     memory.message = message
     if message.message_id is not None:
@@ -115,7 +116,7 @@ def _take_up(session: Session, message: Message) -> None:
 
 
 def begin_turn(session: Session, at: float) -> None:
-    """A prompt was sent, or is replayed: what belonged to the turn before is no longer open."""
+    """Start a turn: a prompt was sent, or is replayed."""
     memory = session.reducer_state
     session.turn += 1
     session.turn_started = at
@@ -131,8 +132,8 @@ def begin_turn(session: Session, at: float) -> None:
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 
-def _halved(text: str) -> str:
-    """The text as agents may cut it: characters beyond the first plane as their two halves."""
+def _split_surrogates(text: str) -> str:
+    """Replace characters beyond U+FFFF by surrogate pairs, between which agents may cut their chunks."""
     return _ASTRAL.sub(
         lambda found: chr(0xD800 + (ord(found[0]) - 0x10000 >> 10)) + chr(0xDC00 + (ord(found[0]) & 0x3FF)),
         text,
@@ -140,40 +141,40 @@ def _halved(text: str) -> str:
 
 
 def expect_echo(session: Session, prompt: str) -> None:
-    """The agent may repeat this prompt as a user message; it is not shown twice."""
+    """Expect that the agent repeats this prompt as a user message, which is not shown."""
     memory = session.reducer_state
-    memory.echo = _halved(prompt.strip())
+    memory.echo = _split_surrogates(prompt.strip())
     memory.echo_at = 0 if memory.echo else None
 
 
-def _without_echo(session: Session, text: str) -> str:
-    """What of a user's text is not the repeated prompt.
+def _remove_echo(session: Session, text: str) -> str:
+    """Return the text without the repeated prompt.
 
-    Decided character by character, so that it does not matter how the agent cuts it: what may still become
-    the whole prompt is held back, and given out when it does not.
+    The result does not depend on the chunks: text that may become the complete prompt is held back, and
+    returned later if it does not.
     """
     memory = session.reducer_state
     at = memory.echo_at
     if at is None:
         return text
-    text = _halved(text)
+    text = _split_surrogates(text)
     if at == 0:
         text = text.lstrip()
-    awaited = memory.echo[at : at + len(text)]
-    if not text.startswith(awaited):
+    expected = memory.echo[at : at + len(text)]
+    if not text.startswith(expected):
         memory.echo_at = None
         return memory.echo[:at] + text
-    memory.echo_at = at + len(awaited)
-    rest = text[len(awaited) :].lstrip()
+    memory.echo_at = at + len(expected)
+    rest = text[len(expected) :].lstrip()
     if rest:
         memory.echo_at = None
     return rest
 
 
 def _echoes_content(session: Session, content: Content) -> bool:
-    """Is this a part of the prompt, repeated?"""
-    began = session.reducer_state.turn_began
-    if session.phase != "prompting" or began >= len(session.entries) or content.raw is not None:
+    """Return True if the content repeats a part of the prompt."""
+    start = session.reducer_state.turn_began
+    if session.phase != "prompting" or start >= len(session.entries) or content.raw is not None:
         return False
-    prompt = session.entries[began]
+    prompt = session.entries[start]
     return isinstance(prompt, UserMessage) and content in prompt.parts

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from acp_tui.session.change import Change
     from acp_tui.session.state import Session
 
-DETAIL_KEPT = 4_000
-"""Characters kept of what broke the rules; all of it is in the log."""
+MAX_DETAIL = 4_000
+"""Characters kept of invalid messages and output. The log has all of it."""
 
 
-def nothing(_session: Session, _event: ev.Event, _at: float) -> list[Change]:
-    """Change nothing: the message is only a sign of life."""
+def ignore(_session: Session, _event: ev.Event, _at: float) -> list[Change]:
+    """Change nothing."""
     return []
 
 
 def noticed(session: Session, event: ev.Noticed, at: float) -> list[Change]:
-    """Add a notice of the client."""
+    """Add a notice of acp-tui."""
     memory = session.reducer_state
     if event.source == "waited" and memory.waiting is not None:
         waiting, memory.waiting = memory.waiting, None
@@ -46,37 +46,37 @@ def unknown(session: Session, event: ev.Unknown, at: float) -> list[Change]:
 
 
 def protocol_fault(session: Session, event: ev.ProtocolFault, at: float) -> list[Change]:
-    """The agent broke a rule of the envelope."""
-    entry, count, changes = _counted(session, event.text, at)
+    """Show a protocol fault. One that is repeated in a turn is counted."""
+    entry, count, changes = _count(session, event.text, at)
     if count == 1:
         entry.level = "warning"
-        entry.detail = None if event.raw is None else visible_excerpt(event.raw, DETAIL_KEPT)
+        entry.detail = None if event.raw is None else visible_excerpt(event.raw, MAX_DETAIL)
     entry.text = event.text if count == 1 else f"{event.text} ({count} times)"
     return changes
 
 
 def noise(session: Session, event: ev.Noise, at: float) -> list[Change]:
-    """Collect lines that are not protocol messages in one notice per turn."""
-    entry, count, changes = _counted(session, "noise", at)
+    """Add a line that is not a protocol message to one notice per turn."""
+    entry, count, changes = _count(session, "noise", at)
     if count == 1:
         entry.text = "1 line on the agent's stdout was not a protocol message"
     else:
         entry.text = f"{count} lines on the agent's stdout were not protocol messages"
     kept = entry.detail or ""
-    if len(kept) < DETAIL_KEPT:
-        entry.detail = f"{kept}\n{event.text}".lstrip("\n")[:DETAIL_KEPT]
+    if len(kept) < MAX_DETAIL:
+        entry.detail = f"{kept}\n{event.text}".lstrip("\n")[:MAX_DETAIL]
     return changes
 
 
-def _counted(session: Session, what: str, at: float) -> tuple[Notice, int, list[Change]]:
-    """Return one entry per turn for a fault, with its count."""
-    told = session.reducer_state.repeated
-    if what not in told:
+def _count(session: Session, what: str, at: float) -> tuple[Notice, int, list[Change]]:
+    """Return this turn's entry for repeated events, and their number so far."""
+    repeated = session.reducer_state.repeated
+    if what not in repeated:
         entry = Notice(id=0, at=at, source="protocol")
-        told[what] = (entry, 1)
+        repeated[what] = (entry, 1)
         return entry, 1, add_entry(session, entry, at)
-    entry, count = told[what]
-    told[what] = (entry, count + 1)
+    entry, count = repeated[what]
+    repeated[what] = (entry, count + 1)
     return entry, count + 1, [touch(entry)]
 
 

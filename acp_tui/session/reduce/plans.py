@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def plan_changed(session: Session, event: PlanChanged, at: float) -> list[Change]:
-    """A whole plan replaces the current one; within a turn the entry shows how it progresses."""
+    """Replace the current plan. Within a turn, the same entry is updated."""
     if event.removed or not (event.items or event.markdown or event.uri):
-        return _plan_cleared(session, event)
+        return _clear_plan(session, event)
     plans = session.reducer_state.plans
     known = plan = plans.get(event.plan_id)
-    if known is not None and session.plan is known and _says(known) == _says(event):
-        return []  # some agents repeat it with every prompt
+    if known is not None and session.plan is known and _content(known) == _content(event):
+        return []  # some agents repeat the plan with every prompt
     if plan is not None and plan.turn == session.turn:
         changes = [touch(plan)]
     else:
@@ -32,12 +32,12 @@ def plan_changed(session: Session, event: PlanChanged, at: float) -> list[Change
     return [*changes, fact_changed("plan")]
 
 
-def _says(plan: Plan | PlanChanged) -> tuple[list[PlanItem], str | None, str | None]:
+def _content(plan: Plan | PlanChanged) -> tuple[list[PlanItem], str | None, str | None]:
     return plan.items, plan.markdown, plan.uri
 
 
-def _plan_cleared(session: Session, event: PlanChanged) -> list[Change]:
-    """The entry stays as it was last; it only is no longer current."""
+def _clear_plan(session: Session, event: PlanChanged) -> list[Change]:
+    """Clear the current plan. Its entry stays as it is."""
     plan = session.reducer_state.plans.pop(event.plan_id, None)
     if plan is None:
         return []
@@ -48,7 +48,7 @@ def _plan_cleared(session: Session, event: PlanChanged) -> list[Change]:
 
 
 def compaction_changed(session: Session, event: CompactionChanged, at: float) -> list[Change]:
-    """The agent condenses its context, or has."""
+    """Update the state of a compaction."""
     compaction, changes = _compaction(session, event.compaction_id, at)
     if event.status is not None:
         compaction.status = event.status
@@ -60,7 +60,7 @@ def compaction_changed(session: Session, event: CompactionChanged, at: float) ->
 
 
 def compaction_chunk(session: Session, event: CompactionChunk, at: float) -> list[Change]:
-    """A piece of the summary."""
+    """Append text to the summary of a compaction."""
     compaction, changes = _compaction(session, event.compaction_id, at)
     compaction.summary.append(event.text)
     return [*changes, touch(compaction)]

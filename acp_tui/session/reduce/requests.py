@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def permission_requested(session: Session, event: ev.PermissionRequested, at: float) -> list[Change]:
-    """A question to the user; without an id it can only be shown."""
+    """Add a permission request. Without an id it is shown, but cannot be answered."""
     permission = Permission(
         id=0,
         at=at,
@@ -31,9 +31,9 @@ def permission_requested(session: Session, event: ev.PermissionRequested, at: fl
 
 
 def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
-    """Who will answer, and why: on the question itself, or as a line when the client asked itself.
+    """Show who decided a request, and why: in its permission entry if it has one, else in a notice.
 
-    What an answer given a moment ago covers is told with that answer.
+    A request that is covered by an earlier permission gets no notice.
     """
     permission = session.permissions.get(event.request_id)
     if permission is not None:
@@ -46,14 +46,14 @@ def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
     text = decision_text(event, (event.subject or "").replace(f" {session.cwd}/", " "))
     changes = add_notice(session, at, text, level="info" if event.allowed else "warning", source=event.by)
     calls = list(session.reducer_state.open_calls.values())
-    if event.waited and len(calls) == 1:  # of several nobody knows which one it was that waited
+    if event.waited and len(calls) == 1:  # with several, it is unknown which of them waited
         calls[0].waited += event.waited
         changes.append(touch(calls[0]))
     return changes
 
 
 def permission_answered(session: Session, event: ev.PermissionAnswered, at: float) -> list[Change]:
-    """Our answer went out. Until now its tool call has waited, and not worked."""
+    """Store the answer to a permission request, and how long its tool call waited for it."""
     permission = session.permissions.pop(event.request_id, None)
     if permission is None:
         return []
@@ -68,13 +68,13 @@ def permission_answered(session: Session, event: ev.PermissionAnswered, at: floa
         call.waited += max(0.0, until - max(permission.at, call.at))
         allowed = permission.option is not None and permission.option.kind.startswith("allow")
         if allowed and call.status == "pending":
-            call.status = "in_progress"  # many agents say nothing more until it is done
+            call.status = "in_progress"  # many agents report nothing until the call ends
         changes.append(touch(call))
     return changes
 
 
 def elicitation_requested(session: Session, event: ev.ElicitationRequested, at: float) -> list[Change]:
-    """Questions to the user, as a form or behind a URL."""
+    """Add a question to the user: a form, or a URL."""
     elicitation = Elicitation(
         id=0,
         at=at,
@@ -93,7 +93,7 @@ def elicitation_requested(session: Session, event: ev.ElicitationRequested, at: 
 
 
 def elicitation_answered(session: Session, event: ev.ElicitationAnswered, _at: float) -> list[Change]:
-    """Our answer went out."""
+    """Store the answer to an elicitation."""
     elicitation = session.elicitations.pop(event.request_id, None)
     if elicitation is None:
         return []
@@ -102,7 +102,7 @@ def elicitation_answered(session: Session, event: ev.ElicitationAnswered, _at: f
 
 
 def elicitation_completed(session: Session, event: ev.ElicitationCompleted, _at: float) -> list[Change]:
-    """The page was finished; unknown and finished ids are ignored, as the protocol wants."""
+    """Mark a web form as completed. Unknown ids are ignored, as the protocol requires."""
     elicitation = session.reducer_state.elicitations.pop(event.elicitation_id, None)
     if elicitation is None:
         return []
@@ -111,7 +111,7 @@ def elicitation_completed(session: Session, event: ev.ElicitationCompleted, _at:
 
 
 def request_withdrawn(session: Session, event: ev.RequestWithdrawn, _at: float) -> list[Change]:
-    """The agent took a question back; the answer it still gets changes nothing."""
+    """Mark a request as cancelled by the agent. The answer that is sent later changes nothing."""
     return _close(session, [event.request_id], "The agent withdrew the request")
 
 

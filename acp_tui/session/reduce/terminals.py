@@ -1,4 +1,4 @@
-"""Terminals: ours, and those that the agent runs itself and tells of."""
+"""Terminals: those of acp-tui, and those that the agent runs itself and reports."""
 
 from __future__ import annotations
 
@@ -15,34 +15,36 @@ if TYPE_CHECKING:
 
 
 def terminal_created(session: Session, event: ev.TerminalCreated, at: float) -> list[Change]:
-    """A terminal appears. Agents repeat this of their own; a finished one of ours has left its id free.
+    """Add a terminal, or update a known one.
 
-    A quick command may have ended before the agent was told of its terminal: that is known without a command.
+    Agents report their own terminals repeatedly. The id of a finished terminal of acp-tui may be used again.
+    A quick command may end before the event of its terminal; then the terminal is known, but has no command
+    yet.
     """
     known = session.terminals.get(event.terminal_id)
-    over = known is not None and (known.released or known.ended_at is not None)
-    if known is not None and not (event.owner == "client" and over and known.command is not None):
+    has_ended = known is not None and (known.released or known.ended_at is not None)
+    if known is not None and not (event.owner == "client" and has_ended and known.command is not None):
         known.owner = event.owner
         known.command = event.command or known.command
         known.cwd = event.cwd or known.cwd
-        name_command(session, known)
+        set_agent_command(session, known)
         return [touch(known)]
-    terminal, changes = _new(session, event.terminal_id, event.owner, at)
+    terminal, changes = _add_terminal(session, event.terminal_id, event.owner, at)
     terminal.command = event.command
     terminal.cwd = event.cwd
-    name_command(session, terminal)
+    set_agent_command(session, terminal)
     return changes
 
 
-def name_command(session: Session, terminal: Terminal) -> None:
-    """Agents tell of a terminal of their own without its command: it is that of the call that shows it."""
+def set_agent_command(session: Session, terminal: Terminal) -> None:
+    """Give an agent's own terminal the command of its tool call, because agents do not report it."""
     call = session.terminal_calls.get(terminal.terminal_id)
     if call is not None and terminal.owner == "agent" and not terminal.command:
         terminal.command = call.command
 
 
 def terminal_output(session: Session, event: ev.TerminalOutput, at: float) -> list[Change]:
-    """Output arrives; only its head and its end are kept."""
+    """Append output."""
     terminal, changes = _terminal(session, event.terminal_id, at)
     if event.replace:
         terminal.output = TerminalText()
@@ -53,7 +55,7 @@ def terminal_output(session: Session, event: ev.TerminalOutput, at: float) -> li
 
 
 def terminal_exited(session: Session, event: ev.TerminalExited, at: float) -> list[Change]:
-    """The command ended."""
+    """Store how the command ended."""
     terminal, changes = _terminal(session, event.terminal_id, at)
     terminal.exit_code = event.exit_code
     terminal.signal = event.signal
@@ -62,7 +64,7 @@ def terminal_exited(session: Session, event: ev.TerminalExited, at: float) -> li
 
 
 def terminal_released(session: Session, event: ev.TerminalReleased, _at: float) -> list[Change]:
-    """The agent is done with it; its text stays."""
+    """Mark a terminal as released."""
     terminal = session.terminals.get(event.terminal_id)
     if terminal is None:
         return []
@@ -70,8 +72,8 @@ def terminal_released(session: Session, event: ev.TerminalReleased, _at: float) 
     return [touch(terminal)]
 
 
-def end_agents_terminals(session: Session, at: float) -> list[Change]:
-    """The agent is gone, and what it ran with it."""
+def end_agent_terminals(session: Session, at: float) -> list[Change]:
+    """End the agent's own terminals, because the agent has exited."""
     changes: list[Change] = []
     for terminal in session.terminals.values():
         if terminal.owner == "agent" and terminal.ended_at is None:
@@ -81,15 +83,15 @@ def end_agents_terminals(session: Session, at: float) -> list[Change]:
 
 
 def _terminal(session: Session, terminal_id: str, at: float) -> tuple[Terminal, list[Change]]:
-    """The terminal of that id; output may come before it was announced."""
+    """Return a terminal by id, or a new one, because output may come before `TerminalCreated`."""
     known = session.terminals.get(terminal_id)
-    return (known, []) if known is not None else _new(session, terminal_id, "client", at)
+    return (known, []) if known is not None else _add_terminal(session, terminal_id, "client", at)
 
 
-def _new(
+def _add_terminal(
     session: Session, terminal_id: str, owner: TerminalOwner, at: float
 ) -> tuple[Terminal, list[Change]]:
-    stray = owner != "user" and out_of_phase(session)  # the user may run something at any time
+    stray = owner != "user" and out_of_phase(session)  # users may run commands at any time
     terminal = Terminal(id=0, at=at, terminal_id=terminal_id, owner=owner, stray=stray)
     session.terminals[terminal_id] = terminal
     return terminal, add_entry(session, terminal, at)

@@ -1,4 +1,4 @@
-"""Turns: a prompt, what follows, and its end."""
+"""Turns: a prompt, its cancellation and its end."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from acp_tui.session.error_codes import REQUEST_CANCELLED
 from acp_tui.session.reduce import history
 from acp_tui.session.reduce.entries import add_entry, fact_changed, is_user_command, touch
-from acp_tui.session.reduce.kept_settings import end_restore
 from acp_tui.session.reduce.messages import begin_turn, expect_echo
-from acp_tui.session.reduce.tools import close_open_calls
+from acp_tui.session.reduce.stored_settings import end_restore
+from acp_tui.session.reduce.tool_calls import close_open_calls
 from acp_tui.session.state import Notice, RpcError, TurnEnd, Usage, UserMessage
 from acp_tui.session.text import GrowingText
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def prompt_sent(session: Session, event: ev.PromptSent, at: float) -> list[Change]:
-    """A turn begins with what the user said."""
+    """Start a turn with the user's message."""
     changes = history.close(session, at)
     begin_turn(session, at)
     end_restore(session)
@@ -38,16 +38,16 @@ def _part(content: Content) -> GrowingText | Content:
 
 
 def cancel_sent(session: Session, _event: ev.CancelSent, at: float) -> list[Change]:
-    """The turn goes on until its prompt is answered, but its calls count as cancelled."""
+    """Mark the open calls as cancelled. The turn continues until its prompt is answered."""
     session.cancelling = session.working
     return [*close_open_calls(session, "cancelled", at), fact_changed("cancelling")]
 
 
 def turn_ended(session: Session, event: ev.TurnEnded, at: float) -> list[Change]:
-    """The agent is done. In the draft dialect it may say so twice."""
+    """End the turn. In the draft dialect, a turn can end twice."""
     if not session.working:
         return []
-    empty = event.stop_reason == "end_turn" and not any(event.tokens.values()) and _nothing_came(session)
+    empty = event.stop_reason == "end_turn" and not any(event.tokens.values()) and _is_turn_empty(session)
     if event.tokens:
         session.usage = Usage(session.usage.used, session.usage.size, session.usage.cost, event.tokens)
     changes = [fact_changed("usage")]
@@ -58,14 +58,14 @@ def turn_ended(session: Session, event: ev.TurnEnded, at: float) -> list[Change]
 
 
 def turn_failed(session: Session, event: ev.TurnFailed, at: float) -> list[Change]:
-    """The prompt was answered with an error; after a cancel that may be the agent's word for it."""
+    """End the turn with an error, or as cancelled if the error says so."""
     if session.cancelling and event.error.code == REQUEST_CANCELLED:
         return end_turn(session, at, "cancelled")
     return [*note_error(session, event.error), *end_turn(session, at, None, event.error)]
 
 
 def note_error(session: Session, error: RpcError) -> list[Change]:
-    """Keep what went wrong; it may mean that the agent wants a sign-in."""
+    """Store an error, which may mean that the user must sign in."""
     session.last_error = error
     if not error.auth_required:
         return [fact_changed("last_error")]
@@ -83,7 +83,7 @@ def end_turn(
     *,
     empty: bool = False,
 ) -> list[Change]:
-    """Close what is open, mark what a refusal takes away, and let the queue wait after a bad end."""
+    """End a turn: close open calls, mark withdrawn entries, and pause the queue after a bad end."""
     memory = session.reducer_state
     memory.prompts = max(0, memory.prompts - 1)
     changes = add_entry(session, TurnEnd(id=0, at=at, stop_reason=stop_reason, error=error, empty=empty), at)
@@ -103,8 +103,8 @@ def end_turn(
     return [*changes, fact_changed("phase"), fact_changed("stop_reason")]
 
 
-def _nothing_came(session: Session) -> bool:
-    """No update at all: the prompt may have been lost."""
+def _is_turn_empty(session: Session) -> bool:
+    """Return True if the agent sent no update, so the prompt may have been lost."""
     return all(
         isinstance(entry, (UserMessage, Notice)) or is_user_command(entry)
         for entry in session.entries[session.reducer_state.turn_began :]
@@ -112,7 +112,7 @@ def _nothing_came(session: Session) -> bool:
 
 
 def _withdraw(session: Session) -> list[Change]:
-    """The prompt and what followed will not be in the agent's context."""
+    """Mark the entries of the turn, because a refusal removes them from the agent's context."""
     changes: list[Change] = []
     for entry in session.entries[session.reducer_state.turn_began :]:
         if not is_user_command(entry):

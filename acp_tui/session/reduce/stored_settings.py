@@ -1,7 +1,8 @@
-"""`Session.settings`: the values that survive a restart of the agent.
+"""`Session.settings`, the values that are kept over a restart of the agent.
 
-Many agents open a session again in their default mode and model and do not say so. What they report between
-the opening and `SettingsRestored` is therefore not taken over: the client compares it with `settings` first.
+Many agents reopen a session in their default mode and model without reporting it. So the values that they
+report between the opening and `SettingsRestored` are not stored; the controller compares them with `settings`
+and sets the earlier ones.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def update_settings(session: Session) -> None:
-    """Take over the current values, unless those from before are still to be set again."""
+    """Store the current values, unless earlier ones are being restored."""
     if not session.reducer_state.restoring:
         session.settings = current_settings(session)
 
 
 def begin_restore(session: Session) -> list[Change]:
-    """Hold on to the values; which ones the agent has now is unknown until it says so."""
+    """Keep the stored values, and clear the current ones until the agent reports them."""
     session.reducer_state.restoring = bool(session.settings)
     session.mode = session.model = None
     for option in session.config_options:
@@ -33,7 +34,7 @@ def begin_restore(session: Session) -> list[Change]:
 
 
 def settings_restored(session: Session, event: ev.SettingsRestored, _at: float) -> list[Change]:
-    """The current values count again. Those that could not be set stay wanted for the next opening."""
+    """Store the current values, except those that could not be set, which are tried again next time."""
     wanted = {key: session.settings[key] for key in event.failed if key in session.settings}
     session.reducer_state.restoring = False
     session.settings = current_settings(session) | wanted
@@ -41,7 +42,7 @@ def settings_restored(session: Session, event: ev.SettingsRestored, _at: float) 
 
 
 def end_restore(session: Session) -> None:
-    """A prompt was sent. In logs without `SettingsRestored` this ends the comparison."""
+    """Store the current values, because a prompt was sent. Older logs have no `SettingsRestored`."""
     if session.reducer_state.restoring:
         session.reducer_state.restoring = False
         session.settings = current_settings(session)

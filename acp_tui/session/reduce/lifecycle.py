@@ -1,4 +1,4 @@
-"""The agent's process, the handshake, and the opening of a session."""
+"""The lifecycle: the agent's process, the handshake, and the opening of sessions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from acp_tui.session.error_codes import REQUEST_CANCELLED
 from acp_tui.session.reduce import history, requests
 from acp_tui.session.reduce.entries import add_notice, end_message, fact_changed
-from acp_tui.session.reduce.facts import reset_offers, set_modes, set_options
-from acp_tui.session.reduce.kept_settings import begin_restore, update_settings
-from acp_tui.session.reduce.terminals import end_agents_terminals
-from acp_tui.session.reduce.tools import close_open_calls
+from acp_tui.session.reduce.facts import reset_facts, set_modes, set_options
+from acp_tui.session.reduce.stored_settings import begin_restore, update_settings
+from acp_tui.session.reduce.terminals import end_agent_terminals
+from acp_tui.session.reduce.tool_calls import close_open_calls
 from acp_tui.session.reduce.turns import end_turn, note_error
 from acp_tui.session.state import Message, Process, RpcError
 from acp_tui.session.text import visible_line
@@ -28,44 +28,42 @@ SETTING_METHODS = frozenset({"session/set_mode", "session/set_config_option", "s
 
 
 def agent_started(session: Session, event: ev.AgentStarted, at: float) -> list[Change]:
-    """Close everything that waited for the old process, if there was one."""
-    again = session.process is not None
+    """Store the process, and end what was open in the last one."""
+    is_restart = session.process is not None
     session.process = Process(command=event.command, cwd=event.cwd, pid=event.pid)
-    changes = _end_everything_open(
-        session, at, RpcError(0, "The turn was interrupted; its end is not in the log")
-    )
+    changes = _end_everything(session, at, RpcError(0, "The turn was interrupted; its end is not in the log"))
     session.reducer_state.repeated.clear()
     session.reducer_state.by_message_id.clear()
-    changes += [fact_changed("process"), *_phase(session, "connecting")]
-    return [*changes, *add_notice(session, at, "Agent restarted")] if again else changes
+    changes += [fact_changed("process"), *_set_phase(session, "connecting")]
+    return [*changes, *add_notice(session, at, "Agent restarted")] if is_restart else changes
 
 
 def agent_exited(session: Session, event: ev.AgentExited, at: float) -> list[Change]:
-    """The process is gone, and with it the turn."""
+    """End everything that was open, and report why the process exited."""
     session.process = process = session.process or Process()
     process.exit_code, process.signal = event.exit_code, event.signal
     process.stderr_tail = event.stderr_tail
     sentence = exit_sentence(event)
     tail = "\n".join(event.stderr_tail) or None
-    in_turn = session.reducer_state.prompts > 0  # then the end of the turn says it
+    in_turn = session.reducer_state.prompts > 0  # then the end of the turn shows the error
     error = None if event.expected else RpcError(0, sentence, tail)
-    changes = [fact_changed("process"), *_end_everything_open(session, at, error)]
+    changes = [fact_changed("process"), *_end_everything(session, at, error)]
     if not event.expected and not in_turn:
         changes += add_notice(session, at, sentence, level="error", detail=tail)
-    return [*changes, *_phase(session, "dead")]
+    return [*changes, *_set_phase(session, "dead")]
 
 
-def _end_everything_open(session: Session, at: float, error: RpcError | None) -> list[Change]:
-    """The process is gone: the turn, its calls, its questions and its terminals are at an end.
+def _end_everything(session: Session, at: float, error: RpcError | None) -> list[Change]:
+    """End the turn, its tool calls, requests and terminals, because the process has exited.
 
-    Without an error we ended the process ourselves, and with it the turn.
+    Without an error, acp-tui ended the process, so the turn was cancelled.
     """
     changes: list[Change] = []
     while session.reducer_state.prompts:
         changes += end_turn(session, at, None if error else "cancelled", error)
     changes += close_open_calls(session, "unfinished", at)
     changes += requests.cancel_all(session, "The agent exited")
-    changes += end_agents_terminals(session, at)
+    changes += end_agent_terminals(session, at)
     changes += end_message(session, at)
     history.give_up(session)
     session.reducer_state.opening = None
@@ -90,8 +88,8 @@ def exit_sentence(event: ev.AgentExited) -> str:
 
 
 def initializing(session: Session, _event: ev.Initializing, _at: float) -> list[Change]:
-    """`initialize` was sent."""
-    return _phase(session, "connecting")
+    """Start connecting."""
+    return _set_phase(session, "connecting")
 
 
 def initialized(session: Session, event: ev.Initialized, _at: float) -> list[Change]:
@@ -102,7 +100,7 @@ def initialized(session: Session, event: ev.Initialized, _at: float) -> list[Cha
 
 
 def signed_in(session: Session, event: ev.SignedIn, at: float) -> list[Change]:
-    """`authenticate` was answered."""
+    """Note that the user signed in."""
     session.auth_required = False
     methods = session.agent.auth_methods if session.agent else []
     name = next((method.name for method in methods if method.id == event.method_id), event.method_id)
@@ -110,7 +108,7 @@ def signed_in(session: Session, event: ev.SignedIn, at: float) -> list[Change]:
 
 
 def signed_out(session: Session, _event: ev.SignedOut, at: float) -> list[Change]:
-    """`logout` was answered."""
+    """Note that the user signed out."""
     session.auth_required = True
     return [fact_changed("auth_required"), *add_notice(session, at, "Signed out")]
 
@@ -119,7 +117,7 @@ def signed_out(session: Session, _event: ev.SignedOut, at: float) -> list[Change
 
 
 def session_opening(session: Session, event: ev.SessionOpening, _at: float) -> list[Change]:
-    """A session is asked for. What it tells before the answer belongs to it already."""
+    """Prepare for a session. Updates that come before the answer belong to it."""
     memory = session.reducer_state
     memory.opening, memory.phase_before = event.how, session.phase
     changes: list[Change] = []
@@ -129,16 +127,16 @@ def session_opening(session: Session, event: ev.SessionOpening, _at: float) -> l
     if event.how != "fork":
         changes += begin_restore(session)
     if event.how == "new" and session.session_id is not None:
-        changes += reset_offers(session)
+        changes += reset_facts(session)
     elif event.how in ("load", "resume"):
         history.begin(session, event.how, event.session_id)
     if event.how == "load":
-        changes += _phase(session, "loading")
+        changes += _set_phase(session, "loading")
     return changes
 
 
 def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list[Change]:
-    """Take over the session's id, modes, options and models."""
+    """Store the id, modes, config options and models of the session."""
     before = session.session_id
     session.reducer_state.opening = None
     session.auth_required = False
@@ -157,7 +155,7 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
         changes += [fact_changed("models"), fact_changed("model")]
     update_settings(session)
     if not session.working:
-        changes += _phase(session, "idle")
+        changes += _set_phase(session, "idle")
     if before is not None and (before != session.session_id or event.how == "new"):
         changes += _changed_session_notice(session, event.how, at)
     return [*changes, fact_changed("session_id"), fact_changed("auth_required")]
@@ -175,21 +173,21 @@ def _changed_session_notice(session: Session, how: str, at: float) -> list[Chang
 
 
 def session_closed(session: Session, event: ev.SessionClosed, at: float) -> list[Change]:
-    """The session is no longer open."""
+    """Note that the session was closed or deleted."""
     text = "The session was deleted" if event.deleted else "The session was closed"
-    return [*add_notice(session, at, text), *_phase(session, "connecting")]
+    return [*add_notice(session, at, text), *_set_phase(session, "connecting")]
 
 
 def call_failed(session: Session, event: ev.CallFailed, at: float) -> list[Change]:
-    """A request of ours was refused."""
+    """Show the error of a request to the agent."""
     changes = note_error(session, event.error)
     if event.method == f"session/{session.reducer_state.opening}":
         session.reducer_state.opening = None
         history.give_up(session)
-        changes += _phase(session, session.reducer_state.phase_before)
+        changes += _set_phase(session, session.reducer_state.phase_before)
     if session.reducer_state.restoring and event.method in SETTING_METHODS:
-        return changes  # the client says what could not be set, and why
-    if event.error.code == REQUEST_CANCELLED:  # nobody but us cancels them
+        return changes  # the controller adds a notice
+    if event.error.code == REQUEST_CANCELLED:  # the user cancelled it
         return [*changes, *add_notice(session, at, f"{event.method} was cancelled")]
     text = f"{event.method} failed: {visible_line(event.error.message)}"
     return [
@@ -198,6 +196,6 @@ def call_failed(session: Session, event: ev.CallFailed, at: float) -> list[Chang
     ]
 
 
-def _phase(session: Session, phase: Phase) -> list[Change]:
+def _set_phase(session: Session, phase: Phase) -> list[Change]:
     session.phase = phase
     return [fact_changed("phase")]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.events import AgentExited, AgentStarted, SettingsRestored
 from acp_tui.session.state import Notice
-from tests.session.test_opening import OPTIONS, TWO_MODES
+from tests.session.test_lifecycle import OPTIONS, TWO_MODES
 from tests.support.talk import Talk
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Tool calls: an announcement and its updates become one entry."""
+"""Tool calls. All events of a call update one entry."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from acp_tui.session.ansi_text import strip_colours
 from acp_tui.session.diff_position import line_by_hunks
 from acp_tui.session.reduce.entries import add_entry, out_of_phase, touch
-from acp_tui.session.reduce.terminals import name_command
+from acp_tui.session.reduce.terminals import set_agent_command
 from acp_tui.session.state import Content, Diff, TerminalRef, ToolCall
 
 if TYPE_CHECKING:
@@ -20,28 +20,30 @@ _ENDED = ("completed", "failed")
 
 
 def tool_call_changed(session: Session, event: ToolCallChanged, at: float) -> list[Change]:
-    """A patch: what it does not name stays. An id we do not know makes a call."""
+    """Update a tool call, or add one if its id is unknown."""
     call = session.tool_calls.get(event.call_id)
-    if call is None or _is_another(session, call, event):
+    if call is None or _reuses_id(session, call, event):
         call = ToolCall(id=0, at=at, call_id=event.call_id, stray=out_of_phase(session))
         session.tool_calls[event.call_id] = call
         session.reducer_state.open_calls[event.call_id] = call
         changes = add_entry(session, call, at)
     else:
         changes = [touch(call)]
-    _patch(call, event)
+    _apply(call, event)
     changes += _show_raw_output(session, call, event)
-    _status(session, call, event.status, at)
-    changes += _show_terminals(session, call, event)
+    _set_status(session, call, event.status, at)
+    changes += _link_terminals(session, call, event)
     if event.command is not None:
         for terminal in _terminals(session, call):
-            name_command(session, terminal)
+            set_agent_command(session, terminal)
     return changes
 
 
-def _is_another(session: Session, call: ToolCall, event: ToolCallChanged) -> bool:
-    """Some agents number their calls anew with every turn: what begins under an old id is another call, and
-    who must decide about it has to see nothing of the old one."""
+def _reuses_id(session: Session, call: ToolCall, event: ToolCallChanged) -> bool:
+    """Return True if the event starts a new call with the id of a call from an earlier turn.
+
+    Some agents number their calls per turn. A permission dialog must not show anything of the old call.
+    """
     if call.turn == session.turn:
         return False
     if event.announced:
@@ -49,10 +51,10 @@ def _is_another(session: Session, call: ToolCall, event: ToolCallChanged) -> boo
     return call.status in _ENDED and (event.asked or event.status in _UNFINISHED)
 
 
-def _patch(call: ToolCall, event: ToolCallChanged) -> None:
+def _apply(call: ToolCall, event: ToolCallChanged) -> None:
     call.announced = call.announced or event.announced
     if event.title is not None:
-        _take_title(call, event.title, asked=event.asked)
+        _set_title(call, event.title, asked=event.asked)
     call.name = event.name or call.name
     call.kind = event.kind or call.kind
     call.kind_given = call.kind_given or event.kind is not None
@@ -67,22 +69,27 @@ def _patch(call: ToolCall, event: ToolCallChanged) -> None:
     if event.meta:
         call.meta = {**call.meta, **event.meta}
     if event.content is not None:
-        join = _joined if event.asked else _replaced
         before = call.content
-        call.content = join(before, event.content, event.status)
-        _keep_lines(before, call.content)
+        if event.asked:
+            call.content = _add_request_content(before, event.content)
+        else:
+            call.content = _replace_content(before, event.content, event.status)
+        _copy_diff_lines(before, call.content)
         call.has_result = call.has_result or _is_result(event)
     if event.hunks:
         call.hunks = [*call.hunks, *(hunk for hunk in event.hunks if hunk not in call.hunks)]
     if call.hunks:
-        _place_diffs(call)
+        _set_diff_lines(call)
     if event.content is not None or event.kind is not None:
-        _settle_colours(call)
+        _strip_colours(call)
 
 
-def _take_title(call: ToolCall, title: str, *, asked: bool) -> None:
-    """A question often has a title of its own ("Edit file"), which says less than that of its call
-    ("Editing src/app.py"). A bare name ("edit") says the least."""
+def _set_title(call: ToolCall, title: str, *, asked: bool) -> None:
+    """Set the title of the call or of its permission request.
+
+    Many requests have a title of their own ("Edit file"), which says less than that of the call ("Editing
+    src/app.py"). A title of one word ("edit") says even less, and is not kept.
+    """
     if asked and title != call.title and len(call.title.split()) > 1:
         call.question_title = title
         return
@@ -92,7 +99,7 @@ def _take_title(call: ToolCall, title: str, *, asked: bool) -> None:
 
 
 def _is_result(event: ToolCallChanged) -> bool:
-    """Does the content say how the call went? Arguments may stream as text, which is JSON."""
+    """Return True if the content is a result. Some agents stream the arguments of a call as JSON text."""
     if event.asked:
         return False
     texts = [item.text.strip() for item in event.content or () if isinstance(item, Content)]
@@ -100,7 +107,7 @@ def _is_result(event: ToolCallChanged) -> bool:
 
 
 def _show_raw_output(session: Session, call: ToolCall, event: ToolCallChanged) -> list[Change]:
-    """Show the output that is nowhere but in `rawOutput`: in the call's terminal, else as text."""
+    """Show output that came only in `rawOutput`: in the terminal of the call if it has one, else as text."""
     output = event.output
     if output is None or call.has_result or any(isinstance(item, Diff) for item in call.content):
         return []
@@ -111,10 +118,10 @@ def _show_raw_output(session: Session, call: ToolCall, event: ToolCallChanged) -
         terminals[-1].output.append(output.coloured or output.text)
         return [touch(terminals[-1])]
     rest = [item for item in call.content if item is not call.raw_content]
-    if rest or call.kind in _SHOWN_AS_TEXT:  # else the raw values are shown as they are
+    if rest or call.kind in _SHOWN_AS_TEXT:  # other calls show their raw output as JSON
         call.raw_content = output
         call.content = [*rest, output]
-        _settle_colours(call)
+        _strip_colours(call)
     return []
 
 
@@ -126,8 +133,8 @@ def _terminals(session: Session, call: ToolCall) -> list[Terminal]:
     return [terminal for name in refs if (terminal := session.terminals.get(name)) is not None]
 
 
-def _keep_lines(before: list[ToolContent], now: list[ToolContent]) -> None:
-    """A diff that comes again stays at its place in the file."""
+def _copy_diff_lines(before: list[ToolContent], now: list[ToolContent]) -> None:
+    """Copy the known line numbers of diffs that are sent again."""
     known = {
         (item.path, item.old, item.new): item.line
         for item in before
@@ -138,14 +145,14 @@ def _keep_lines(before: list[ToolContent], now: list[ToolContent]) -> None:
             item.line = known.get((item.path, item.old, item.new))
 
 
-def _place_diffs(call: ToolCall) -> None:
+def _set_diff_lines(call: ToolCall) -> None:
     for item in call.content:
         if isinstance(item, Diff) and item.line is None:
             item.line = line_by_hunks(item, call.hunks)
 
 
 def diff_placed(session: Session, event: DiffPlaced, _at: float) -> list[Change]:
-    """The client found the diff in its file."""
+    """Store the line at which a diff was found in its file."""
     call = session.tool_calls.get(event.call_id)
     item = call.content[event.index] if call and 0 <= event.index < len(call.content) else None
     if call is None or not isinstance(item, Diff) or item.path != event.path or event.line < 1:
@@ -154,8 +161,8 @@ def diff_placed(session: Session, event: DiffPlaced, _at: float) -> list[Change]
     return [touch(call)]
 
 
-def _show_terminals(session: Session, call: ToolCall, event: ToolCallChanged) -> list[Change]:
-    """Remember which terminals the call shows: they need not be shown on their own any more."""
+def _link_terminals(session: Session, call: ToolCall, event: ToolCallChanged) -> list[Change]:
+    """Link terminals to the call that shows them, because they are not shown as entries then."""
     changes: list[Change] = []
     for item in event.content or ():
         if isinstance(item, TerminalRef) and session.terminal_calls.get(item.terminal_id) is not call:
@@ -166,26 +173,30 @@ def _show_terminals(session: Session, call: ToolCall, event: ToolCallChanged) ->
     return changes
 
 
-def _joined(before: list[ToolContent], asked: list[ToolContent], _status: str | None) -> list[ToolContent]:
-    """What a permission request shows, and what was announced: the request's own words come first, its
-    diffs replace those of the same files, and nothing else of what was there is lost to who must decide."""
-    replaced = {_subject(item) for item in asked}
-    return asked + [item for item in before if _subject(item) not in replaced]
+def _add_request_content(before: list[ToolContent], now: list[ToolContent]) -> list[ToolContent]:
+    """Add the content of a permission request before the known content, except what it replaces."""
+    replaced = {_identity(item) for item in now}
+    return now + [item for item in before if _identity(item) not in replaced]
 
 
-def _replaced(before: list[ToolContent], now: list[ToolContent], status: str | None) -> list[ToolContent]:
-    """Content replaces what was there; but the last word on a change that went well is often just that, or
-    only the words it replaced, where the whole file was shown before. The better diff stays."""
+def _replace_content(
+    before: list[ToolContent], now: list[ToolContent], status: str | None
+) -> list[ToolContent]:
+    """Replace the content, but keep diffs that say more than the new content.
+
+    When an edit is completed, many agents replace its diff by a message, or by a diff of the changed words
+    only.
+    """
     known = {item.path: item for item in before if isinstance(item, Diff)}
     if not known:
         return now
     if not any(isinstance(item, Diff) for item in now):
         return [*now, *known.values()] if status == "completed" else now
-    return [_wider(known.get(item.path), item) if isinstance(item, Diff) else item for item in now]
+    return [_longer_diff(known.get(item.path), item) if isinstance(item, Diff) else item for item in now]
 
 
-def _wider(before: Diff | None, now: Diff) -> Diff:
-    """The earlier one of the same file, where it shows the same change in more of the file."""
+def _longer_diff(before: Diff | None, now: Diff) -> Diff:
+    """Return the earlier diff if it shows the same change with more of the file."""
     if before is None or not (before.old and before.new and now.old) or now.new is None:
         return now
     if before.patch is not None or now.patch is not None or len(before.old) <= len(now.old):
@@ -194,8 +205,8 @@ def _wider(before: Diff | None, now: Diff) -> Diff:
     return before if same else now
 
 
-def _subject(item: ToolContent) -> tuple[str, str | None, str | None]:
-    """What a piece of content is about: of two pieces about the same, one is enough."""
+def _identity(item: ToolContent) -> tuple[str, str | None, str | None]:
+    """Return a key that is equal for items of which only one needs to be shown."""
     if isinstance(item, Diff):
         return "diff", item.path, None
     if isinstance(item, TerminalRef):
@@ -205,8 +216,8 @@ def _subject(item: ToolContent) -> tuple[str, str | None, str | None]:
     return item.kind, item.text or item.data, item.uri
 
 
-def _settle_colours(call: ToolCall) -> None:
-    """Only calls that execute show colours; their plain text is without the escapes."""
+def _strip_colours(call: ToolCall) -> None:
+    """Remove SGR escapes from the plain text of executed commands, which are shown with colours."""
     if call.kind != "execute":
         return
     for item in call.content:
@@ -214,13 +225,13 @@ def _settle_colours(call: ToolCall) -> None:
             item.text = strip_colours(item.coloured)
 
 
-def _status(session: Session, call: ToolCall, status: str | None, at: float) -> None:
-    """Take over a status, but never back from in_progress to pending, nor to life after a cancel."""
+def _set_status(session: Session, call: ToolCall, status: str | None, at: float) -> None:
+    """Set the status. A started call does not become pending, and an ended one does not start again."""
     if status is None or (status == "pending" and call.status != "pending"):
         return
     if status in _UNFINISHED and call.status in (*_ENDED, "cancelled"):
         return
-    call.status = "failed" if status == "completed" and _failed(call) else status
+    call.status = "failed" if status == "completed" and _has_failed(call) else status
     if call.done:
         call.ended_at = at
         session.reducer_state.open_calls.pop(call.call_id, None)
@@ -229,16 +240,16 @@ def _status(session: Session, call: ToolCall, status: str | None, at: float) -> 
         session.reducer_state.open_calls[call.call_id] = call
 
 
-def _failed(call: ToolCall) -> bool:
-    """Some agents call a failed command completed, and tell its exit code in the raw output only.
+def _has_failed(call: ToolCall) -> bool:
+    """Return True if the raw output reports a failure: some agents call a failed command completed.
 
-    Of a search, an exit code may mean that nothing was found.
+    The exit code of other tools is ignored; that of a search may mean that nothing was found.
     """
     return call.raw_failed and (not call.exit_code or call.kind in ("execute", "other"))
 
 
 def close_open_calls(session: Session, status: str, at: float) -> list[Change]:
-    """Nothing more will come for the calls still open. A status of the agent's own is left as it is."""
+    """End all open calls with a status, unless they have a status that only the agent knows."""
     calls = list(session.reducer_state.open_calls.values())
     session.reducer_state.open_calls.clear()
     for call in calls:
