@@ -316,7 +316,7 @@ class AcpTui(ResilientApp):
         if isinstance(self.screen, HelpScreen):
             self.screen.dismiss()
         else:
-            self.push_screen(HelpScreen.over(self.screen, self.keymap))
+            self.push_screen(HelpScreen.for_screen(self.screen, self.keymap))
 
     async def action_palette(self) -> None:
         """Open the command palette."""

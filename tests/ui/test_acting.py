@@ -21,7 +21,7 @@ class Watched(Talk):
 
     def record(self, *args: Any) -> Any:
         changes = super().record(*args)
-        self.warned.append(self.facts.of(self.session, 0.0, asking=False).acts_without_asking)
+        self.warned.append(self.facts.facts(self.session, 0.0, asking=False).acts_without_asking)
         return changes
 
 

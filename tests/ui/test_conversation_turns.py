@@ -434,8 +434,8 @@ async def test_a_mode_that_does_not_exist_is_told_and_keeps_nobody_from_working(
     options = ("--mode", "fly", "--set", "colour=red", "--set", "model=big", "hello")
     async with open_desk("script", offers(session=SESSION), options=options) as desk:
         await desk.until(lambda: desk.said() == ["hello"])
-        assert any("no mode 'fly'" in toast for toast in desk.toasts())
-        assert any("no option 'colour'" in toast for toast in desk.toasts())
+        assert any('no mode "fly"' in toast for toast in desk.toasts())
+        assert any('no option "colour"' in toast for toast in desk.toasts())
         assert desk.session.model == "big", "the other wishes are fulfilled"
 
 

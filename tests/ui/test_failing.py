@@ -22,7 +22,7 @@ MISTAKES = {
         import acp_tui.ui.conversation.status_tracker as status_tracker
         def broken(self, *args, **more):
             raise RuntimeError('a mistake [of] ours')
-        status_tracker.StatusTracker.of = broken
+        status_tracker.StatusTracker.facts = broken
         """,
     "in a handler": """
         import acp_tui.ui.screens.conversation.conversation_screen as conversation
@@ -92,7 +92,7 @@ def test_an_error_that_leaves_nothing_to_go_on_with_ends_in_a_sentence(
         assert terminal.ended() == 1
         log = home / "state" / "acp-tui.log"
         told = " ".join(ESCAPES.sub(b"", terminal.raw[terminal.raw.rindex(OFF[-1]) :]).decode().split())
-        failed = f"acp-tui: internal error (RuntimeError: a mistake [of] ours). Details: {log}."
+        failed = f"acp-tui: Internal error (RuntimeError: a mistake [of] ours). Details: {log}."
         assert told.startswith(failed)
         if where == "at the end":
             assert told.removeprefix(failed) == f" Resume with: acp-tui --resume {session_in(home)}."

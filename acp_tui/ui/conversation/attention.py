@@ -70,7 +70,7 @@ class Attention:
         self._command: Sequence[str] = ()
 
     @classmethod
-    def of(cls, screen: BaseScreen) -> Attention:
+    def for_screen(cls, screen: BaseScreen) -> Attention:
         """Return one for the conversation on a screen."""
         return cls(
             lambda sequence: write_to_terminal(screen.app, sequence),

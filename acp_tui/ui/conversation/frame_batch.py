@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from acp_tui.session.change import Change
 
-INTERVAL = 1 / 30
+FRAME_SECONDS = 1 / 30
 """Seconds between frames."""
 
 
@@ -42,7 +42,7 @@ class FrameBatch:
             self._changes.append(change)
         if not self._is_scheduled and self._changes:
             self._is_scheduled = True
-            wait = max(0.0, self._drawn_at + INTERVAL - time.monotonic())
+            wait = max(0.0, self._drawn_at + FRAME_SECONDS - time.monotonic())
             asyncio.get_running_loop().call_later(wait, self._owner.call_next, self.flush)
 
     def flush(self) -> None:

@@ -28,7 +28,7 @@ class ConversationRunner:
         question_handler: QuestionHandler,
         view: ConversationView,
     ) -> None:
-        """`make` is called in a thread, because it reads files and imports much."""
+        """`make` is called in a thread, because it reads files and imports slow modules."""
         self._make = make
         self._question_handler = question_handler
         self._view = view

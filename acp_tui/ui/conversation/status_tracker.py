@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class StatusTracker:
-    """Builds `StatusFacts`, and remembers what the session alone does not tell."""
+    """Builds `StatusFacts`, and keeps what is not part of the session."""
 
     def __init__(self, agent: str) -> None:
         self.agent = agent
@@ -30,7 +30,7 @@ class StatusTracker:
         self._phase: Phase = "connecting"
         self._since: float | None = None
 
-    def of(self, session: Session, now: float, *, asking: bool) -> StatusFacts:
+    def facts(self, session: Session, now: float, *, asking: bool) -> StatusFacts:
         """Return the current facts. `asking`: a question waits for the user."""
         self._unasked_actions.update(session)
         stuck = session.phase == "connecting" and self.stuck

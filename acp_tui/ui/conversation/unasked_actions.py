@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 ACTING_KINDS = frozenset({"edit", "delete", "move", "execute"})
 ANSWER_SOURCES = frozenset({"you", "rule", "policy"})
-"""Sources of notices about a decision."""
+"""Notices from these sources report how a request was decided."""
 
 
 class UnaskedActions:

@@ -49,7 +49,7 @@ FOCUS_PATHS: tuple[FocusPath, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Keymap:
-    """The user's keys, checked."""
+    """The result of checking the user's keys."""
 
     keys: dict[str, str] = field(default_factory=dict)
     """Usable keys by action id, for `App.set_keymap`."""

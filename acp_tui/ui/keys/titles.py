@@ -169,5 +169,5 @@ SINGLE_KEY_TITLES: Mapping[str, str] = {
 
 
 def title_of(key: Key) -> str:
-    """Return what this key alone does."""
+    """Return a title for this key alone, where its help text describes several keys."""
     return SINGLE_KEY_TITLES.get(key.id) or key.help

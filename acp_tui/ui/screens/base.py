@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 class BaseScreen(Screen[None]):
     """The lowest screen of a Textual mode. Dialogs open above it, in the same mode."""
 
-    BLANK: ClassVar[bool] = True  # its widgets cover it: Textual need not paint it below them in every frame
+    BLANK: ClassVar[bool] = True  # the widgets cover the screen: Textual need not paint it below them
 
     is_launcher: ClassVar[bool] = False
     """True for the launcher, which leads to other screens."""
@@ -84,10 +84,10 @@ class BaseScreen(Screen[None]):
         """Shut down what the screen owns. Called when it is replaced or the app ends."""
 
     def busy_reason(self) -> str | None:
-        """Return a sentence why the screen should not be left now; None if it may be."""
+        """Return why the screen should not be left now, in a sentence; None if it may be."""
         return None
 
-    def shows_session(self, session: str) -> bool:  # noqa: ARG002  # for screens that do
+    def shows_session(self, session: str) -> bool:  # noqa: ARG002  # used by subclasses
         """Return True if this is the screen of the recorded session with that id."""
         return False
 

@@ -102,7 +102,7 @@ class TerminalDriver(LinuxDriver):
         self._writer.discards_blocked_output = True
 
     def _terminal_closed(self) -> None:
-        """End the app. The SIGHUP of the terminal may have gone to other processes only."""
+        """End the app. The terminal's SIGHUP may have reached only other processes."""
         self._call_in_loop(cast("SignalledApp", self._app).shut_down, signal.SIGHUP)
 
     def _call_in_loop(self, call: Callable[..., object], *arguments: object) -> None:
@@ -209,7 +209,7 @@ class TerminalDriver(LinuxDriver):
             return
         if not self._in_foreground():
             signal.raise_signal(signal.SIGTTOU)
-        elif self._writer_thread is None:  # in the foreground meanwhile, of which a running job is not told
+        elif self._writer_thread is None:  # back in the foreground, of which a running job gets no signal
             self._resume()
 
     def _in_foreground(self) -> bool:
@@ -220,7 +220,7 @@ class TerminalDriver(LinuxDriver):
 
 
 def _screen_file() -> TextIO:
-    """Return the stream to draw on: one that is a terminal, because stderr may be redirected to a file."""
+    """Return the stream to draw on. stderr may be redirected to a file; then it is stdout."""
     streams = [stream for stream in (sys.__stderr__, sys.__stdout__) if stream is not None]
     return next((stream for stream in streams if stream.isatty()), streams[-1])
 

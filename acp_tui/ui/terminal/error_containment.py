@@ -53,7 +53,7 @@ _failed: WeakKeyDictionary[Widget, float] = WeakKeyDictionary()
 
 
 def describe(error: BaseException) -> str:
-    """Return the type and message of an error in one line that is safe to display."""
+    """Return the type and message of an error, in one line without control characters."""
     return shorten(visible_line(f"{type(error).__name__}: {error}"), MAX_ERROR_CHARACTERS, placeholder=" …")
 
 
@@ -108,7 +108,7 @@ class ErrorLimit:
 
 @contextmanager
 def contain_errors(app: App[Any]) -> Iterator[None]:
-    """Report an error in the block and continue after it."""
+    """Report an error raised in the block, and continue after the block."""
     try:
         yield
     except Exception as error:

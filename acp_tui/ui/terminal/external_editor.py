@@ -25,7 +25,7 @@ def editor_command(environment: Mapping[str, str]) -> list[str]:
         try:
             words = shlex.split(command)
         except ValueError:
-            raise UserError(f"$VISUAL or $EDITOR cannot be read: {command}") from None
+            raise UserError(f"Cannot parse $VISUAL or $EDITOR: {command}") from None
         if words and shutil.which(words[0], path=environment.get("PATH")):
             return words
     if wanted:

@@ -114,7 +114,7 @@ class PromptApp(App[None]):
         if isinstance(self.screen, HelpScreen):
             self.screen.dismiss()
         else:
-            self.push_screen(HelpScreen.over(self.screen))
+            self.push_screen(HelpScreen.for_screen(self.screen))
 
 
 async def type_text(pilot: Pilot[None], text: str) -> None:

@@ -35,7 +35,7 @@ def test_visual_takes_precedence_and_may_have_options(tmp_path: Path) -> None:
     ("environment", "words"),
     [
         ({"EDITOR": "no-such-editor"}, '"no-such-editor" not found'),
-        ({"EDITOR": "'unclosed"}, "cannot be read"),
+        ({"EDITOR": "'unclosed"}, "Cannot parse"),
         ({}, "No editor found"),
     ],
 )

@@ -249,11 +249,11 @@ async def test_files_that_are_listed_late_appear_in_the_menu(project: Path) -> N
 async def test_refused_images_are_shown_but_cannot_be_chosen(project: Path) -> None:
     app = FilesApp(project)
     async with app.run_test() as pilot:
-        app.prompt.refuse_images("Demo takes no images")
+        app.prompt.refuse_images("Demo does not accept images")
         await type_text(pilot, "@logo")
         await until(lambda: app.shown())
         assert app.shown()[0].startswith("❯ logo.png")
-        assert app.shown()[0].endswith("Demo takes no images")
+        assert app.shown()[0].endswith("Demo does not accept images")
         await pilot.press("tab", "enter")
         assert app.editor.text == "@logo"
 
@@ -430,10 +430,10 @@ async def test_refused_images_are_not_pasted(project: Path, clipboard: Path) -> 
     clipboard.write_bytes(b"\x89PNG\r\n\x1a\nxyz")
     app = FilesApp(project)
     async with app.run_test(notifications=True) as pilot:
-        app.prompt.refuse_images("Demo takes no images")
+        app.prompt.refuse_images("Demo does not accept images")
         await pilot.press("ctrl+v")
         await until(lambda: app._notifications)
-        assert [toast.message for toast in app._notifications] == ["Demo takes no images"]
+        assert [toast.message for toast in app._notifications] == ["Demo does not accept images"]
         assert app.editor.text == ""
 
 

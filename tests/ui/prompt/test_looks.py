@@ -46,7 +46,7 @@ async def _files(app: PromptApp, pilot: Pilot[None]) -> None:
     found.add(["src/login.py", "src/pages/login_page.py", "tests/test_login.py", "docs/images/login.png"])
     found.complete = True
     app.prompt.set_files("/", lambda: found)
-    app.prompt.refuse_images("Demo takes no images")
+    app.prompt.refuse_images("Demo does not accept images")
     app.prompt.attach_output("pytest -q", "1 failed")
     await type_text(pilot, "fix @login")
     await until(lambda: app.prompt._files.display)

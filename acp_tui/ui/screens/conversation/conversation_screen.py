@@ -81,7 +81,7 @@ class ConversationScreen(SessionScreen):
         self._queue_strip = QueueStrip()
         self._questions = PendingQuestions(self._update_questions)
         self.runner = ConversationRunner(make, self._questions, self)
-        self._attention = Attention.of(self)
+        self._attention = Attention.for_screen(self)
         self._first_prompt = first_prompt
         self._prompt_actions = PromptActions(self, self.prompt, self.runner, self.context)
         self._user_commands = UserCommands(self, self.prompt, self.runner)
@@ -250,7 +250,6 @@ class ConversationScreen(SessionScreen):
         return keys.bound_keys(self, "agent.restart")
 
     def _update_questions(self) -> None:
-        """Show the first pending question, and that there is one."""
         if self.is_attached:  # else the app ends, and answers them all
             self._dialogs.update()
             self.update_status()
@@ -386,7 +385,7 @@ class ConversationScreen(SessionScreen):
     # ------------------------------------------------------------------------- called by the app
 
     def busy_reason(self) -> str | None:
-        """Return a sentence why the screen should not be left during a turn; None if it may be."""
+        """Return why the screen should not be left during a turn, in a sentence; None if it may be."""
         stop = keys.bound_keys(self, "turn.stop")
         return f"The agent is working: stop it first ({stop})." if self.session.working else None
 

@@ -95,4 +95,4 @@ class PromptActions:
         """Show the agent's title, and refuse images if it does not take any."""
         self._prompt.agent_title = title = agent.title or agent.name or self._prompt.agent_title
         takes_images = agent.can("promptCapabilities", "image")
-        self._prompt.refuse_images("" if takes_images else f"{title} takes no images")
+        self._prompt.refuse_images("" if takes_images else f"{title} does not accept images")

@@ -43,7 +43,7 @@ class QuestionDialogs:
     def update(self) -> None:
         """Show the first pending question, or close the dialog of one that was withdrawn.
 
-        Waits until the screen is in front: Textual can close only the screens that the user sees.
+        Does nothing while another conversation is in front: Textual closes only screens of the current mode.
         """
         if not self._screen.is_in_front:
             return

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Body, DrawContext, LongBody
     from acp_tui.ui.theme.palette import Palette
 
-INTERVAL = 0.1
+UPDATE_SECONDS = 0.1
 """Seconds between updates."""
 STEP_SECONDS, STEP_LINES = 0.05, 100
 """Seconds and lines of a long entry that are measured before keys are processed again."""
@@ -39,7 +39,7 @@ class FullEntryScreen(DetailScreen):
         """Update the page until the entry is complete and measured."""
         super().on_mount()
         if self._is_growing or not self._is_measured:
-            self._timer = self.set_interval(INTERVAL, self._update)
+            self._timer = self.set_interval(UPDATE_SECONDS, self._update)
 
     @property
     def _is_growing(self) -> bool:

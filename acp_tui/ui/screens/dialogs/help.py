@@ -58,7 +58,7 @@ class HelpScreen(Dialog[None]):
         self._keymap = keymap or {}
 
     @classmethod
-    def over(cls, screen: Screen[object], keymap: Mapping[str, str] | None = None) -> Self:
+    def for_screen(cls, screen: Screen[object], keymap: Mapping[str, str] | None = None) -> Self:
         """Return the help for a screen, with the scopes of its focused widget first."""
         active = (KEYS.get(active.binding.id or "") for active in screen.active_bindings.values())
         return cls((key.scope for key in active if key is not None), keymap)
@@ -68,7 +68,7 @@ class HelpScreen(Dialog[None]):
             page.border_title = "keys"
             page.border_subtitle = Content(
                 f"{KEYS['help.close'].key_names(self._keymap)} close"
-            )  # a str is markup
+            )  # a str would be parsed as markup
             for scope in self._scopes:
                 yield Static(SCOPES[scope].title, classes="help--title", markup=False)
                 yield Static(SCOPES[scope].help, classes="help--words", markup=False)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session, Terminal
     from acp_tui.ui.theme.palette import Palette
 
-INTERVAL = 0.1
+UPDATE_SECONDS = 0.1
 """Seconds between updates."""
 
 
@@ -39,7 +39,7 @@ class OutputScreen(DetailScreen):
     def on_mount(self) -> None:
         """Update the page until the command ends."""
         super().on_mount()
-        self._timer = self.set_interval(INTERVAL, self._update)
+        self._timer = self.set_interval(UPDATE_SECONDS, self._update)
         self._show_state()
         self.call_after_refresh(self.action_end)
 

@@ -106,7 +106,7 @@ class EntryActions:
     def _edit_file_of(self, entry: Entry) -> None:
         location = kind_of(entry).location(entry)
         if location is None:
-            self._screen.notify("This entry names no file.", timeout=3)
+            self._screen.notify("There is no file in this entry.", timeout=3)
         else:
             self.edit_file(*location)
 

@@ -129,8 +129,8 @@ class PaneActions:
     def _files_pane(self) -> FilesPane:
         from acp_tui.ui.panes.files import FilesPane
 
-        assert self._panes.all is not None, "only panes request these actions"
-        return self._panes.all.pane(FilesPane)
+        assert self._panes.created is not None, "only panes request these actions"
+        return self._panes.created.pane(FilesPane)
 
     # ------------------------------------------------------------------------- one file
 

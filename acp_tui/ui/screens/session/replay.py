@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from acp_tui.entry_display import folder_label
 from acp_tui.session.change import Change
 from acp_tui.ui import keys
-from acp_tui.ui.conversation.frame_batch import INTERVAL
+from acp_tui.ui.conversation.frame_batch import FRAME_SECONDS
 from acp_tui.ui.conversation.status_tracker import StatusTracker
 from acp_tui.ui.screens.session.session_screen import SessionScreen
 from acp_tui.ui.widgets.find_line import FindLine
@@ -31,7 +31,7 @@ FAST_FORWARD_SLICE = 0.06
 
 
 class ReplayScreen(SessionScreen):
-    """Starts playing at once."""
+    """Shows a recording and plays it. Playing starts at once."""
 
     BINDINGS: ClassVar = keys.bindings("replay")
     INTERRUPT = "replay.interrupt"
@@ -51,7 +51,7 @@ class ReplayScreen(SessionScreen):
 
     def on_mount(self) -> None:
         """Start playing."""
-        self._clock = self.set_interval(INTERVAL, self._tick)
+        self._clock = self.set_interval(FRAME_SECONDS, self._tick)
         for problem in self._problems:
             self.notify(problem, severity="warning", markup=False)
 
@@ -68,7 +68,7 @@ class ReplayScreen(SessionScreen):
         if self.player.at_once:
             self._fast_forward()
         else:
-            self._draw_changes(self.player.advance(INTERVAL))
+            self._draw_changes(self.player.advance(FRAME_SECONDS))
         if int(self.now()) != before:
             self.query_one(StatusLine).refresh()
         if self.player.ended:

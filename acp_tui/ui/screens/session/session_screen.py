@@ -44,7 +44,7 @@ QUIT_CONFIRM_SECONDS = 2.0
 class SessionScreen(BaseScreen):
     """Shows a session: status, transcript, search, panes and footer.
 
-    Whoever changes the session passes the changes to `frames`.
+    Changes of the session are passed to `frames`, which draws them.
     """
 
     BINDINGS: ClassVar = keys.bindings("anywhere")
@@ -75,7 +75,7 @@ class SessionScreen(BaseScreen):
 
     def compose(self) -> ComposeResult:
         """Create the widgets from top to bottom."""
-        facts = self.status.of(self.session, self.now(), asking=False)
+        facts = self.status.facts(self.session, self.now(), asking=False)
         yield StatusLine(facts, self.palette, clock=self.now)
         yield self.transcript
         yield NewBelow(self.transcript, lambda: self.panes.is_overlay)
@@ -135,7 +135,9 @@ class SessionScreen(BaseScreen):
     def update_status(self) -> None:
         """Show the current state in the status line."""
         self.status.awaited = self.awaited()
-        self.query_one(StatusLine).facts = self.status.of(self.session, self.now(), asking=self.is_asking())
+        self.query_one(StatusLine).facts = self.status.facts(
+            self.session, self.now(), asking=self.is_asking()
+        )
 
     def is_asking(self) -> bool:
         """Return True while the agent waits for an answer of the user."""

@@ -46,7 +46,7 @@ class SidePanes:
         return self._panes if self._panes is not None and self._panes.display else None
 
     @property
-    def all(self) -> Panes | None:
+    def created(self) -> Panes | None:
         """The panes, also while they are closed; None before they were opened for the first time."""
         return self._panes
 
