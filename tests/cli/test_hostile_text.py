@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
-import pty
 import shlex
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from acp_tui import cli
-from tests.support.cli import PROGRAM, agent
-from tests.support.cli import environment as usual_environment
+from tests.support.cli import agent, on_a_terminal, run
 from tests.support.hostile_world import MARKER, NAME, TEXT, World, assert_no_control, make_world
 
 if TYPE_CHECKING:
@@ -112,7 +108,7 @@ def test_no_command_writes_control_characters_to_a_terminal(command: str, world:
     shown = b""
     for case in [*CASES[command], (f"--{NAME}",), (*([""] * 4), NAME)]:
         words = [*command.split(), *(_argument(word, world) for word in case)]
-        on_terminal = written(words, world, terminal=True)
+        _, on_terminal = on_a_terminal(*words, cwd=world.project, stderr=True, **world.environment)
         assert b"Traceback" not in on_terminal
         assert_no_control(on_terminal)
         shown += on_terminal
@@ -143,27 +139,7 @@ def _argument(word: str, world: World) -> str:
     return {"MCP": str(world.mcp_file), "LOG": str(world.foreign_log)}.get(word, word)
 
 
-def written(words: list[str], world: World, *, terminal: bool = False) -> bytes:
-    """Run the command and return what it writes to stdout and stderr."""
-    reader, writer = pty.openpty() if terminal else os.pipe()
-    with subprocess.Popen(
-        [PROGRAM, *words],
-        cwd=world.project,
-        stdin=subprocess.DEVNULL,
-        stdout=writer,
-        stderr=writer,
-        env=usual_environment(**world.environment),
-    ):
-        os.close(writer)
-        got = b""
-        while block := _read(reader):
-            got += block
-    os.close(reader)
-    return got
-
-
-def _read(reader: int) -> bytes:
-    try:
-        return os.read(reader, 65536)
-    except OSError:  # the end, on Linux
-        return b""
+def written(words: list[str], world: World) -> bytes:
+    """Run the command and return what it writes to stdout and stderr, which are files."""
+    done = run(*words, cwd=world.project, **world.environment)
+    return (done.out + done.err).encode()

@@ -9,16 +9,20 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import threading
 import uuid
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.support.leftovers import MARK, processes_with
+from tests.support.preloaded import run_preloaded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from tests.support.preloaded import Streams
 
 REPOSITORY = Path(__file__).parents[2]
 PROGRAM = str(Path(sys.executable).with_name("acp-tui"))
@@ -64,23 +68,25 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(REPOSITORY), "ACP_TUI_DEMO_SPEED": "instant", **more}
 
 
-def run(*args: str, cwd: Path | None = None, stdin: str | bytes | None = None, **env: str) -> Run:
+def run(*args: str, cwd: Path | None = None, stdin: str | bytes = b"", **env: str) -> Run:
     """Run the command to its end; it leaves no process behind."""
     mark = uuid.uuid4().hex
-    given = stdin.encode() if isinstance(stdin, str) else stdin
-    with tempfile.TemporaryFile() as file:  # not a pipe: what nobody reads is no error
-        file.write(given or b"")
-        file.seek(0)
-        done = subprocess.run(
-            [PROGRAM, *args],
-            cwd=cwd,
-            capture_output=True,
-            stdin=file,
-            env=environment(**{MARK: mark, **env}),
-            check=False,
-        )
-    assert processes_with(mark) == []
-    return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
+    with tempfile.TemporaryDirectory() as folder:  # files, not pipes: what nobody reads is no error
+        given, out, err = (Path(folder, name) for name in ("stdin", "stdout", "stderr"))
+        given.write_bytes(stdin.encode() if isinstance(stdin, str) else stdin)
+        out.touch()
+        err.touch()
+        code = _call(args, cwd, environment(**{MARK: mark, **env}), (str(given), str(out), str(err)))
+        assert processes_with(mark) == []
+        return Run(code, out.read_bytes().decode(), err.read_bytes().decode())
+
+
+def _call(args: Sequence[str], cwd: Path | None, env: dict[str, str], streams: Streams) -> int:
+    # The interpreter reads the variable when it starts.
+    if args and args[0] in ("exec", "doctor") and "PYTHONIOENCODING" not in env:
+        return run_preloaded([*args], cwd, env, streams)
+    with open(streams[0], "rb") as given, open(streams[1], "ab") as out, open(streams[2], "ab") as err:
+        return subprocess.call([PROGRAM, *args], cwd=cwd, env=env, stdin=given, stdout=out, stderr=err)
 
 
 def execute(prompt: str, *args: str, command: str | None = None, cwd: Path, **env: str) -> Run:
@@ -125,27 +131,23 @@ def running(*args: str, cwd: Path, **env: str) -> Iterator[tuple[subprocess.Pope
                 process.kill()
 
 
-def on_a_terminal(*args: str, cwd: Path) -> tuple[int, bytes]:
-    """Run the command with its standard output on a terminal; all that the terminal got."""
+def on_a_terminal(*args: str, cwd: Path, stderr: bool = False, **env: str) -> tuple[int, bytes]:
+    """Run the command with its stdout on a terminal, or also its stderr.
+
+    Returns the exit code and all that the terminal got.
+    """
     master, slave = pty.openpty()
-    with subprocess.Popen(
-        [PROGRAM, *args],
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        stdout=slave,
-        stderr=subprocess.DEVNULL,
-        env=environment(),
-    ) as process:
-        os.close(slave)
-        got = b""
-        while block := _read(master):
-            got += block
+    terminal, got = os.ttyname(slave), bytearray()
+    reader = threading.Thread(target=_read_all, args=(master, got))
+    reader.start()
+    code = _call(args, cwd, environment(**env), (os.devnull, terminal, terminal if stderr else os.devnull))
+    os.close(slave)
+    reader.join()
     os.close(master)
-    return process.returncode, got
+    return code, bytes(got)
 
 
-def _read(master: int) -> bytes:
-    try:
-        return os.read(master, 65536)
-    except OSError:  # on Linux, the end
-        return b""
+def _read_all(master: int, got: bytearray) -> None:
+    with suppress(OSError):  # on Linux, the end
+        while block := os.read(master, 65536):
+            got += block
