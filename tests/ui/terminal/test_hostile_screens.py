@@ -36,7 +36,7 @@ from tests.support.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, asser
 from tests.support.terminal import ESCAPES
 from tests.support.terminal import Terminal as RealTerminal
 from tests.ui.screens.questions import permission
-from tests.ui.test_nothing_escapes import assert_harmless
+from tests.ui.terminal.test_terminal_escapes import assert_harmless
 
 if TYPE_CHECKING:
     from collections.abc import Callable
