@@ -85,7 +85,6 @@ class Wire:
             callback()
 
     async def close(self) -> None:
-        """Close the output."""
         self._writer.close()
 
     # ------------------------------------------------------------------ what the demo adds

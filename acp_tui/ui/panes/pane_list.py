@@ -11,7 +11,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from acp_tui.ui.drawing.heights import Heights
-from acp_tui.ui.theme.component_style import highlight_row
+from acp_tui.ui.widgets.list_row import SELECTED_SIGN, draw_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -63,7 +63,7 @@ class PaneList(ScrollView, can_focus=True):
     # ------------------------------------------------------------------------- content
 
     def show(self, items: Sequence[PaneItem]) -> None:
-        """Replace the items."""
+        """Replace the items. The chosen one stays chosen if it is among them."""
         self._items = items
         self._measure()
         keys = [item.key for item in items if item.key is not None]
@@ -168,8 +168,5 @@ class PaneList(ScrollView, can_focus=True):
         line = lines[number] if number < len(lines) else Strip([])
         key = self._items[index].key
         chosen = self.has_focus and key is not None and key == self._chosen
-        mark = Segment("❯ " if chosen and not number else "  ", self.palette.key)
-        strip = Strip([mark, *line]).crop_extend(0, width, None)
-        if not chosen:
-            return strip.apply_style(base)
-        return highlight_row(strip, base + self.palette.selected)
+        mark = Segment(f"{SELECTED_SIGN} " if chosen and not number else "  ", self.palette.key)
+        return draw_row([mark, *line], width, base, base + self.palette.selected if chosen else None)

@@ -12,7 +12,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from acp_tui.ui.drawing.wrap import shorten, shorten_path, wrap
-from acp_tui.ui.theme.component_style import foreground_style, highlight_row
+from acp_tui.ui.theme.component_style import foreground_style
+from acp_tui.ui.widgets.list_row import SELECTED_SIGN, draw_row, first_visible_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,7 +119,7 @@ class CompletionList(Widget):
 
     def _select(self, current: int) -> None:
         self.current = current
-        self._first = max(current - self.rows + 1, min(self._first, current))
+        self._first = first_visible_row(self._first, current, self.rows, len(self._choices))
 
     def get_content_height(self, *_: object) -> int:
         return self.height
@@ -148,11 +149,9 @@ class CompletionList(Widget):
         if index >= len(self._choices):
             return Strip.blank(self.size.width, self.rich_style)
         current = index == self.current
-        strip = Strip(self._segments(self._choices[index], "❯" if current else " "))
-        strip = strip.crop_extend(0, self.size.width, None)
-        if current:
-            return highlight_row(strip, self.get_component_rich_style("choices--current"))
-        return strip.apply_style(self.rich_style)
+        segments = self._segments(self._choices[index], SELECTED_SIGN if current else " ")
+        selected = self.get_component_rich_style("choices--current") if current else None
+        return draw_row(segments, self.size.width, self.rich_style, selected)
 
     def _detail_line(self, row: int) -> Strip:
         """Draw a line of the selected item's description if its row shows it shortened."""
@@ -163,7 +162,7 @@ class CompletionList(Widget):
         line = lines[row] if row < len(lines) else []
         dim = foreground_style(self, "choices--description")
         spans = [Segment(" " * GAP_CELLS), *(Segment(span.text, dim) for span in line)]
-        return Strip(spans).crop_extend(0, width, None).apply_style(self.rich_style)
+        return draw_row(spans, width, self.rich_style)
 
     def _segments(self, choice: CompletionItem, mark: str) -> list[Segment]:
         column = self._column(self.size.width)

@@ -255,7 +255,6 @@ class PromptEditor(TextArea, inherit_bindings=False):
             self._files.update(row, "" if self.is_command else self.document[row][:column], typed=typed)
 
     def close_menus(self) -> None:
-        """Close both menus."""
         self._menus_outdated = False
         self._menu.close()
         self._files.cancel()

@@ -66,7 +66,7 @@ class FileSearch:
         return not self.done
 
     def finish(self) -> None:
-        """Complete the search."""
+        """Run all remaining steps."""
         while self.step():
             pass
 

@@ -38,5 +38,5 @@ class Menu(Popup):
         """Close the menu until something else is typed."""
 
     def move(self, step: int) -> None:
-        """Move the selection."""
+        """Select another item, `step` positions away."""
         self.choices.move(step)

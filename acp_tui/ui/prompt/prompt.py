@@ -200,7 +200,6 @@ class Prompt(AttachingPrompt):
         self._editor.paste(text)
 
     def focus(self, scroll_visible: bool = True, **_: Any) -> Self:
-        """Focus the editor."""
         self._editor.focus(scroll_visible)
         return self
 
@@ -275,7 +274,6 @@ class Prompt(AttachingPrompt):
         return text, attachments
 
     def action_newline(self) -> None:
-        """Begin a line."""
         self._editor.newline()
 
     # ------------------------------------------------------------------------- history

@@ -34,7 +34,6 @@ class LongText:
         return self._heights.total
 
     def line(self, number: int) -> Strip:
-        """Render one line."""
         index, part = self._heights.at(number)
         if index != self._last_wrapped[0]:
             segment = Segment(self._source[index], self._style)

@@ -13,7 +13,8 @@ from textual.widget import Widget
 from acp_tui.session.text import visible_line
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.keys import bindings
-from acp_tui.ui.theme.component_style import foreground_style, highlight_row
+from acp_tui.ui.theme.component_style import foreground_style
+from acp_tui.ui.widgets.list_row import SELECTED_SIGN, draw_row, first_visible_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +92,7 @@ class QueueStrip(Widget, can_focus=True):
     def _select(self, index: int) -> None:
         self._current = max(0, index)
         rows = min(MAX_ROWS, len(self._shown))
-        self._first = max(self._current - rows + 1, min(self._first, self._current, len(self._shown) - rows))
+        self._first = first_visible_row(self._first, self._current, rows, len(self._shown))
 
     def get_content_height(self, *_: object) -> int:
         """Return one line per prompt, up to `MAX_ROWS`."""
@@ -103,7 +104,7 @@ class QueueStrip(Widget, can_focus=True):
         if index >= len(self._shown):
             return Strip.blank(width, self.rich_style)
         current = self.has_focus and index == self._current
-        lead = f"{'❯' if current else ' '}{index + 1} "  # aligns the text with that of the prompt
+        lead = f"{SELECTED_SIGN if current else ' '}{index + 1} "  # aligns the text with that of the prompt
         segments = [Segment(lead, foreground_style(self, "queue--label"))]
         state = self._state() if y == 0 else ""
         room = width - len(lead) - 2 - cell_len(state)
@@ -114,10 +115,8 @@ class QueueStrip(Widget, can_focus=True):
             style = foreground_style(self, name)
             segments.append(Segment(" " * (room - cell_len(text) + 1)))
             segments.append(Segment(state, style))
-        strip = Strip(segments).crop_extend(0, width, None)
-        if current:
-            return highlight_row(strip, self.get_component_rich_style("queue--current"))
-        return strip.apply_style(self.rich_style)
+        selected = self.get_component_rich_style("queue--current") if current else None
+        return draw_row(segments, width, self.rich_style, selected)
 
     def _state(self) -> str:
         count = len(self._shown)

@@ -13,7 +13,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from acp_tui.ui.drawing.wrap import wrap
-from acp_tui.ui.theme.component_style import highlight_row
+from acp_tui.ui.widgets.list_row import SELECTED_SIGN, draw_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +111,7 @@ class SelectList(ScrollView):
         self.set_reactive(SelectList.selected, selected)
 
     def show(self, rows: Sequence[Row], selected: int = 0) -> None:
-        """Replace the rows."""
+        """Replace the rows and select one."""
         self._rows = list(rows)
         self._width = 0
         self.height_at(self.size.width)
@@ -173,11 +173,8 @@ class SelectList(ScrollView):
             return Strip.blank(width, base)
         index, first, spans = self._lines[row]
         chosen = index == self.selected
-        sign = Segment("❯ " if chosen and first else "  ", self._palette.key)
-        strip = Strip([sign, *spans]).crop_extend(0, width, None)
-        if not chosen:
-            return strip.apply_style(base)
-        return highlight_row(strip, base + self._palette.selected)
+        sign = Segment(f"{SELECTED_SIGN} " if chosen and first else "  ", self._palette.key)
+        return draw_row([sign, *spans], width, base, base + self._palette.selected if chosen else None)
 
     def _scroll_to_selected(self) -> None:
         positions = [number for number, line in enumerate(self._lines) if line[0] == self.selected]

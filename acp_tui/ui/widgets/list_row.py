@@ -1,0 +1,33 @@
+"""How every list with a selection draws its rows and scrolls to the selected one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+from textual.strip import Strip
+
+from acp_tui.ui.theme.component_style import NOT_DIM
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.style import Style
+
+SELECTED_SIGN = "❯"
+"""Stands before the selected row, so that it shows without colours."""
+
+
+def draw_row(spans: Iterable[Segment], width: int, base: Style, selected: Style | None = None) -> Strip:
+    """Draw a row in exactly `width` cells; `selected` is the style of the selected row."""
+    strip = Strip(spans).crop_extend(0, width, None)
+    if selected is None:
+        return strip.apply_style(base)
+    # Colours of the text are replaced, because they may not suit the background of the selection.
+    style = selected + NOT_DIM
+    return Strip([Segment(text, own + style if own else style) for text, own, _ in strip], strip.cell_length)
+
+
+def first_visible_row(first: int, selected: int, visible: int, count: int) -> int:
+    """Scroll as little as possible from `first`, so that the selected row is among the visible ones."""
+    return max(selected - visible + 1, min(first, selected, count - visible))
