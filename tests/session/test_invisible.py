@@ -1,4 +1,4 @@
-"""Invisible characters are shown where they could deceive, and named."""
+"""Stand-ins and names of invisible characters."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from acp_tui.session.invisible import invisible_characters, reveal, reveal_line
         *("\u2800", "\u3164", "\ufe0f", "\ufeff", "\uffa0", "\ufff9", "\U000e0041", "\U000e0100", "\u00a0"),
     ],
 )
-def test_each_has_a_stand_in_and_a_name(char: str) -> None:
+def test_each_character_has_a_stand_in_and_a_name(char: str) -> None:
     assert reveal(f"rm a{char}b") == f"rm a‹{ord(char):02x}›b"
     assert reveal_line(f"rm a{char}b") == f"rm a‹{ord(char):02x}›b"
     assert invisible_characters(f"rm a{char}b")
 
 
 @pytest.mark.parametrize("text", ["echo hi", "touch größe.txt", "echo 漢字 🙂 שלום", "a\n\tb"])
-def test_what_can_be_seen_stays_as_it_is(text: str) -> None:
+def test_visible_text_is_unchanged(text: str) -> None:
     assert reveal(text) == text
     assert invisible_characters(text) == ""
 
 
-def test_they_are_named_by_frequency_and_the_rest_is_counted() -> None:
+def test_the_most_frequent_are_named_and_the_rest_counted() -> None:
     hidden = "\u200b" * 2 + "".join(chr(0xE0000 + ord(char)) for char in "rm -rf") + "\u3164\ufe0f\u2060"
     assert invisible_characters("echo hi", hidden) == (
         "6 × tag character (U+E0000 block), 2 × ZERO WIDTH SPACE (U+200B), HANGUL FILLER (U+3164),"

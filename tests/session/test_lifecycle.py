@@ -1,4 +1,4 @@
-"""Opening a session: new, loaded, resumed, forked, and again after the agent died."""
+"""Opening, loading, resuming, forking and closing of sessions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-def test_who_the_agent_is_and_what_it_can() -> None:
+def test_the_name_and_capabilities_of_the_agent_are_stored() -> None:
     talk = Talk().opened(
         agentInfo={"name": "a", "title": "An\x1bAgent", "version": "1.2"},
         agentCapabilities={"loadSession": True, "sessionCapabilities": {"fork": {}, "list": None}},
@@ -59,13 +59,13 @@ def test_who_the_agent_is_and_what_it_can() -> None:
     ]
 
 
-def test_an_agent_that_says_nothing_of_itself() -> None:
+def test_an_agent_may_omit_its_name() -> None:
     agent = Talk().opened().session.agent
     assert agent is not None
     assert (agent.name, agent.auth_methods, agent.capabilities) == (None, [], {})
 
 
-def test_updates_before_the_session_is_answered_are_kept() -> None:
+def test_updates_before_the_answer_to_session_new_are_kept() -> None:
     talk = Talk()
     opening = talk.call("session/new", {"cwd": "/w"})
     talk.update("available_commands_update", session_id="later", availableCommands=[{"name": "go"}])
@@ -76,7 +76,7 @@ def test_updates_before_the_session_is_answered_are_kept() -> None:
     assert (talk.session.session_id, talk.session.cwd, talk.session.phase) == ("later", "/w", "idle")
 
 
-def test_a_banner_goes_on_when_the_session_is_answered() -> None:
+def test_the_answer_to_session_new_does_not_end_a_message() -> None:
     talk = Talk()
     opening = talk.call("session/new", {"cwd": "/w"})
     talk.says("Wel", session_id="later")
@@ -85,7 +85,7 @@ def test_a_banner_goes_on_when_the_session_is_answered() -> None:
     assert talk.only(AgentMessage).text == "Welcome"
 
 
-def test_updates_of_another_session_are_kept_apart() -> None:
+def test_updates_of_another_session_are_kept_apart_and_reported() -> None:
     talk = Talk().opened()
     talk.says("ours")
     talk.says("theirs", session_id="other")
@@ -100,7 +100,7 @@ def test_updates_of_another_session_are_kept_apart() -> None:
 # --------------------------------------------------------------------------- modes, options, models
 
 
-def test_modes_are_set_and_confirmed_by_the_answer() -> None:
+def test_the_answer_to_set_mode_changes_the_mode() -> None:
     talk = Talk().opened({"modes": TWO_MODES})
     assert [mode.name for mode in talk.session.modes] == ["Ask", "Code"]
     talk.ask("session/set_mode", {"sessionId": "s1", "modeId": "https://x/code"}, {})
@@ -109,7 +109,7 @@ def test_modes_are_set_and_confirmed_by_the_answer() -> None:
     assert talk.only(Notice).text == "Mode: Code"
 
 
-def test_options_beat_modes() -> None:
+def test_a_mode_option_replaces_the_modes() -> None:
     talk = Talk().opened({"modes": TWO_MODES, "configOptions": OPTIONS})
     assert [mode.id for mode in talk.session.modes] == ["plan", "code"]
     assert talk.session.mode == "plan"
@@ -118,7 +118,7 @@ def test_options_beat_modes() -> None:
     assert (talk.session.mode, talk.session.config_options[0].current) == ("code", "code")
 
 
-def test_an_answer_carries_the_complete_options() -> None:
+def test_the_answer_to_set_config_option_replaces_all_options() -> None:
     talk = Talk().opened({"configOptions": OPTIONS})
     changed = [{**OPTIONS[0], "currentValue": "code"}]
     talk.ask("session/set_config_option", {"configId": "mode", "value": "code"}, {"configOptions": changed})
@@ -127,14 +127,14 @@ def test_an_answer_carries_the_complete_options() -> None:
     assert talk.only(Notice).text == "Mode: Code"
 
 
-def test_an_answer_without_the_options_is_still_a_yes() -> None:
+def test_an_answer_without_options_confirms_the_value() -> None:
     talk = Talk().opened({"configOptions": OPTIONS})
     talk.ask("session/set_config_option", {"configId": "fast", "type": "boolean", "value": True}, {})
     assert talk.session.config_options[1].current is True
     assert talk.only(Notice).text == "Fast: on"
 
 
-def test_options_of_unknown_types_and_in_groups() -> None:
+def test_options_of_unknown_types_and_grouped_choices_are_read() -> None:
     grouped = [
         {"group": "g", "name": "Group", "options": [{"value": "a", "name": "A"}]},
         {"value": "b", "name": "B"},
@@ -155,7 +155,7 @@ def test_options_of_unknown_types_and_in_groups() -> None:
     assert [(choice.value, choice.group) for choice in select.choices] == [("a", "Group"), ("b", None)]
 
 
-def test_models_are_read_where_there_is_no_option_for_them() -> None:
+def test_models_are_read_if_no_option_has_them() -> None:
     models = {
         "currentModelId": "m1",
         "availableModels": [{"modelId": "m1", "name": "One"}, {"modelId": "m2"}],
@@ -172,7 +172,7 @@ def test_models_are_read_where_there_is_no_option_for_them() -> None:
 
 
 def replay(talk: Talk, *prompts: str, session_id: str = "s1") -> None:
-    """The agent replays a history: whole messages, and calls already completed."""
+    """Replay a history of complete messages and completed tool calls."""
     for number, prompt in enumerate(prompts):
         talk.echoes(prompt, messageId=f"u{number}", session_id=session_id)
         talk.thinks("hm", session_id=session_id)
@@ -181,13 +181,13 @@ def replay(talk: Talk, *prompts: str, session_id: str = "s1") -> None:
 
 
 def load(talk: Talk, *prompts: str, session_id: str = "s1") -> None:
-    """A session is loaded with this history."""
+    """Load a session with this history."""
     call = talk.call("session/load", {"sessionId": session_id, "cwd": "/w"})
     replay(talk, *prompts, session_id=session_id)
     talk.answer(call, None)
 
 
-def test_a_loaded_history_is_shown_as_it_was() -> None:
+def test_a_loaded_history_is_shown() -> None:
     talk = Talk()
     call = talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})
     assert talk.session.phase == "loading"
@@ -201,7 +201,7 @@ def test_a_loaded_history_is_shown_as_it_was() -> None:
     assert talk.session.mode == "ask"
 
 
-def test_a_restart_in_place_does_not_show_the_history_twice() -> None:
+def test_a_restart_does_not_show_the_history_twice() -> None:
     talk = Talk()
     talk.client(AgentStarted(["agent"], "/w"))
     talk.opened()
@@ -223,7 +223,7 @@ def test_a_restart_in_place_does_not_show_the_history_twice() -> None:
     assert talk.all(AgentMessage)[-1].text == "goes on"
 
 
-def test_a_replay_that_knows_more_prompts_is_taken() -> None:
+def test_a_replay_with_more_prompts_replaces_the_entries() -> None:
     talk = Talk().opened()
     talk.end(talk.prompt("one"))
     load(talk, "one", "two")
@@ -233,7 +233,7 @@ def test_a_replay_that_knows_more_prompts_is_taken() -> None:
     assert talk.session.turn == 2
 
 
-def test_the_history_of_another_session_replaces_ours() -> None:
+def test_the_history_of_another_session_replaces_the_entries() -> None:
     talk = Talk().opened()
     talk.end(talk.prompt("one"))
     talk.end(talk.prompt("two"))
@@ -241,7 +241,7 @@ def test_the_history_of_another_session_replaces_ours() -> None:
     assert [message.text for message in talk.all(UserMessage)] == ["different"]
 
 
-def test_a_failed_load_leaves_everything_as_it_was() -> None:
+def test_a_failed_load_changes_nothing() -> None:
     talk = Talk().opened()
     talk.end(talk.prompt("one"))
     before = list(talk.session.entries)
@@ -255,7 +255,7 @@ def test_a_failed_load_leaves_everything_as_it_was() -> None:
     assert talk.only(AgentMessage).text == "still ours"
 
 
-def test_the_terminals_of_the_dead_agent_end_outside_the_replay() -> None:
+def test_terminals_of_the_old_agent_end_although_a_replay_runs() -> None:
     talk = Talk().opened()
     talk.prompt("one")
     talk.received({"id": 1, "method": "terminal/create", "params": {"command": "sleep"}})
@@ -271,7 +271,7 @@ def test_the_terminals_of_the_dead_agent_end_outside_the_replay() -> None:
     }
 
 
-def test_a_question_during_the_load_is_asked_at_once() -> None:
+def test_a_permission_request_during_the_load_is_shown_at_once() -> None:
     talk = Talk().opened()
     talk.end(talk.prompt("one"))
     talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})
@@ -280,7 +280,7 @@ def test_a_question_during_the_load_is_asked_at_once() -> None:
     assert "p" in talk.session.permissions
 
 
-def test_resume_keeps_what_is_there_and_replays_nothing() -> None:
+def test_resume_keeps_the_entries() -> None:
     talk = Talk().opened()
     talk.end(talk.prompt("one"))
     entries = len(talk.session.entries)
@@ -288,7 +288,7 @@ def test_resume_keeps_what_is_there_and_replays_nothing() -> None:
     assert (len(talk.session.entries), talk.session.phase) == (entries, "idle")
 
 
-def test_a_fork_takes_the_conversation_over() -> None:
+def test_the_conversation_continues_in_a_fork() -> None:
     talk = Talk().opened()
     talk.end(talk.prompt("one"))
     call = talk.call("session/fork", {"sessionId": "s1", "cwd": "/w"})
@@ -304,7 +304,7 @@ def test_a_fork_takes_the_conversation_over() -> None:
     assert talk.session.phase == "idle"
 
 
-def test_a_new_session_in_the_same_conversation_says_what_it_does_not_know() -> None:
+def test_a_new_session_warns_that_the_agent_forgot_the_conversation() -> None:
     talk = Talk().opened({"modes": TWO_MODES})
     talk.end(talk.prompt("one"))
     talk.ask("session/new", {"cwd": "/w"}, {"sessionId": "s2"})
@@ -312,7 +312,7 @@ def test_a_new_session_in_the_same_conversation_says_what_it_does_not_know() -> 
     assert (talk.session.modes, talk.session.mode) == ([], None)
 
 
-def test_a_session_that_wants_a_sign_in_first() -> None:
+def test_a_session_may_require_signing_in() -> None:
     talk = Talk()
     talk.fail(talk.call("session/new", {"cwd": "/w"}), {"code": -32000, "message": "Authentication required"})
     assert (talk.session.auth_required, talk.session.phase) == (True, "connecting")
@@ -323,15 +323,14 @@ def test_a_session_that_wants_a_sign_in_first() -> None:
     assert wanted == [False, True, False]
 
 
-def test_a_turn_that_ends_well_needs_no_sign_in() -> None:
-    """It was signed in elsewhere."""
+def test_a_completed_turn_shows_that_the_user_is_signed_in() -> None:
     talk = Talk().opened()
     talk.fail(talk.prompt(), {"code": -32000, "message": "Authentication required"})
     talk.end(talk.prompt())
     assert not talk.session.auth_required
 
 
-def test_closing_the_session_closes_the_conversation() -> None:
+def test_closing_the_session_ends_the_conversation() -> None:
     talk = Talk().opened()
     talk.ask("session/close", {"sessionId": "s1"}, {})
     assert (talk.session.phase, talk.only(Notice).text) == ("connecting", "The session was closed")

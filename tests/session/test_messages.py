@@ -1,4 +1,4 @@
-"""Messages: what belongs together, what is shown once, and what is safe."""
+"""Messages of the user and the agent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.talk import Talk, properties
 
 @pytest.fixture
 def talk() -> Talk:
-    """A session in which a turn has begun."""
+    """A session with a running turn."""
     conversation = Talk().opened()
     conversation.prompt("hello")
     return conversation
@@ -26,7 +26,7 @@ def test_adjacent_chunks_without_ids_are_one_message(talk: Talk) -> None:
     assert talk.only(AgentMessage).text == "one two"
 
 
-def test_another_message_id_begins_another_message(talk: Talk) -> None:
+def test_a_new_message_id_starts_a_message(talk: Talk) -> None:
     talk.says("one", messageId="a")
     talk.says("two", messageId="b")
     assert [message.text for message in talk.all(AgentMessage)] == ["one", "two"]
@@ -52,7 +52,7 @@ def test_without_ids_a_tool_call_ends_the_message(talk: Talk) -> None:
     assert talk.kinds() == ["UserMessage", "AgentMessage", "ToolCall", "AgentMessage"]
 
 
-def test_a_notice_in_the_middle_does_not_cut_a_message(talk: Talk) -> None:
+def test_a_notice_does_not_end_a_message(talk: Talk) -> None:
     talk.says("be")
     talk.update("current_mode_update", currentModeId="plan")
     talk.says("fore")
@@ -67,20 +67,20 @@ def test_a_message_id_of_an_earlier_turn_is_another_message(talk: Talk) -> None:
     assert [message.text for message in talk.all(AgentMessage)] == ["first", "second"]
 
 
-def test_empty_chunks_leave_no_trace(talk: Talk) -> None:
+def test_empty_chunks_are_ignored(talk: Talk) -> None:
     talk.says("", _meta={"usage": 1})
     talk.thinks("")
     assert talk.kinds() == ["UserMessage"]
 
 
-def test_a_thought_ends_when_something_else_follows(talk: Talk) -> None:
+def test_a_thought_ends_with_the_next_entry(talk: Talk) -> None:
     talk.thinks("hm")
     assert talk.only(Thought).ended_at is None
     talk.says("so")
     assert talk.only(Thought).ended_at == talk.only(AgentMessage).at
 
 
-def test_a_chunk_changes_its_message_and_nothing_else(talk: Talk) -> None:
+def test_a_chunk_changes_only_its_message(talk: Talk) -> None:
     talk.says("one ")
     talk.says("two")
     (change,) = talk.changes
@@ -88,7 +88,7 @@ def test_a_chunk_changes_its_message_and_nothing_else(talk: Talk) -> None:
     assert talk.only(AgentMessage).version == 1
 
 
-def test_content_of_all_kinds_stands_where_it_came(talk: Talk) -> None:
+def test_content_of_all_kinds_keeps_its_position(talk: Talk) -> None:
     talk.says("see ")
     for content in (
         {"type": "image", "data": "AAAA", "mimeType": "image/png"},
@@ -106,7 +106,7 @@ def test_content_of_all_kinds_stands_where_it_came(talk: Talk) -> None:
     assert contents[4].raw == {"type": "hologram", "beam": 1}
 
 
-def test_text_for_the_assistant_only_is_told_apart(talk: Talk) -> None:
+def test_text_for_the_assistant_only_is_a_separate_part(talk: Talk) -> None:
     private = {"type": "text", "text": "se", "annotations": {"audience": ["assistant"], "priority": 0.5}}
     talk.says("open ")
     talk.update("agent_message_chunk", content=private)
@@ -118,7 +118,7 @@ def test_text_for_the_assistant_only_is_told_apart(talk: Talk) -> None:
     assert parts[1].for_assistant_only
 
 
-def test_what_comes_after_the_turn_is_shown_and_marked(talk: Talk) -> None:
+def test_messages_after_the_turn_are_marked_as_stray(talk: Talk) -> None:
     talk.end(3)
     talk.says("a banner")
     assert talk.only(AgentMessage).stray
@@ -128,25 +128,25 @@ def test_what_comes_after_the_turn_is_shown_and_marked(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize("pieces", [["hello"], ["hel", "lo"], ["hello", "\n"], list("hello")])
-def test_the_prompt_repeated_by_the_agent_is_not_shown_twice(talk: Talk, pieces: list[str]) -> None:
+def test_the_echo_of_the_prompt_is_not_shown(talk: Talk, pieces: list[str]) -> None:
     for piece in pieces:
         talk.echoes(piece)
     assert talk.only(UserMessage).text == "hello"
 
 
-def test_a_user_message_that_only_begins_like_the_prompt_is_shown_whole(talk: Talk) -> None:
+def test_a_user_message_that_begins_like_the_prompt_is_shown(talk: Talk) -> None:
     talk.echoes("hel")
     talk.echoes("p me")
     assert [message.text for message in talk.all(UserMessage)] == ["hello", "help me"]
 
 
-def test_what_follows_the_repeated_prompt_is_shown(talk: Talk) -> None:
+def test_text_after_the_echo_is_shown(talk: Talk) -> None:
     talk.echoes("hello")
     talk.echoes("<reminder>")
     assert [message.text for message in talk.all(UserMessage)] == ["hello", "<reminder>"]
 
 
-def test_content_of_the_prompt_is_not_shown_twice() -> None:
+def test_the_echo_of_content_is_not_shown() -> None:
     talk = Talk().opened()
     image = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
     talk.call("session/prompt", {"sessionId": "s1", "prompt": [image]})
@@ -158,7 +158,7 @@ def test_content_of_the_prompt_is_not_shown_twice() -> None:
     ]
 
 
-def test_the_echo_of_one_turn_is_not_awaited_in_the_next(talk: Talk) -> None:
+def test_an_echo_is_not_expected_in_the_next_turn(talk: Talk) -> None:
     talk.end(3)
     talk.prompt("other")
     talk.echoes("hello")
@@ -178,21 +178,21 @@ nasty = st.text(
 
 
 def halves(text: str) -> str:
-    """The text with each character beyond the first plane as two halves, as JSON escapes may come apart."""
+    """Split each character beyond U+FFFF into surrogates, as JSON escapes in different chunks do."""
     raw = text.encode("utf-16-le", "surrogatepass")
     return "".join(chr(int.from_bytes(raw[at : at + 2], "little")) for at in range(0, len(raw), 2))
 
 
 def cut(text: str, places: list[int]) -> list[str]:
-    """The text cut at these places."""
+    """Cut the text at these positions."""
     edges = sorted({place % (len(text) + 1) for place in places})
     return [text[start:end] for start, end in zip([0, *edges], [*edges, len(text)], strict=True)]
 
 
 @properties
 @given(nasty, st.lists(st.integers(0, 60), max_size=8), st.sampled_from(["agent", "user", "thought"]))
-def test_a_message_does_not_depend_on_how_it_is_cut(text: str, places: list[int], speaker: str) -> None:
-    def told(pieces: list[str]) -> list[tuple[str, str]]:
+def test_a_message_does_not_depend_on_its_chunks(text: str, places: list[int], speaker: str) -> None:
+    def messages(pieces: list[str]) -> list[tuple[str, str]]:
         talk = Talk().opened()
         talk.prompt("ab\r\n😀")
         say = {"agent": talk.says, "user": talk.echoes, "thought": talk.thinks}[speaker]
@@ -204,12 +204,12 @@ def test_a_message_does_not_depend_on_how_it_is_cut(text: str, places: list[int]
             if isinstance(entry, (AgentMessage, UserMessage, Thought))
         ]
 
-    assert told(cut(halves(text), places)) == told([text])
+    assert messages(cut(halves(text), places)) == messages([text])
 
 
 @properties
 @given(nasty)
-def test_no_message_holds_what_a_terminal_would_obey(text: str) -> None:
+def test_messages_contain_no_control_characters(text: str) -> None:
     talk = Talk().opened()
     talk.prompt("x")
     talk.says(text)

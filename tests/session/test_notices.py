@@ -1,4 +1,4 @@
-"""Plans, notices, compactions, and whatever nobody understands."""
+"""Plans, notices, compactions, unknown messages and faults."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from tests.support.talk import Talk
 
 @pytest.fixture
 def talk() -> Talk:
-    """A session in which a turn has begun."""
+    """A session with a running turn."""
     conversation = Talk().opened()
     conversation.prompt()
     return conversation
 
 
 def steps(*statuses: str) -> list[dict[str, str]]:
-    """A plan's entries."""
+    """Entries of a plan."""
     return [
         {"content": f"step {n}", "status": status, "priority": "high"} for n, status in enumerate(statuses)
     ]
 
 
-def test_a_plan_progresses_in_one_entry_and_is_the_current_one(talk: Talk) -> None:
+def test_updates_of_a_plan_change_one_entry(talk: Talk) -> None:
     talk.update("plan", entries=steps("pending", "pending"))
     talk.update("plan", entries=steps("completed"))
     plan = talk.only(Plan)
@@ -35,7 +35,7 @@ def test_a_plan_progresses_in_one_entry_and_is_the_current_one(talk: Talk) -> No
     assert talk.session.plan is plan
 
 
-def test_the_next_turn_has_a_plan_of_its_own(talk: Talk) -> None:
+def test_the_next_turn_gets_a_new_plan_entry(talk: Talk) -> None:
     talk.update("plan", entries=steps("completed"))
     talk.end(3)
     talk.prompt()
@@ -43,7 +43,7 @@ def test_the_next_turn_has_a_plan_of_its_own(talk: Talk) -> None:
     assert [plan.items[0].status for plan in talk.all(Plan)] == ["completed", "pending"]
 
 
-def test_a_plan_repeated_with_the_next_prompt_is_no_news(talk: Talk) -> None:
+def test_a_plan_repeated_in_the_next_turn_is_ignored(talk: Talk) -> None:
     talk.update("plan", entries=steps("pending"))
     talk.end(3)
     talk.prompt()
@@ -55,7 +55,7 @@ def test_a_plan_repeated_with_the_next_prompt_is_no_news(talk: Talk) -> None:
     assert any(change.entry is first for change in talk.changes)  # it is drawn otherwise now
 
 
-def test_a_plan_that_comes_back_is_told(talk: Talk) -> None:
+def test_a_plan_that_was_cleared_and_sent_again_is_shown(talk: Talk) -> None:
     talk.update("plan", entries=steps("pending"))
     talk.update("plan", entries=[])
     talk.update("plan", entries=steps("pending"))
@@ -71,7 +71,7 @@ def test_an_empty_plan_clears_the_current_one(talk: Talk) -> None:
     assert len(talk.all(Plan)) == 1
 
 
-def test_the_unstable_kinds_of_plans(talk: Talk) -> None:
+def test_unstable_kinds_of_plans_are_shown(talk: Talk) -> None:
     talk.update("plan_update", plan={"type": "items", "planId": "a", "entries": steps("pending")})
     talk.update("plan_update", plan={"type": "markdown", "planId": "b", "content": "# Plan"})
     talk.update("plan_update", plan={"type": "file", "planId": "c", "uri": "file:///plan.md"})
@@ -85,7 +85,7 @@ def test_the_unstable_kinds_of_plans(talk: Talk) -> None:
     assert talk.session.plan is None
 
 
-def test_a_compaction_is_told_as_it_goes(talk: Talk) -> None:
+def test_updates_of_a_compaction_change_one_entry(talk: Talk) -> None:
     talk.update("compaction_update", compactionId="c", status="in_progress")
     talk.update("compaction_summary_chunk", compactionId="c", content={"type": "text", "text": "short"})
     talk.update("compaction_update", compactionId="c", status="failed", error="no room")
@@ -94,13 +94,13 @@ def test_a_compaction_is_told_as_it_goes(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize(("severity", "level"), [("error", "error"), ("warning", "warning"), ("fun", "info")])
-def test_a_notice_of_the_agent(talk: Talk, severity: str, level: str) -> None:
+def test_a_notice_of_the_agent_is_shown(talk: Talk, severity: str, level: str) -> None:
     talk.update("notice", severity=severity, title="Mind\x07 this")
     assert (talk.only(Notice).level, talk.only(Notice).text) == (level, "Mind␇ this")
     assert talk.only(Notice).source == "agent"
 
 
-def test_a_notice_of_the_client(talk: Talk) -> None:
+def test_a_notice_of_the_client_is_shown(talk: Talk) -> None:
     talk.client(Noticed("warning", "Disk full", detail="/w", source="store"))
     notice = talk.only(Notice)
     assert (notice.level, notice.text, notice.detail, notice.source) == (
@@ -111,7 +111,7 @@ def test_a_notice_of_the_client(talk: Talk) -> None:
     )
 
 
-def test_an_unknown_update_is_shown_as_it_came(talk: Talk) -> None:
+def test_an_unknown_update_is_shown_as_sent(talk: Talk) -> None:
     talk.update("telepathy", thought="x")
     unknown = talk.only(Unrecognised)
     assert unknown.what == 'session update "telepathy"'
@@ -130,14 +130,12 @@ def test_an_unknown_update_is_shown_as_it_came(talk: Talk) -> None:
         ("available_commands_update", {"availableCommands": 3}),
     ],
 )
-def test_a_known_update_that_cannot_be_read_is_not_lost(
-    talk: Talk, kind: str, update: dict[str, Any]
-) -> None:
+def test_an_unreadable_update_is_shown_as_sent(talk: Talk, kind: str, update: dict[str, Any]) -> None:
     talk.update(kind, **update)
     assert talk.only(Unrecognised).raw == {"sessionUpdate": kind, **update}
 
 
-def test_noise_is_one_line_a_turn_however_much_there_is(talk: Talk) -> None:
+def test_stray_output_is_one_notice_per_turn(talk: Talk) -> None:
     for number in range(2000):
         talk.received(f"DEBUG line {number}\x1b[2J")
     notice = talk.only(Notice)
@@ -152,7 +150,7 @@ def test_noise_is_one_line_a_turn_however_much_there_is(talk: Talk) -> None:
     assert talk.changes == []
 
 
-def test_client_terminal_output_is_bounded_and_says_what_is_missing(talk: Talk) -> None:
+def test_terminal_output_is_limited_and_counts_what_is_missing(talk: Talk) -> None:
     talk.client(TerminalOutput("term-1", "early"))
     talk.received({"id": 1, "method": "terminal/create", "params": {"command": "yes"}})
     talk.reply(1, {"terminalId": "term-1"})
@@ -167,13 +165,13 @@ def test_client_terminal_output_is_bounded_and_says_what_is_missing(talk: Talk) 
     assert terminal.output.head == "earlylate"
 
 
-def test_replaced_output_begins_anew(talk: Talk) -> None:
+def test_replaced_output_starts_again(talk: Talk) -> None:
     talk.client(TerminalOutput("t", "one"))
     talk.client(TerminalOutput("t", "two", replace=True))
     assert talk.only(Terminal).output.head == "two"
 
 
-def test_what_is_waited_for_gives_way_to_how_it_ended(talk: Talk) -> None:
+def test_a_waiting_notice_is_replaced_by_its_result(talk: Talk) -> None:
     talk.client(Noticed("info", "Waiting …", source="waiting"))
     waiting = talk.only(Notice)
     talk.client(Noticed("info", "It took 4 s", source="waited"))

@@ -1,4 +1,4 @@
-"""Questions of the agent: permissions and elicitations, and what becomes of them."""
+"""Permission requests and elicitations."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from tests.support.talk import Talk
 
 @pytest.fixture
 def talk() -> Talk:
-    """A session in which a turn has begun."""
+    """A session with a running turn."""
     conversation = Talk().opened()
     conversation.prompt()
     return conversation
 
 
 def selected(option_id: str) -> dict[str, object]:
-    """The result that selects an option."""
+    """Return a result that selects an option."""
     return {"outcome": {"outcome": "selected", "optionId": option_id}}
 
 
-def test_a_permission_is_asked_decided_and_answered(talk: Talk) -> None:
+def test_a_permission_request_is_decided_and_answered(talk: Talk) -> None:
     talk.tool("t", title="Bash", kind="execute")
     talk.asks_permission(7, toolCall={"toolCallId": "t", "title": "rm -r x"})
     permission = talk.only(Permission)
@@ -36,21 +36,21 @@ def test_a_permission_is_asked_decided_and_answered(talk: Talk) -> None:
     assert (permission.by, permission.why) == ("rule", "rule 3 allows `rm`")
 
 
-def test_ids_that_look_alike_are_not_mixed_up(talk: Talk) -> None:
+def test_numeric_and_text_ids_are_different(talk: Talk) -> None:
     talk.asks_permission(1, toolCall={"toolCallId": "a"})
     talk.asks_permission("1", toolCall={"toolCallId": "b"})
     talk.reply("1", selected("no"))
     assert [permission.outcome for permission in talk.all(Permission)] == [None, "selected"]
 
 
-def test_the_request_may_come_before_its_tool_call(talk: Talk) -> None:
+def test_a_request_may_come_before_its_tool_call(talk: Talk) -> None:
     talk.asks_permission(toolCall={"toolCallId": "t", "title": "Edit", "kind": "edit"})
     talk.tool("t", title="Edit a file", status="pending")
     call = talk.only(ToolCall)
     assert (call.title, call.kind, call.announced) == ("Edit a file", "edit", True)
 
 
-def test_what_was_announced_stays_beside_what_the_request_shows(talk: Talk) -> None:
+def test_announced_content_is_shown_with_that_of_the_request(talk: Talk) -> None:
     talk.tool(
         "t",
         title="Bash",
@@ -68,7 +68,7 @@ def test_what_was_announced_stays_beside_what_the_request_shows(talk: Talk) -> N
     ]
 
 
-def test_unknown_content_is_never_taken_for_the_same(talk: Talk) -> None:
+def test_items_of_unknown_content_are_all_shown(talk: Talk) -> None:
     talk.tool("t", content=[{"type": "hologram", "beam": 1}, {"type": "terminal", "terminalId": "x"}])
     asked = [{"type": "hologram", "beam": 2}, {"type": "terminal", "terminalId": "x"}]
     talk.asks_permission(toolCall={"toolCallId": "t", "content": asked})
@@ -88,7 +88,7 @@ def test_the_diff_of_the_request_replaces_that_of_the_same_file(talk: Talk) -> N
     assert talk.only(ToolCall).content == [Diff("/w/a", "whole file", "new"), Diff("/w/b", "b", "new")]
 
 
-def test_bare_blocks_in_a_request_are_understood(talk: Talk) -> None:
+def test_content_blocks_without_a_wrapper_are_read(talk: Talk) -> None:
     talk.asks_permission(toolCall={"toolCallId": "t", "content": [{"type": "text", "text": "bare"}]})
     assert talk.only(ToolCall).content == [Content("text", text="bare")]
 
@@ -112,13 +112,13 @@ def test_options_keep_their_order_and_unknown_kinds(talk: Talk) -> None:
     ]
 
 
-def test_a_request_without_an_id_is_shown_and_cannot_be_answered(talk: Talk) -> None:
+def test_a_request_without_an_id_cannot_be_answered(talk: Talk) -> None:
     talk.asks_permission(None, toolCall={"toolCallId": "t"})
     assert not talk.only(Permission).answerable
     assert talk.session.permissions == {}
 
 
-def test_a_request_taken_back_is_closed_and_the_late_answer_changes_nothing(talk: Talk) -> None:
+def test_an_answer_after_the_request_was_withdrawn_changes_nothing(talk: Talk) -> None:
     talk.asks_permission(3, toolCall={"toolCallId": "t"})
     talk.received({"method": "$/cancel_request", "params": {"requestId": 3}})
     permission = talk.only(Permission)
@@ -127,39 +127,39 @@ def test_a_request_taken_back_is_closed_and_the_late_answer_changes_nothing(talk
     assert permission.outcome == "cancelled"
 
 
-def test_a_cancelled_turn_answers_for_its_questions(talk: Talk) -> None:
+def test_requests_are_cancelled_with_the_turn(talk: Talk) -> None:
     talk.asks_permission(3, toolCall={"toolCallId": "t"})
     talk.cancel()
     talk.reply(3, {"outcome": {"outcome": "cancelled"}})
     assert (talk.only(Permission).outcome, talk.only(Permission).by) == ("cancelled", "turn")
 
 
-def test_our_error_answers_a_question_too(talk: Talk) -> None:
+def test_an_error_answers_a_request(talk: Talk) -> None:
     talk.asks_permission(3, toolCall={"toolCallId": "t"})
     talk.record("sent", {"id": 3, "error": {"code": -32800, "message": "cancelled"}})
     assert talk.only(Permission).outcome == "error"
 
 
-def test_a_question_outside_any_turn_is_marked() -> None:
+def test_a_request_outside_a_turn_is_marked_as_stray() -> None:
     talk = Talk().opened()
     talk.asks_permission(toolCall={"toolCallId": "t"})
     assert talk.only(Permission).stray
     assert "p1" in talk.session.permissions
 
 
-def test_what_the_client_decides_without_a_request_is_a_line(talk: Talk) -> None:
+def test_a_decision_without_a_permission_request_is_a_notice(talk: Talk) -> None:
     talk.client(Decided(None, "policy", "read-only: no writing", allowed=False, subject="write /w/a"))
     notice = talk.only(Notice)
     assert notice.text == "Rejected: write a (read-only: no writing)"
     assert (notice.level, notice.source) == ("warning", "policy")
 
 
-def test_what_an_answer_covers_is_not_told_again(talk: Talk) -> None:
+def test_a_covered_request_gets_no_notice(talk: Talk) -> None:
     talk.client(Decided(3, "covered", "it is what was allowed a moment ago", allowed=True, subject="edit a"))
     assert talk.all(Notice) == []
 
 
-def test_the_time_a_call_waits_for_an_answer_is_none_of_its_own(talk: Talk) -> None:
+def test_waiting_for_an_answer_does_not_count_as_duration(talk: Talk) -> None:
     talk.tool("t", kind="execute")
     call = talk.only(ToolCall)
     talk.asks_permission(7, toolCall={"toolCallId": "t"})
@@ -172,7 +172,7 @@ def test_the_time_a_call_waits_for_an_answer_is_none_of_its_own(talk: Talk) -> N
     assert call.ended_at - call.began == 2
 
 
-def test_the_time_a_call_waits_for_what_it_has_us_do_is_none_of_its_own_either(talk: Talk) -> None:
+def test_waiting_for_a_served_request_does_not_count_as_duration(talk: Talk) -> None:
     talk.tool("t", kind="edit")
     call = talk.only(ToolCall)
     talk.client(Decided(3, "you", "you answered", allowed=True, subject="edit /w/src/a", waited=5.5))
@@ -184,14 +184,14 @@ def test_the_time_a_call_waits_for_what_it_has_us_do_is_none_of_its_own_either(t
 
 
 @pytest.mark.parametrize(("answer", "status"), [("yes", "in_progress"), ("no", "pending")])
-def test_what_is_allowed_is_going_on(talk: Talk, answer: str, status: str) -> None:
+def test_an_allowed_call_is_in_progress(talk: Talk, answer: str, status: str) -> None:
     talk.tool("t", kind="execute", status="pending")
     talk.asks_permission(7, toolCall={"toolCallId": "t"})
     talk.reply(7, selected(answer))
     assert talk.only(ToolCall).status == status
 
 
-def test_a_call_that_ended_before_its_answer_waited_until_its_end(talk: Talk) -> None:
+def test_a_call_that_ends_before_its_answer_waited_until_its_end(talk: Talk) -> None:
     talk.tool("t", kind="execute")
     talk.asks_permission(7, toolCall={"toolCallId": "t"})
     talk.cancel()
@@ -202,7 +202,7 @@ def test_a_call_that_ended_before_its_answer_waited_until_its_end(talk: Talk) ->
     assert call.ended_at - call.began == 1
 
 
-def test_a_call_made_by_its_own_question_begins_with_the_answer(talk: Talk) -> None:
+def test_a_call_created_by_its_request_starts_with_the_answer(talk: Talk) -> None:
     talk.asks_permission(7, toolCall={"toolCallId": "t"})
     talk.thinks("…")
     talk.reply(7, selected("yes"))
@@ -213,12 +213,12 @@ def test_a_call_made_by_its_own_question_begins_with_the_answer(talk: Talk) -> N
 
 
 def elicit(talk: Talk, request_id: str = "e1", **params: object) -> Elicitation:
-    """The agent asks the user for something."""
+    """Send an elicitation."""
     talk.received({"id": request_id, "method": "elicitation/create", "params": {"sessionId": "s1", **params}})
     return talk.all(Elicitation)[-1]
 
 
-def test_a_form_is_asked_and_its_answers_are_not_kept(talk: Talk) -> None:
+def test_answers_to_a_form_are_not_stored(talk: Talk) -> None:
     schema = {"type": "object", "properties": {"name": {"type": "string"}}}
     asked = elicit(talk, mode="form", message="Your \x1bname?", requestedSchema=schema)
     assert (asked.mode, asked.message, asked.schema) == ("form", "Your ␛name?", schema)
@@ -230,13 +230,13 @@ def test_a_form_is_asked_and_its_answers_are_not_kept(talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("action", "outcome"), [("decline", "decline"), ("cancel", "cancel"), ("?", "cancel")]
 )
-def test_decline_and_cancel_are_different(talk: Talk, action: str, outcome: str) -> None:
+def test_outcomes_of_an_elicitation_are_stored(talk: Talk, action: str, outcome: str) -> None:
     asked = elicit(talk, mode="form", message="?")
     talk.reply("e1", {"action": action})
     assert asked.outcome == outcome
 
 
-def test_a_page_is_finished_once_and_only_when_known(talk: Talk) -> None:
+def test_a_known_web_form_is_completed_once(talk: Talk) -> None:
     asked = elicit(talk, mode="url", url="https://x/\x1by", elicitationId="el", message="Sign in")
     assert asked.url == "https://x/\x1by"
     completed = []
@@ -249,7 +249,7 @@ def test_a_page_is_finished_once_and_only_when_known(talk: Talk) -> None:
 # --------------------------------------------------------------------------- files and terminals
 
 
-def test_a_refused_file_is_told_and_a_missing_one_is_routine(talk: Talk) -> None:
+def test_a_failed_read_is_shown_unless_the_file_is_missing(talk: Talk) -> None:
     for number, error in enumerate(
         ({"code": -32002, "message": "Resource not found"}, {"code": 1, "message": "No"})
     ):
@@ -258,7 +258,7 @@ def test_a_refused_file_is_told_and_a_missing_one_is_routine(talk: Talk) -> None
     assert talk.only(Notice).text == "Could not read /w/a: No"
 
 
-def test_a_rejected_read_is_told_once(talk: Talk) -> None:
+def test_a_rejected_read_has_one_notice(talk: Talk) -> None:
     talk.received({"id": 7, "method": "fs/read_text_file", "params": {"path": "/etc/passwd"}})
     talk.client(Decided(7, "you", "you answered", allowed=False, subject="read /etc/passwd"))
     refusal = {"code": -32003, "message": "not allowed to read /etc/passwd: you answered"}
@@ -266,7 +266,7 @@ def test_a_rejected_read_is_told_once(talk: Talk) -> None:
     assert talk.only(Notice).text == "You rejected reading /etc/passwd"
 
 
-def test_a_terminal_of_ours_lives_from_create_to_release(talk: Talk) -> None:
+def test_a_terminal_is_one_entry_from_create_to_release(talk: Talk) -> None:
     params = {"sessionId": "s1", "command": "echo", "args": ["a b"], "cwd": "/w"}
     talk.received({"id": 1, "method": "terminal/create", "params": params})
     talk.reply(1, {"terminalId": "term-1"})

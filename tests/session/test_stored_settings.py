@@ -1,4 +1,4 @@
-"""`Session.settings`: what survives a restart, from the log alone."""
+"""Settings that are kept over a restart of the agent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def values(talk: Talk) -> dict[str, str | bool]:
 
 
 def reopened(talk: Talk, result: dict[str, Any]) -> None:
-    """The agent is started again and resumes the session with these settings."""
+    """Restart the agent, which resumes the session with these settings."""
     talk.client(AgentExited(expected=True))
     talk.client(AgentStarted(["agent"], "/w"))
     talk.ask("session/resume", {"sessionId": "s1", "cwd": "/w"}, result)
@@ -34,7 +34,7 @@ def in_code_mode() -> Talk:
     return talk
 
 
-def test_what_the_agent_reports_when_it_reopens_a_session_does_not_replace_what_was_set() -> None:
+def test_settings_reported_after_a_restart_do_not_replace_stored_ones() -> None:
     talk = in_code_mode()
     reopened(talk, {"modes": TWO_MODES})
     talk.update("current_mode_update", currentModeId="ask")
@@ -42,7 +42,7 @@ def test_what_the_agent_reports_when_it_reopens_a_session_does_not_replace_what_
     assert values(talk) == {"mode": CODE}
 
 
-def test_what_could_not_be_set_stays_wanted_until_another_value_is_confirmed() -> None:
+def test_a_setting_that_failed_stays_stored_until_another_is_confirmed() -> None:
     talk = in_code_mode()
     reopened(talk, {"modes": TWO_MODES})
     talk.client(SettingsRestored(["mode"]))
@@ -52,21 +52,21 @@ def test_what_could_not_be_set_stays_wanted_until_another_value_is_confirmed() -
     assert values(talk) == {"mode": "ask"}
 
 
-def test_in_a_log_of_an_earlier_version_a_prompt_accepts_what_is_set() -> None:
+def test_a_prompt_ends_the_restore_in_logs_of_earlier_versions() -> None:
     talk = in_code_mode()
     reopened(talk, {"modes": TWO_MODES})
     talk.prompt("go on")
     assert values(talk) == {"mode": "ask"}
 
 
-def test_a_mode_keeps_its_key_when_it_becomes_an_option() -> None:
+def test_a_mode_and_a_mode_option_have_the_same_key() -> None:
     talk = Talk().opened({"modes": TWO_MODES})
     assert values(talk) == {"mode": "ask"}
     talk.update("config_option_update", configOptions=OPTIONS)
     assert values(talk) == {"mode": "plan", "option:fast": False}
 
 
-def test_settings_that_are_set_again_have_no_line_each() -> None:
+def test_restored_settings_get_no_notices() -> None:
     talk = in_code_mode()
     reopened(talk, {"modes": TWO_MODES})
     talk.ask("session/set_mode", {"sessionId": "s1", "modeId": CODE}, {})

@@ -1,4 +1,4 @@
-"""Reading on in a terminal's output where one stopped."""
+"""Reading new output of a terminal."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from tests.support.talk import properties
 
 @properties
 @given(st.lists(st.integers(0, MAX_KEPT_PER_END), max_size=8), st.integers(0, 8 * MAX_KEPT_PER_END))
-def test_reading_on_gives_all_that_is_new_or_tells_how_much_is_missing(
-    pieces: list[int], position: int
-) -> None:
+def test_since_returns_new_output_and_counts_what_is_missing(pieces: list[int], position: int) -> None:
     text = TerminalText()
     whole = ""
     for number, size in enumerate(pieces):
@@ -27,7 +25,7 @@ def test_reading_on_gives_all_that_is_new_or_tells_how_much_is_missing(
     assert whole.endswith(after)
 
 
-def test_what_was_skipped_is_missing_for_who_had_not_come_to_it() -> None:
+def test_skipped_output_is_missing_for_readers_before_it() -> None:
     text = TerminalText()
     text.append("a" * MAX_KEPT_PER_END)
     text.skip(1000)

@@ -1,4 +1,4 @@
-"""Terminals of ours: one entry each, in whatever order their records come."""
+"""Terminals of acp-tui."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.support.talk import Talk
 
 
 def created(talk: Talk, request_id: str) -> None:
-    """The agent asked for a terminal, and is told its id."""
+    """Answer a request for a terminal with its id."""
     talk.reply(request_id, {"terminalId": "term-1"})
 
 
@@ -22,7 +22,7 @@ def ended(talk: Talk, text: str) -> None:
     talk.client(TerminalExited("term-1", 0))
 
 
-def test_a_command_that_ends_before_the_agent_knows_its_terminal_is_one_entry() -> None:
+def test_a_command_that_ends_before_its_terminal_is_created_is_one_entry() -> None:
     talk = Talk().opened()
     talk.prompt()
     asked(talk, "t", "echo")
@@ -32,7 +32,7 @@ def test_a_command_that_ends_before_the_agent_knows_its_terminal_is_one_entry() 
     assert (terminal.command, terminal.output.head, terminal.exit_code) == ("echo", "one", 0)
 
 
-def test_an_id_that_is_used_again_is_another_terminal() -> None:
+def test_a_reused_id_is_another_terminal() -> None:
     talk = Talk().opened()
     talk.prompt()
     for number in ("one", "two"):

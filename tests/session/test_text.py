@@ -1,4 +1,4 @@
-"""Text as it arrives: safe, whole, and bounded where it has to be."""
+"""Safe texts, growing texts and terminal output."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from tests.support.talk import properties
         ("\ud83d", "\N{REPLACEMENT CHARACTER}"),
     ],
 )
-def test_what_a_terminal_would_obey_gets_a_stand_in(raw: str, shown: str) -> None:
+def test_control_characters_get_a_stand_in(raw: str, shown: str) -> None:
     assert visible(raw) == shown
 
 
-def test_a_title_is_one_line() -> None:
+def test_visible_line_is_one_line() -> None:
     assert visible_line("a\r\nb\tc\x1b") == "a b c␛"
 
 
-def test_json_is_shown_safely() -> None:
+def test_control_characters_in_json_get_a_stand_in() -> None:
     assert visible_json({"a": "\x9b"}) == '{\n  "a": "‹9b›"\n}'
 
 
@@ -55,14 +55,14 @@ def test_an_excerpt_is_the_beginning_on_one_line(value: object, shown: str) -> N
     assert visible_excerpt(value, 20 if shown.startswith("{") else 10) == shown
 
 
-def test_an_excerpt_of_what_is_too_deep_ends_early() -> None:
+def test_an_excerpt_of_deep_json_ends_early() -> None:
     deep = json.loads("[" * 700 + "]" * 700)
     assert visible_excerpt(deep, 2000).startswith("[[[")
 
 
 @properties
 @given(st.lists(st.text(st.sampled_from("ab\r\n\x1b\ud83d\ude00"), max_size=5), max_size=6))
-def test_growing_gives_the_text_whatever_the_pieces(pieces: list[str]) -> None:
+def test_a_growing_text_does_not_depend_on_its_chunks(pieces: list[str]) -> None:
     grown = GrowingText()
     seen = ""
     for piece in pieces:
@@ -74,7 +74,7 @@ def test_growing_gives_the_text_whatever_the_pieces(pieces: list[str]) -> None:
 
 
 @pytest.mark.parametrize("position", [0, 1, 3, 5, 6, 99])
-def test_what_came_since_a_position(position: int) -> None:
+def test_since_returns_the_text_after_a_position(position: int) -> None:
     grown = GrowingText("ab")
     grown.append("cd")
     grown.append("ef")
@@ -95,7 +95,7 @@ def test_terminal_output_keeps_its_head_and_its_tail() -> None:
 
 @properties
 @given(st.lists(st.one_of(st.integers(0, MAX_KEPT_PER_END), st.integers(-MAX_KEPT_PER_END, -1)), max_size=8))
-def test_terminal_output_never_loses_count(steps: list[int]) -> None:
+def test_terminal_output_counts_every_character(steps: list[int]) -> None:
     text = TerminalText()
     for step in steps:
         if step < 0:
@@ -105,7 +105,7 @@ def test_terminal_output_never_loses_count(steps: list[int]) -> None:
     assert text.total == len(text.head) + text.skipped + len(text.tail) == sum(map(abs, steps))
 
 
-def test_one_large_piece_is_cut_like_many_small_ones() -> None:
+def test_one_large_chunk_is_cut_like_many_small_ones() -> None:
     whole, pieces = TerminalText(), TerminalText()
     output = "0123456789" * (MAX_KEPT_PER_END // 4)
     whole.append(output)
@@ -119,14 +119,14 @@ def test_one_large_piece_is_cut_like_many_small_ones() -> None:
 
 @properties
 @given(st.text(st.sampled_from("ab0;1m[\x1b\x9b\x07\r\n"), max_size=30))
-def test_only_colours_survive(raw: str) -> None:
+def test_colours_are_kept_and_other_escapes_made_visible(raw: str) -> None:
     kept = keep_colours(raw)
     assert "\x1b" not in SGR.sub("", kept)
     assert "\x1b" not in strip_colours(raw)
     assert not set("\x9b\x07\r") & set(kept)
 
 
-def test_what_is_pasted_loses_what_commands_a_terminal_and_leaves_nothing_of_it() -> None:
+def test_escape_sequences_are_removed_from_pasted_text() -> None:
     coloured = "\x1b[1;31mred\x1b[m \x1b]0;title\x07"
     linked = "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\"
     others = " \x00\x07\x9b\u202e\tend\r\nnext\rlast"
@@ -135,5 +135,5 @@ def test_what_is_pasted_loses_what_commands_a_terminal_and_leaves_nothing_of_it(
 
 @properties
 @given(st.text(st.sampled_from("a0;m[]\\\x1b\x07\x9b\r\n\t")))
-def test_nothing_that_is_pasted_commands_a_terminal(pasted: str) -> None:
+def test_pasted_text_has_no_control_characters(pasted: str) -> None:
     assert not set(strip_controls(pasted)) & set("\x1b\x07\x9b\r")

@@ -1,4 +1,4 @@
-"""Tool calls: patches become one entry, whatever the order they come in."""
+"""Tool calls and their updates."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from tests.support.talk import Talk
 
 @pytest.fixture
 def talk() -> Talk:
-    """A session in which a turn has begun."""
+    """A session with a running turn."""
     conversation = Talk().opened()
     conversation.prompt()
     return conversation
 
 
 def text_content(text: str) -> list[dict[str, object]]:
-    """The content of a tool call that is one text."""
+    """Return content with one text."""
     return [{"type": "content", "content": {"type": "text", "text": text}}]
 
 
-def test_updates_patch_the_announced_call(talk: Talk) -> None:
+def test_updates_change_the_announced_call(talk: Talk) -> None:
     talk.tool("t", title="Read", kind="read", status="pending", rawInput={"path": "a"}, name="Read")
     talk.tool_update("t", status="in_progress", locations=[{"path": "/w/a", "line": 3}], title=None)
     talk.tool_update("t", status="completed", rawOutput="done", content=text_content("body"))
@@ -40,7 +40,7 @@ def test_an_update_for_an_unknown_id_creates_the_call(talk: Talk) -> None:
     assert (talk.only(ToolCall).title, talk.only(ToolCall).announced) == ("Announced", True)
 
 
-def test_a_status_never_goes_back_to_pending(talk: Talk) -> None:
+def test_a_status_does_not_return_to_pending(talk: Talk) -> None:
     talk.tool_update("t", status="in_progress")
     talk.tool("t", status="pending")
     assert talk.only(ToolCall).status == "in_progress"
@@ -54,18 +54,18 @@ def test_unknown_kinds_and_statuses_are_kept_as_text(talk: Talk) -> None:
     assert talk.only(ToolCall).ended_at is not None
 
 
-def test_content_replaces_and_does_not_append(talk: Talk) -> None:
+def test_new_content_replaces_the_old(talk: Talk) -> None:
     talk.tool("t", content=text_content('{"comm'))
     talk.tool_update("t", content=text_content("output"))
     assert talk.only(ToolCall).content == [Content("text", text="output")]
 
 
 def diff(old: str | None, new: str, path: str = "/w/a") -> dict[str, object]:
-    """The content of a tool call that is one diff."""
+    """Return a content item with a diff."""
     return {"type": "diff", "path": path, "oldText": old, "newText": new}
 
 
-def test_the_diff_stays_when_the_last_word_is_just_done(talk: Talk) -> None:
+def test_a_diff_stays_when_the_final_content_is_a_message(talk: Talk) -> None:
     talk.tool("t", kind="edit", content=[diff("one", "two")])
     talk.tool_update("t", status="completed", content=text_content("Replaced 1 occurrence"))
     assert talk.only(ToolCall).content == [
@@ -74,21 +74,21 @@ def test_the_diff_stays_when_the_last_word_is_just_done(talk: Talk) -> None:
     ]
 
 
-def test_the_diff_goes_when_it_came_to_nothing(talk: Talk) -> None:
+def test_the_diff_of_a_failed_call_is_replaced(talk: Talk) -> None:
     talk.tool("t", kind="edit", content=[diff("one", "two")])
     talk.tool_update("t", status="failed", content=text_content("No such text"))
     assert talk.only(ToolCall).content == [Content("text", text="No such text")]
 
 
 @pytest.mark.parametrize("times", [1, -1])
-def test_the_whole_file_stays_when_the_words_replaced_in_it_follow(talk: Talk, times: int) -> None:
+def test_a_diff_of_the_file_stays_when_a_diff_of_words_follows(talk: Talk, times: int) -> None:
     before = "a one\nb one\n"
     talk.tool("t", kind="edit", content=[diff(before, before.replace("one", "two", times))])
     talk.tool_update("t", status="completed", content=[*text_content("Done"), diff("one", "two")])
     assert talk.only(ToolCall).content[1] == Diff("/w/a", before, before.replace("one", "two", times))
 
 
-def test_a_diff_of_something_else_replaces_the_earlier_one(talk: Talk) -> None:
+def test_a_diff_of_another_change_replaces_the_earlier_one(talk: Talk) -> None:
     talk.tool("t", kind="edit", content=[diff("a one\n", "a two\n")])
     talk.tool_update("t", content=[diff("one", "three")])
     assert talk.only(ToolCall).content == [Diff("/w/a", "one", "three")]
@@ -103,17 +103,17 @@ def test_locations_and_content_can_be_emptied(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize("old", [{"oldText": None}, {"oldText": ""}, {}])
-def test_a_new_file_is_told_in_three_ways(talk: Talk, old: dict[str, object]) -> None:
+def test_a_new_file_is_recognised(talk: Talk, old: dict[str, object]) -> None:
     talk.tool("t", content=[{"type": "diff", "path": "/w/a", "newText": "x", **old}])
     assert talk.only(ToolCall).content == [Diff("/w/a", None, "x")]
 
 
-def test_a_call_without_a_kind_says_so(talk: Talk) -> None:
+def test_a_call_without_a_kind_is_marked(talk: Talk) -> None:
     talk.tool("t")
     assert (talk.only(ToolCall).kind, talk.only(ToolCall).kind_given) == ("other", False)
 
 
-def test_calls_left_open_are_closed_when_the_turn_ends(talk: Talk) -> None:
+def test_open_calls_end_with_the_turn(talk: Talk) -> None:
     talk.tool("done", status="completed")
     talk.tool("open", status="in_progress")
     talk.end(3)
@@ -124,14 +124,14 @@ def test_calls_left_open_are_closed_when_the_turn_ends(talk: Talk) -> None:
     assert talk.session.active_locations == []
 
 
-def test_a_call_that_goes_on_after_the_turn_is_open_again(talk: Talk) -> None:
+def test_an_update_after_the_turn_reopens_its_call(talk: Talk) -> None:
     talk.tool("t", status="in_progress")
     talk.end(3)
     talk.tool_update("t", status="in_progress")
     assert (talk.only(ToolCall).status, talk.only(ToolCall).ended_at) == ("in_progress", None)
 
 
-def test_a_cancel_marks_open_calls_and_progress_does_not_revive_them(talk: Talk) -> None:
+def test_cancelled_calls_are_not_reopened_by_progress(talk: Talk) -> None:
     talk.tool("t", status="in_progress")
     talk.cancel()
     assert talk.only(ToolCall).status == "cancelled"
@@ -141,7 +141,7 @@ def test_a_cancel_marks_open_calls_and_progress_does_not_revive_them(talk: Talk)
     assert talk.only(ToolCall).status == "failed"
 
 
-def test_an_agent_that_numbers_its_calls_anew_each_turn_gets_new_entries(talk: Talk) -> None:
+def test_a_call_id_announced_again_in_another_turn_is_a_new_call(talk: Talk) -> None:
     talk.tool("call_1", title="First", status="completed")
     talk.end(3)
     talk.prompt()
@@ -153,7 +153,7 @@ def test_an_agent_that_numbers_its_calls_anew_each_turn_gets_new_entries(talk: T
     ]
 
 
-def test_a_question_under_an_old_id_shows_nothing_of_the_old_call(talk: Talk) -> None:
+def test_a_permission_request_with_an_old_id_is_a_new_call(talk: Talk) -> None:
     talk.tool("1", title="Read", kind="read", status="completed", rawInput={"path": "/w/harmless"})
     talk.end(3)
     talk.prompt()
@@ -165,7 +165,7 @@ def test_a_question_under_an_old_id_shows_nothing_of_the_old_call(talk: Talk) ->
     assert talk.session.tool_calls["1"] is new
 
 
-def test_an_old_id_that_begins_to_work_again_is_another_call(talk: Talk) -> None:
+def test_progress_under_the_id_of_an_ended_call_is_a_new_call(talk: Talk) -> None:
     talk.tool_update("1", title="First", status="completed")
     talk.end(3)
     talk.prompt()
@@ -173,13 +173,13 @@ def test_an_old_id_that_begins_to_work_again_is_another_call(talk: Talk) -> None
     assert [call.title for call in talk.all(ToolCall)] == ["First", "Second"]
 
 
-def test_meta_is_kept_and_merged(talk: Talk) -> None:
+def test_meta_is_merged(talk: Talk) -> None:
     talk.tool("t", _meta={"claudeCode": {"toolName": "Bash"}})
     talk.tool_update("t", _meta={"other": 1})
     assert talk.only(ToolCall).meta == {"claudeCode": {"toolName": "Bash"}, "other": 1}
 
 
-def test_the_files_of_unfinished_calls_are_being_touched(talk: Talk) -> None:
+def test_files_of_unfinished_calls_are_active_locations(talk: Talk) -> None:
     talk.tool("a", locations=[{"path": "/w/a", "line": 1}])
     talk.tool("b", locations=[{"path": "/w/b"}], status="completed")
     assert talk.session.active_locations == [Location("/w/a", 1)]
@@ -191,7 +191,7 @@ def test_the_files_of_unfinished_calls_are_being_touched(talk: Talk) -> None:
 COLOURED = "\x1b[31mred\x1b[0m \x1b[2J\x1b]0;title\x07"
 
 
-def test_output_of_a_command_keeps_its_colours_and_nothing_else(talk: Talk) -> None:
+def test_command_output_keeps_only_its_colours(talk: Talk) -> None:
     talk.tool("t", kind="execute", content=text_content(COLOURED))
     (content,) = talk.only(ToolCall).content
     assert isinstance(content, Content)
@@ -199,7 +199,7 @@ def test_output_of_a_command_keeps_its_colours_and_nothing_else(talk: Talk) -> N
     assert content.text == "red ␛[2J␛]0;title␇"
 
 
-def test_the_kind_may_come_after_the_coloured_text(talk: Talk) -> None:
+def test_the_kind_may_come_after_coloured_text(talk: Talk) -> None:
     talk.tool_update("t", content=text_content(COLOURED))
     talk.tool_update("t", kind="execute")
     (content,) = talk.only(ToolCall).content
@@ -207,7 +207,7 @@ def test_the_kind_may_come_after_the_coloured_text(talk: Talk) -> None:
     assert content.text == "red ␛[2J␛]0;title␇"
 
 
-def test_escapes_of_other_tools_are_made_visible(talk: Talk) -> None:
+def test_escapes_in_output_of_other_tools_are_visible(talk: Talk) -> None:
     talk.tool("t", kind="read", content=text_content(COLOURED))
     (content,) = talk.only(ToolCall).content
     assert isinstance(content, Content)
@@ -217,7 +217,7 @@ def test_escapes_of_other_tools_are_made_visible(talk: Talk) -> None:
 # --------------------------------------------------------------------------- terminals of the agent
 
 
-def test_a_terminal_of_the_agents_own_is_told_in_meta(talk: Talk) -> None:
+def test_an_agents_own_terminal_is_read_from_meta(talk: Talk) -> None:
     talk.tool(
         "t",
         content=[{"type": "terminal", "terminalId": "x"}],
@@ -240,6 +240,6 @@ def test_output_without_a_terminal_id_belongs_to_the_call(talk: Talk) -> None:
     assert talk.session.terminals["t"].owner == "agent"
 
 
-def test_the_bulk_of_terminal_output_is_kept_once(talk: Talk) -> None:
+def test_terminal_output_is_not_kept_in_meta(talk: Talk) -> None:
     talk.tool("t", _meta={"terminal_output": {"terminal_id": "x", "data": "long"}, "kept": True})
     assert talk.only(ToolCall).meta == {"kept": True}

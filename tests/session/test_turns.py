@@ -1,4 +1,4 @@
-"""Turns: how they begin and end, and what the end does to what is there."""
+"""Turns, the queue, and exits of the agent."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def talk() -> Talk:
     return Talk().opened()
 
 
-def test_a_turn_goes_from_the_prompt_to_its_answer(talk: Talk) -> None:
+def test_a_turn_lasts_from_the_prompt_to_its_answer(talk: Talk) -> None:
     assert talk.session.phase == "idle"
     prompt = talk.prompt("do it")
     assert (talk.session.phase, talk.session.turn, talk.session.turn_started) == ("prompting", 1, talk.now)
@@ -33,7 +33,7 @@ def test_a_turn_goes_from_the_prompt_to_its_answer(talk: Talk) -> None:
     assert {entry.turn for entry in talk.session.entries} == {1}
 
 
-def test_the_last_word_of_the_agent_is_known(talk: Talk) -> None:
+def test_the_last_event_of_the_agent_is_remembered(talk: Talk) -> None:
     talk.prompt()
     talk.thinks("hm")
     assert talk.session.heard_at == talk.now
@@ -42,7 +42,7 @@ def test_the_last_word_of_the_agent_is_known(talk: Talk) -> None:
     assert (talk.session.heard_at, talk.session.heard) == (talk.now, "a tool call")
 
 
-def test_usage_comes_from_updates_and_from_the_answer(talk: Talk) -> None:
+def test_usage_is_read_from_updates_and_the_answer(talk: Talk) -> None:
     prompt = talk.prompt()
     talk.update("usage_update", used=10, size=100, cost={"amount": 0.5, "currency": "USD"})
     talk.update("usage_update", used=None, size=200)
@@ -53,12 +53,12 @@ def test_usage_comes_from_updates_and_from_the_answer(talk: Talk) -> None:
     assert (usage.cost.amount, usage.cost.currency) == (0.5, "USD")
 
 
-def test_an_end_with_nothing_at_all_is_empty(talk: Talk) -> None:
+def test_a_turn_without_updates_is_empty(talk: Talk) -> None:
     talk.end(talk.prompt())
     assert talk.only(TurnEnd).empty
 
 
-def test_a_title_is_no_answer(talk: Talk) -> None:
+def test_a_turn_with_only_a_title_is_empty(talk: Talk) -> None:
     prompt = talk.prompt()
     talk.update("session_info_update", title="A title", updatedAt="2026-11-20T09:00:00Z")
     talk.end(prompt)
@@ -66,7 +66,7 @@ def test_a_title_is_no_answer(talk: Talk) -> None:
     assert (talk.session.title, talk.session.updated_at) == ("A title", "2026-11-20T09:00:00Z")
 
 
-def test_tokens_or_words_make_an_end_that_is_not_empty(talk: Talk) -> None:
+def test_a_turn_with_tokens_or_text_is_not_empty(talk: Talk) -> None:
     talk.end(talk.prompt(), usage={"inputTokens": 7})
     words = talk.prompt()
     talk.says("x")
@@ -77,13 +77,13 @@ def test_tokens_or_words_make_an_end_that_is_not_empty(talk: Talk) -> None:
     assert [end.empty for end in talk.all(TurnEnd)] == [False, False, False]
 
 
-def test_the_tokens_of_an_earlier_turn_do_not_hide_an_empty_one(talk: Talk) -> None:
+def test_tokens_of_an_earlier_turn_do_not_count(talk: Talk) -> None:
     talk.end(talk.prompt(), usage={"inputTokens": 7})
     talk.end(talk.prompt())
     assert [end.empty for end in talk.all(TurnEnd)] == [False, True]
 
 
-def test_a_refusal_withdraws_the_prompt_and_what_followed(talk: Talk) -> None:
+def test_a_refusal_withdraws_the_entries_of_the_turn(talk: Talk) -> None:
     first = talk.prompt("fine")
     talk.says("yes")
     talk.end(first)
@@ -110,14 +110,14 @@ def test_a_cancelled_turn_lasts_until_its_answer(talk: Talk) -> None:
     assert not talk.only(AgentMessage).stray
 
 
-def test_an_error_after_a_cancel_that_says_cancelled_is_a_cancel(talk: Talk) -> None:
+def test_the_error_of_a_cancelled_request_ends_a_cancelled_turn(talk: Talk) -> None:
     prompt = talk.prompt()
     talk.cancel()
     talk.fail(prompt, {"code": -32800, "message": "Request cancelled"})
     assert (talk.only(TurnEnd).stop_reason, talk.only(TurnEnd).error) == ("cancelled", None)
 
 
-def test_an_error_ends_the_turn_and_is_kept(talk: Talk) -> None:
+def test_an_error_ends_the_turn(talk: Talk) -> None:
     talk.fail(talk.prompt(), {"code": -32603, "message": "Internal error", "data": {"details": "no credit"}})
     end = talk.only(TurnEnd)
     assert end.stop_reason is None
@@ -127,7 +127,7 @@ def test_an_error_ends_the_turn_and_is_kept(talk: Talk) -> None:
     assert (talk.session.phase, talk.session.stop_reason) == ("idle", None)
 
 
-def test_any_call_may_want_a_sign_in(talk: Talk) -> None:
+def test_any_request_may_require_signing_in(talk: Talk) -> None:
     methods = [{"id": "m", "name": "Web"}]
     talk.fail(
         talk.prompt(),
@@ -138,7 +138,7 @@ def test_any_call_may_want_a_sign_in(talk: Talk) -> None:
     assert [method.id for method in talk.session.agent.auth_methods] == ["m"]
 
 
-def test_an_answer_without_a_stop_reason_ends_the_turn_and_is_told(talk: Talk) -> None:
+def test_an_answer_without_a_stop_reason_ends_the_turn_with_a_fault(talk: Talk) -> None:
     talk.answer(talk.prompt(), {"success": True})
     assert talk.only(TurnEnd).stop_reason == "end_turn"
     assert "stopReason" in talk.only(Notice).text
@@ -156,7 +156,7 @@ def test_two_prompts_at_once_end_with_the_second_answer(talk: Talk) -> None:
 # --------------------------------------------------------------------------- the queue
 
 
-def test_prompts_wait_in_order_and_can_be_edited(talk: Talk) -> None:
+def test_queued_prompts_keep_their_order_and_can_be_edited(talk: Talk) -> None:
     talk.client(Queued("a", "first"))
     talk.client(Queued("b", "second"))
     talk.client(Queued("c", "urgent", first=True))
@@ -169,14 +169,14 @@ def test_prompts_wait_in_order_and_can_be_edited(talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("reason", "paused"), [("end_turn", False), ("cancelled", True), ("max_tokens", True)]
 )
-def test_the_queue_waits_after_any_end_but_a_good_one(talk: Talk, reason: str, *, paused: bool) -> None:
+def test_the_queue_is_paused_unless_the_turn_was_completed(talk: Talk, reason: str, *, paused: bool) -> None:
     prompt = talk.prompt()
     talk.client(Queued("a", "next"))
     talk.end(prompt, reason)
     assert talk.session.queue_paused is paused
 
 
-def test_the_queue_goes_on_when_told(talk: Talk) -> None:
+def test_the_queue_can_be_resumed(talk: Talk) -> None:
     prompt = talk.prompt()
     talk.client(Queued("a", "next"))
     talk.fail(prompt, "broken")
@@ -187,7 +187,7 @@ def test_the_queue_goes_on_when_told(talk: Talk) -> None:
 # --------------------------------------------------------------------------- the end of the agent
 
 
-def test_a_dead_agent_ends_everything(talk: Talk) -> None:
+def test_the_exit_of_the_agent_ends_everything(talk: Talk) -> None:
     talk.client(AgentStarted(["agent"], "/w", 7))
     talk.opened()
     talk.prompt()
@@ -208,7 +208,7 @@ def test_a_dead_agent_ends_everything(talk: Talk) -> None:
     assert talk.all(Notice) == []  # it is not said twice
 
 
-def test_an_agent_that_dies_between_turns_is_told(talk: Talk) -> None:
+def test_an_exit_between_turns_gets_a_notice(talk: Talk) -> None:
     talk.client(AgentStarted(["agent"], "/w", 7))
     talk.opened()
     talk.client(AgentExited(exit_code=3, stderr_tail=["Traceback", "boom\x1b[2J"]))
@@ -229,18 +229,18 @@ def test_an_agent_that_dies_between_turns_is_told(talk: Talk) -> None:
         (AgentExited(reason="No such program: foo"), "No such program: foo"),
     ],
 )
-def test_how_it_ended_is_one_sentence(talk: Talk, event: AgentExited, sentence: str) -> None:
+def test_an_exit_is_described_in_one_sentence(talk: Talk, event: AgentExited, sentence: str) -> None:
     talk.client(event)
     assert talk.only(Notice).text == sentence
 
 
-def test_an_agent_that_we_ended_ourselves_is_no_news(talk: Talk) -> None:
+def test_an_expected_exit_gets_no_notice(talk: Talk) -> None:
     talk.client(AgentExited(exit_code=0, expected=True))
     assert talk.session.phase == "dead"
     assert talk.session.entries == []
 
 
-def test_a_log_that_breaks_off_in_a_turn_ends_it_when_the_agent_starts_again(talk: Talk) -> None:
+def test_a_restart_ends_a_turn_that_was_cut_off_in_the_log(talk: Talk) -> None:
     talk.client(AgentStarted(["agent"], "/w"))
     talk.opened()
     talk.prompt("lost?")
@@ -252,7 +252,7 @@ def test_a_log_that_breaks_off_in_a_turn_ends_it_when_the_agent_starts_again(tal
     assert talk.only(UserMessage).text == "lost?"
 
 
-def test_an_answer_meant_for_the_old_process_is_not_taken_from_the_new(talk: Talk) -> None:
+def test_the_new_process_cannot_answer_old_requests(talk: Talk) -> None:
     prompt = talk.prompt()
     talk.client(AgentExited(exit_code=1))
     talk.client(AgentStarted(["agent"], "/w"))

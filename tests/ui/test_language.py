@@ -1,4 +1,4 @@
-"""The language of a file, by its name."""
+"""Languages of files by their names."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ NAMES = (
 
 
 @pytest.mark.parametrize("name", [*(f"a.{end}" for end in ENDS.split()), *NAMES])
-def test_the_language_is_the_one_that_pygments_would_choose(name: str) -> None:
+def test_the_language_is_the_one_that_pygments_chooses(name: str) -> None:
     lexer = find_lexer_class_for_filename(name)
     assert language_of(f"/some/where/{name}") == (lexer.aliases[0] if lexer and lexer.aliases else "")

@@ -1,4 +1,4 @@
-"""Colours for code."""
+"""Syntax highlighting."""
 
 from __future__ import annotations
 
@@ -54,23 +54,23 @@ def test_no_character_of_the_code_is_lost(language: str, code: str) -> None:
         ("diff", "+new", "new", "inserted"),
     ],
 )
-def test_tokens_have_the_palettes_colours(language: str, code: str, piece: str, name: str) -> None:
+def test_tokens_have_the_styles_of_the_palette(language: str, code: str, piece: str, name: str) -> None:
     assert style_of(code, piece, language) == PALETTE.syntax[name]
 
 
-def test_what_is_in_no_known_language_has_no_colours() -> None:
+def test_unknown_languages_are_not_highlighted() -> None:
     assert lexer_of("no such language") is None
     assert [span.style for line in highlight("def f()\n", "nope", PALETTE) for span in line] == [NO_STYLE]
 
 
-def test_a_stretch_goes_on_in_the_state_the_one_before_ended_in() -> None:
+def test_each_part_continues_in_the_state_of_the_last() -> None:
     highlighter = Highlighter("python", PALETTE)
     highlighter.lines('text = """one\n')
     (line,) = highlighter.lines("def two\n")
     assert [span.style for span in line] == [PALETTE.syntax["string"]]
 
 
-def test_a_line_too_long_to_be_read_is_not_coloured() -> None:
+def test_very_long_lines_are_not_highlighted() -> None:
     code = "x = 1; " * MAX_LINE_CHARS
     assert [span.style for span in highlight(code, "python", PALETTE)[0]] == [NO_STYLE]
 
@@ -78,5 +78,5 @@ def test_a_line_too_long_to_be_read_is_not_coloured() -> None:
 @pytest.mark.parametrize(
     ("path", "language"), [("/a/b.py", "python"), ("Makefile", "make"), ("x.unheard-of", ""), ("", "")]
 )
-def test_the_language_of_a_file_is_known_by_its_name(path: str, language: str) -> None:
+def test_the_language_is_found_by_file_name(path: str, language: str) -> None:
     assert language_of(path) == language

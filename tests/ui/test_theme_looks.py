@@ -54,7 +54,7 @@ OUTPUT = (
 
 
 def conversation() -> tuple[Session, list[Entry]]:
-    """Something of everything."""
+    """Return a session with entries of all kinds."""
     session = Session(cwd="/project")
     user = UserMessage(id=101, at=100.0, parts=[GrowingText("Fix the login bug, please")])
     thought = Thought(id=102, at=100.0, ended_at=104.0, parts=[GrowingText("Where are the users?")])

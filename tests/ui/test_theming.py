@@ -1,4 +1,4 @@
-"""Themes: legible everywhere, and usable whatever is wrong with a file."""
+"""Contrast of the built-in themes, and themes of users."""
 
 from __future__ import annotations
 
@@ -17,21 +17,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 QUIET = {"faint", "quote_bar", "rule", "table_border", "diff_number", "withdrawn", "terminal 0"}
-"""What may be overlooked, and black on a dark page."""
-
-
+"""Styles that may have less contrast."""
 TERMINALS = {ColorType.DEFAULT, ColorType.STANDARD}
 THEME_KEYS = ("background", "surface", "panel", "foreground", "primary", "success", "warning", "error")
 COLOURED = [name for name in BUILT_IN if name != "ansi"]
-"""The others look as the terminal does, so nobody can measure them."""
+"""Themes with colours of their own. Those of the ansi theme depend on the terminal."""
 
 PASTEL = ("nord", "gruvbox")
-"""Their hues are between the sixteen; added and removed lines still have their signs."""
+"""Themes that lose their hues with 16 colours. Added and removed lines still differ by their signs."""
 
 
 @pytest.fixture
 def themes(home: Path) -> Path:
-    """Where the user keeps own themes."""
+    """The directory of the user's themes."""
     directory = home / "config" / "themes"
     directory.mkdir(parents=True)
     return directory
@@ -45,7 +43,7 @@ def _styles(palette: Palette) -> dict[str, Style]:
 
 
 def contrast_of(one: Color, other: Color) -> float:
-    """As WCAG defines it: 4.5 for text, 3 for what is large or secondary."""
+    """Return the contrast ratio of WCAG, which requires 4.5 for text and 3 for large or secondary text."""
     darker, lighter = sorted(_luminance(colour) for colour in (one, other))
     return (lighter + 0.05) / (darker + 0.05)
 
@@ -68,7 +66,7 @@ def test_every_style_has_a_colour(name: str) -> None:
 
 @pytest.mark.parametrize("name", COLOURED)
 @pytest.mark.parametrize("surface", ["background", "surface"])
-def test_text_stands_out_from_what_is_behind_it(name: str, surface: str) -> None:
+def test_text_has_enough_contrast(name: str, surface: str) -> None:
     loaded = load_theme(name)
     page = Color.parse(getattr(loaded.theme, surface))
     contrast = {
@@ -106,7 +104,7 @@ def test_added_and_removed_keep_their_hue_with_sixteen_colours(name: str) -> Non
     assert removed.downgrade(ColorSystem.STANDARD).number in (1, 9)
 
 
-def test_the_theme_of_the_terminal_has_no_colours_but_the_terminals() -> None:
+def test_the_ansi_theme_uses_terminal_colours_only() -> None:
     loaded = load_theme("ansi")
     assert loaded.theme.ansi
     for style in _styles(loaded.palette).values():
@@ -116,8 +114,8 @@ def test_the_theme_of_the_terminal_has_no_colours_but_the_terminals() -> None:
     assert [key for key, colour in ours.items() if "#" in colour] == []
 
 
-def test_the_theme_of_the_terminal_fits_dark_and_light_ones() -> None:
-    """Neither black nor white on the page, which may be either; on a colour, always black."""
+def test_the_ansi_theme_fits_dark_and_light_terminals() -> None:
+    """Neither black nor white on the background, which may be either; always black on a colour."""
     for what, style in _styles(load_theme("ansi").palette).items():
         if what.startswith("terminal"):
             continue  # a program's own choice
@@ -141,14 +139,14 @@ def test_textual_knows_every_variable_of_the_theme(name: str) -> None:
     assert {key: generated[key] for key in variables} == variables
 
 
-def test_the_built_in_themes_are_complete_without_a_word(home: Path) -> None:
+def test_the_built_in_themes_have_no_problems(home: Path) -> None:
     assert available_themes() == list(BUILT_IN)
     assert [problem for name in BUILT_IN for problem in load_theme(name).problems] == []
     assert load_theme().palette.dark
     assert not load_theme("light").theme.dark
 
 
-def test_a_chosen_row_looks_the_same_in_lists_of_all_kinds(themes: Path) -> None:
+def test_selected_rows_look_the_same_in_all_lists(themes: Path) -> None:
     (themes / "mine.toml").write_text(
         '[colors]\nice = "#aaccff"\n[styles]\nselected = "underline page on ice"\n'
     )
@@ -181,7 +179,7 @@ def test_a_theme_may_be_light_and_style_anything(themes: Path) -> None:
     assert paper.theme.background == light.theme.background
 
 
-def test_a_theme_may_be_laid_over_any_built_in_one(themes: Path) -> None:
+def test_a_theme_may_be_based_on_any_built_in_one(themes: Path) -> None:
     (themes / "mine.toml").write_text('base = "nord"\n[colors]\ngreen = "#00ff00"\n')
     (themes / "gruvbox.toml").write_text('[colors]\ngreen = "ansi_bright_green"\n')
     mine, gruvbox = load_theme("mine"), load_theme("gruvbox")
@@ -214,9 +212,7 @@ def test_a_theme_may_be_laid_over_any_built_in_one(themes: Path) -> None:
         ("ansi = 1\n", 1, "must be true or false"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line_and_the_built_in_takes_its_place(
-    text: str, line: int, says: str, themes: Path
-) -> None:
+def test_invalid_values_are_reported_and_replaced(text: str, line: int, says: str, themes: Path) -> None:
     file = themes / "mine.toml"
     file.write_text(text)
     loaded = load_theme("mine")
@@ -236,7 +232,7 @@ def test_what_is_wrong_is_told_with_its_line_and_the_built_in_takes_its_place(
         ("grubbox", "did you mean 'gruvbox'?"),
     ],
 )
-def test_an_unknown_name_gives_the_dark_theme_and_says_so(name: str, hint: str) -> None:
+def test_an_unknown_theme_is_reported_and_replaced_by_dark(name: str, hint: str) -> None:
     loaded = load_theme(name)
     assert loaded.palette == load_theme("dark").palette
     assert loaded.problems == [f"unknown theme {name!r}; {hint} (using 'dark')"]

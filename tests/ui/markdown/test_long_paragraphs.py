@@ -14,7 +14,7 @@ from acp_tui.session.text import GrowingText
 from acp_tui.ui.drawing import wrap
 from acp_tui.ui.markdown import line_reader, plain_scanner, scanner
 from acp_tui.ui.markdown.document import Document
-from tests.ui.markdown.drawing import PALETTE, document, grown, strips
+from tests.support.markdown import PALETTE, document, grown, strips
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

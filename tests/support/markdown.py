@@ -1,4 +1,4 @@
-"""What the tests of Markdown need: a text drawn, in one go or as it comes."""
+"""Documents for the tests of Markdown, drawn at once or while they grow."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ ALL = 1 << 30
 
 
 def document(text: str, width: int = 60) -> Document:
-    """The text as a document, not yet settled."""
+    """Return a document that is not settled yet."""
     return Document(GrowingText(text), PALETTE, width)
 
 
 def grown(chunks: Iterable[str], width: int = 60, *, looking: bool = False, plain: bool = False) -> Document:
-    """A document that grows chunk by chunk; `looking`: somebody looks at its end meanwhile."""
+    """Return a document made from chunks. With `looking`, its end is drawn after each chunk."""
     text = GrowingText()
     made = Document(text, PALETTE, width, plain=plain)
     for chunk in chunks:
@@ -55,18 +55,18 @@ def grown(chunks: Iterable[str], width: int = 60, *, looking: bool = False, plai
 
 
 def strips(made: Document) -> list[Strip]:
-    """All lines."""
+    """Return all lines of a document."""
     made.settle(0, ALL)
     return [made.line(number) for number in range(made.height)]
 
 
 def lines(text: str, width: int = 60) -> list[str]:
-    """The lines of a text, without the blanks at their ends."""
+    """Return the drawn lines of a text, without trailing spaces."""
     return [strip.text.rstrip() for strip in strips(document(text, width))]
 
 
 def style_of(text: str, piece: str, width: int = 60) -> Style:
-    """How a piece of a text is drawn."""
+    """Return the style of a part of a text."""
     for strip in strips(document(text, width)):
         at = 0
         for segment in strip:
@@ -75,4 +75,4 @@ def style_of(text: str, piece: str, width: int = 60) -> Style:
                 assert segment.style is not None
                 return segment.style
             at += len(segment.text)
-    raise AssertionError(f"{piece!r} is not to be seen")
+    raise AssertionError(f"{piece!r} is not shown")

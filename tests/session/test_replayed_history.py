@@ -1,4 +1,4 @@
-"""A history that the agent replays is shown once, whenever it comes."""
+"""Histories that agents replay."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OURS = "our answer"
 
 
 def recorded(name: str) -> list[Record]:
-    """A recording of an agent that opens a session again, replays it, and answers one more prompt."""
+    """Read a recording in which an agent reopens a session, replays it, and answers another prompt."""
     (path,) = [path for path in WIRELOGS if path.stem == name]
     return records(path)
 
@@ -30,7 +30,7 @@ def opens(record: Record) -> bool:
 
 
 def held(prompts: list[str], session_id: str = "s1") -> Talk:
-    """A conversation whose agent has just been started again."""
+    """Return a conversation whose agent was just restarted."""
     talk = Talk()
     talk.client(AgentStarted(["agent"], "/w"))
     talk.ask("initialize", {"protocolVersion": 1}, {"protocolVersion": 1})
@@ -66,7 +66,7 @@ def conversation(talk: Talk) -> list[str]:
         ("opencode-sessions-load", PROMPTS),
     ],
 )
-def test_what_real_agents_replay_is_not_shown_again(name: str, prompts: list[str]) -> None:
+def test_replays_of_real_agents_are_not_shown_twice(name: str, prompts: list[str]) -> None:
     recording = recorded(name)
     (opening,) = [record for record in recording if opens(record)][:1]
     session_id = opening.frame["params"]["sessionId"]
@@ -77,7 +77,7 @@ def test_what_real_agents_replay_is_not_shown_again(name: str, prompts: list[str
 
 
 @pytest.mark.parametrize("name", ["gemini-sessions-load", "fast-agent-sessions-resume"])
-def test_a_history_we_do_not_hold_is_shown_as_one(name: str) -> None:
+def test_an_unknown_history_is_shown(name: str) -> None:
     talk = played(Talk(), recorded(name))
     assert [text for text in conversation(talk) if text.startswith("mock:")][:3] == PROMPTS
     assert not any(entry.stray for entry in talk.session.entries)
@@ -86,7 +86,7 @@ def test_a_history_we_do_not_hold_is_shown_as_one(name: str) -> None:
 
 
 def late(talk: Talk, *texts: str) -> None:
-    """A replay after the answer: prompts, each with an answer."""
+    """Replay prompts with answers after the opening request was answered."""
     call = talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})
     talk.answer(call, {})
     for text in texts:
@@ -94,27 +94,27 @@ def late(talk: Talk, *texts: str) -> None:
         talk.says(f"answer to {text}")
 
 
-def test_a_late_replay_with_further_prompts_is_taken() -> None:
+def test_a_late_replay_with_more_prompts_replaces_the_entries() -> None:
     talk = held(["one"])
     late(talk, "one", "two")
     assert conversation(talk) == ["one", "answer to one", "two", "answer to two"]
     assert talk.session.turn == 2
 
 
-def test_more_user_messages_for_the_same_prompts_are_no_further_prompts() -> None:
+def test_extra_user_messages_in_a_replay_are_ignored() -> None:
     talk = held(["one", "two"])
     late(talk, "an attached file", "one", "two")
     assert conversation(talk) == ["one", OURS, "two", OURS]
 
 
-def test_what_an_agent_says_by_itself_after_a_resume_is_shown() -> None:
+def test_unprompted_messages_after_a_resume_are_shown() -> None:
     talk = held(["one"])
     talk.ask("session/resume", {"sessionId": "s1", "cwd": "/w"}, {})
     talk.says("Welcome back")
     assert conversation(talk) == ["one", OURS, "Welcome back"]
 
 
-def test_what_an_agent_says_a_while_after_its_replay_is_shown() -> None:
+def test_messages_long_after_the_replay_are_shown() -> None:
     talk = held(["one"])
     call = talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})
     talk.echoes("one")
@@ -126,14 +126,14 @@ def test_what_an_agent_says_a_while_after_its_replay_is_shown() -> None:
     assert conversation(talk)[-1] == "The tests have finished"
 
 
-def test_notes_that_gemini_makes_to_its_model_are_not_shown_as_the_users() -> None:
+def test_notes_of_gemini_to_its_model_are_not_shown_as_user_messages() -> None:
     talk = Talk().opened()
     talk.echoes("<session_context>\nToday is Friday.\n</session_context>")
     talk.echoes("[Function Response: read_file]")
     assert talk.session.entries == []
 
 
-def test_a_load_that_replayed_our_last_prompt_is_complete() -> None:
+def test_a_load_that_replayed_the_last_prompt_is_complete() -> None:
     def complete(*prompts: str) -> bool:
         talk = held(["one", "two"])
         call = talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})

@@ -1,4 +1,4 @@
-"""A text that comes in chunks looks as if it had come at once, and costs no more the longer it is."""
+"""Markdown that grows chunk by chunk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from acp_tui.session.text import GrowingText, visible
 from acp_tui.ui.markdown.document import Document
 from acp_tui.ui.markdown.scanner import MarkdownScanner, code_blocks
-from tests.ui.markdown.drawing import ALL, PALETTE, document, grown, strips
+from tests.support.markdown import ALL, PALETTE, document, grown, strips
 
 WIDTHS = st.sampled_from([20, 21, 40, 80])
 PIECES = st.sampled_from(
@@ -34,7 +34,7 @@ def chunked(text: str, cuts: list[int]) -> list[str]:
 
 @settings(deadline=None, derandomize=True, database=None)
 @given(text=TEXTS, cuts=st.lists(st.integers(0, 10_000), max_size=30), width=WIDTHS, looking=st.booleans())
-def test_the_lines_do_not_depend_on_the_chunks(text: str, cuts: list[int], width: int, looking: bool) -> None:
+def test_lines_do_not_depend_on_the_chunks(text: str, cuts: list[int], width: int, looking: bool) -> None:
     at_once = [strip.text for strip in strips(document(text, width))]
     piecewise = [strip.text for strip in strips(grown(chunked(text, cuts), width, looking=looking))]
     assert piecewise == at_once
@@ -42,7 +42,7 @@ def test_the_lines_do_not_depend_on_the_chunks(text: str, cuts: list[int], width
 
 @settings(deadline=None, derandomize=True, database=None)
 @given(text=TEXTS, width=WIDTHS)
-def test_any_text_fits_and_holds_nothing_that_a_terminal_obeys(text: str, width: int) -> None:
+def test_any_text_fits_and_has_no_control_characters(text: str, width: int) -> None:
     for strip in strips(document(text, width)):
         assert strip.cell_length <= width
         assert not any(unicodedata.category(char) == "Cc" for char in strip.text)
@@ -61,13 +61,13 @@ def test_no_word_is_lost(words: list[str]) -> None:
     ("text", "language"),
     [("'''a\nb\n'''\ndef f(): pass\n" * 60, "python"), ("/* a\nb */ let x = 1;\n" * 90, "js")],
 )
-def test_complete_code_has_the_same_colours_however_it_came(text: str, language: str) -> None:
+def test_complete_code_is_highlighted_as_a_whole(text: str, language: str) -> None:
     source = f"```{language}\n{text}```\n"
     chunks = [source[start : start + 7] for start in range(0, len(source), 7)]
     assert strips(grown(chunks, looking=True)) == strips(document(source))
 
 
-def test_lines_that_stay_are_the_same_objects_while_the_text_grows() -> None:
+def test_unchanged_lines_stay_the_same_objects() -> None:
     text = GrowingText("One.\n\nTwo.\n\n```py\nx = 1\ny = 2\n")
     made = Document(text, PALETTE, 40)
     before = strips(made)
@@ -96,14 +96,14 @@ def test_lines_that_stay_are_the_same_objects_while_the_text_grows() -> None:
     ],
     ids=lambda text: repr(text[:14]),
 )
-def test_what_is_open_stays_small_whatever_comes(text: str) -> None:
+def test_the_part_that_is_not_final_stays_small(text: str) -> None:
     scanner = MarkdownScanner()
     for start in range(0, len(text), 1000):
         scanner.feed(text[start : start + 1000])
         assert sum(section.size for section in scanner.tail()) < 40_000
 
 
-def test_only_what_is_looked_at_is_drawn() -> None:
+def test_only_settled_lines_are_drawn() -> None:
     made = document("A paragraph of *some* words.\n\n" * 5_000)
     middle = made.height // 2
     made.settle(middle, middle + 40)
@@ -111,7 +111,7 @@ def test_only_what_is_looked_at_is_drawn() -> None:
     assert made.in_memory < 50
 
 
-def test_few_lines_stay_in_memory_and_the_others_come_back() -> None:
+def test_lines_dropped_from_memory_are_drawn_again() -> None:
     made = document("".join(f"Paragraph {number}.\n\n" for number in range(2_000)))
     made.settle(0, ALL)
     assert made.in_memory < 500
@@ -122,7 +122,7 @@ def test_few_lines_stay_in_memory_and_the_others_come_back() -> None:
     ]
 
 
-def test_a_place_is_found_again_when_heights_above_it_became_exact() -> None:
+def test_a_position_stays_valid_when_heights_above_it_change() -> None:
     made = document("".join(f"- {'word ' * 30}{number}\n- [x](u)\n" for number in range(200)))
     line = made.height // 2
     made.settle(line, line + 10)
@@ -131,13 +131,13 @@ def test_a_place_is_found_again_when_heights_above_it_became_exact() -> None:
     assert made.line(made.line_at(place)).text == text
 
 
-def test_code_blocks_are_given_as_they_were_written() -> None:
+def test_code_blocks_are_returned_as_written() -> None:
     long = "".join(f"line {number}\n" for number in range(500)) + "x" * 9_000 + "\n"
     text = f"a\n```py\nx\n\ty\n```\n- b\n\n  ```\n  z\n  ```\n\n~~~\n{long}~~~\n"
     assert code_blocks(text) == ["x\n\ty\n", "z\n", long]
 
 
-def test_code_that_is_looked_at_again_has_the_same_colours() -> None:
+def test_code_drawn_again_has_the_same_colours() -> None:
     made = document('```py\nx = """\n' + "def f(): pass\n" * 100 + "```\n\n" + "Words.\n\n" * 1_000)
     before = [made.line(number) for number in range(50)]
     made.settle(0, ALL)
@@ -146,7 +146,7 @@ def test_code_that_is_looked_at_again_has_the_same_colours() -> None:
     assert [made.line(number) for number in range(50)] == before
 
 
-def test_an_open_fence_keeps_the_colours_it_has() -> None:
+def test_growing_code_keeps_its_colours() -> None:
     text = GrowingText("```js\n/* a comment\ngoes on\n")
     made = Document(text, PALETTE, 40)
     first = made.line(1)
